@@ -1,0 +1,93 @@
+# Every target brings up the environment that it needs and reuses it afterwards:
+# an environment is installed again only when pyproject.toml changes.
+#
+# SKLEARN_REJECT_DATA, where set, names a folder of real data; it reaches tests,
+# examples and benchmarks through the environment, as make hands it on untouched.
+
+PYTHON ?= python3
+WORKERS ?= 2
+# The oldest dependencies have ready-made builds for the oldest Python only.
+OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null),$(PYTHON))
+
+VENV := .venv
+VENV_OLDEST := .venv-oldest
+VENV_BENCH := .venv-bench
+
+PIP_INSTALL := -m pip --disable-pip-version-check install -qq
+# One thread a worker: more would only fight over the cores that the workers share.
+PYTEST := -m pytest -q -n $(WORKERS)
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Targets share an environment, and two installs into one would damage it.
+.NOTPARALLEL:
+.PHONY: help demo test long-test test-oldest lint doc bench all-checks clean
+
+help:  ## show this list
+	@echo "usage: make TARGET [PYTHON=python3] [WORKERS=2]"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
+		while IFS='|' read -r name text; do printf '  %-14s%s\n' $$name "$$text"; done
+
+demo: $(VENV)/stamp-plot  ## show in a minute what the package does
+	@$(VENV)/bin/python examples/demo.py
+
+test: $(VENV)/stamp-test  ## tests and doctests, every warning an error
+	@$(ONE_THREAD) $(VENV)/bin/python $(PYTEST)
+
+long-test: $(VENV)/stamp-test  ## statistical guarantees, takes minutes
+	@$(ONE_THREAD) $(VENV)/bin/python $(PYTEST) tests/long
+
+test-oldest: $(VENV_OLDEST)/stamp-oldest  ## tests with the oldest versions declared
+	@$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST)
+
+lint: $(VENV)/stamp-lint  ## style, formatting and spelling
+	@$(VENV)/bin/ruff check --quiet
+	@$(VENV)/bin/ruff format --check || \
+		{ echo "not formatted as agreed: run $(VENV)/bin/ruff format"; exit 1; }
+	@$(VENV)/bin/codespell
+	@echo "lint: no complaints"
+
+doc: $(VENV)/stamp-doc  ## html documentation in doc/_build/html
+	@$(VENV)/bin/python -m sphinx -q -W --keep-going -b html doc doc/_build/html
+	@echo "doc: open doc/_build/html/index.html"
+
+bench: $(VENV_BENCH)/stamp-bench  ## measure beside other packages (large install)
+	@$(VENV_BENCH)/bin/python -m benchmarks
+
+all-checks: lint test test-oldest doc  ## all that must pass before a merge
+
+clean:  ## remove environments, builds and caches
+	@rm -rf $(VENV) $(VENV_OLDEST) $(VENV_BENCH) build dist *.egg-info
+	@rm -rf doc/_build doc/auto_examples doc/generated doc/sg_execution_times.rst
+	@rm -rf .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Environments. A stamp is written last, so that an install cut short is repeated.
+
+$(VENV)/stamp-venv:
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/stamp-%: pyproject.toml | $(VENV)/stamp-venv
+	@echo "installing sklearn-reject[$*] into $(VENV)"
+	@$(VENV)/bin/python $(PIP_INSTALL) -e '.[$*]'
+	@touch $@
+
+# uv, unlike pip, can choose the lowest version that each requirement allows.
+$(VENV_OLDEST)/stamp-oldest: pyproject.toml
+	@echo "installing the oldest versions declared into $(VENV_OLDEST)"
+	@$(OLDEST_PYTHON) -m venv --clear $(VENV_OLDEST)
+	@$(VENV_OLDEST)/bin/python $(PIP_INSTALL) uv
+	@$(VENV_OLDEST)/bin/uv pip install --quiet --python $(VENV_OLDEST)/bin/python \
+		--resolution lowest-direct -e '.[test]'
+	@touch $@
+
+# Of torch-uncertainty only one module is used, which needs none of its dependencies.
+$(VENV_BENCH)/stamp-bench: pyproject.toml
+	@echo "installing sklearn-reject[bench] into $(VENV_BENCH), about 1.5 GB"
+	@$(PYTHON) -m venv $(VENV_BENCH)
+	@$(VENV_BENCH)/bin/python $(PIP_INSTALL) -e '.[bench]'
+	@$(VENV_BENCH)/bin/python $(PIP_INSTALL) --no-deps torch-uncertainty
+	@touch $@

@@ -1,0 +1,29 @@
+"""Meta-estimators for classifiers that may abstain.
+
+Submodules and estimators are loaded on first use, so that ``import sklearn_reject``
+costs next to nothing.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0.dev0"
+
+_SUBMODULES = ("curves", "losses", "metrics", "scores", "selection")
+_HOMES = {
+    "SelectiveClassifier": "sklearn_reject._selective",
+    "InfeasibleTargetError": "sklearn_reject.selection",
+}
+
+__all__ = ["__version__", *_SUBMODULES, *_HOMES]
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

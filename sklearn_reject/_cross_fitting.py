@@ -1,0 +1,127 @@
+"""Fitting the inner classifier, and getting responses to samples it has not seen."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+
+from sklearn_reject._response import Response, fit_in_context, respond_out_of_fold
+from sklearn_reject._sklearn_private import _check_method_params, _safe_split
+
+_DEFAULT_FOLDS = 5
+
+
+def check_cv_choice(cv, estimator):
+    """Raise unless `cv` is None, a number of folds, a share, or a splitter."""
+    if isinstance(estimator, FrozenEstimator) and cv is not None:
+        raise ValueError(
+            f"cv={cv!r} has no meaning for a FrozenEstimator, which is judged on the "
+            "data given to `fit`. Leave cv=None, and pass data that it was not "
+            "trained on."
+        )
+    if isinstance(cv, (bool, str)) or (isinstance(cv, Integral) and cv < 2):
+        raise ValueError(
+            "cv must be None, at least 2 folds, the share to hold out, a splitter or "
+            f"an iterable of splits, got {cv!r}."
+        )
+    if is_share(cv) and not 0 < cv < 1:
+        raise ValueError(
+            f"cv as a float is the share of samples that is held out and must be in "
+            f"]0, 1[, got {cv!r}."
+        )
+
+
+def is_share(cv):
+    """Tell whether `cv` is the share of samples to hold out."""
+    return isinstance(cv, Real) and not isinstance(cv, Integral)
+
+
+def make_splits(cv, X, y, *, random_state, split_params):
+    """Return the list of (train, test) indices that `cv` stands for."""
+    if is_share(cv):
+        splitter = StratifiedShuffleSplit(1, test_size=cv, random_state=random_state)
+    else:
+        folds = _DEFAULT_FOLDS if cv is None else cv
+        splitter = check_cv(folds, y, classifier=True)
+    splits = list(splitter.split(X, y, **split_params))
+    if not any(len(test) for _, test in splits):
+        raise ValueError(f"cv={cv!r} leaves no samples to judge the classifier on.")
+    return splits
+
+
+def fit_on_part(caller, X, y, split, summarize, fit_params):
+    """Fit on the training part, and judge on the part that is held out.
+
+    Parameters
+    ----------
+    caller : estimator
+        Meta-estimator with `estimator` and callbacks.
+
+    X, y : array-like
+        All samples and their labels.
+
+    split : tuple of (train, test)
+        Row indices.
+
+    summarize : callable
+        ``(response, y) -> tuple of arrays``, each with one entry a sample.
+
+    fit_params : dict
+        Passed to the `fit` of the inner classifier.
+
+    Returns
+    -------
+    estimator, summary, rows : estimator, tuple of ndarray, ndarray
+        The fitted classifier, what `summarize` returned, and the rows it is about.
+    """
+    train, test = split
+    X_train, y_train = _safe_split(caller.estimator, X, y, train)
+    X_test, y_test = _safe_split(caller.estimator, X, y, test, train)
+    params = _check_method_params(X, fit_params, indices=train)
+    context = _begin(caller, X, y, n_fits=1)
+    estimator = _fit_final(caller, X_train, y_train, params, context, 0)
+    context.call_on_fit_task_end(estimator=caller, X=X, y=y)
+    return estimator, summarize(Response(estimator, X_test), y_test), test
+
+
+def fit_on_all(caller, X, y, splits, summarize, fit_params):
+    """Fit on all samples, and judge by classifiers fitted without the fold.
+
+    Parameters and returns are those of :func:`fit_on_part`, for a list of splits.
+    """
+    context = _begin(caller, X, y, n_fits=len(splits) + 1)
+    summaries = respond_out_of_fold(
+        caller.estimator,
+        X,
+        y,
+        splits,
+        summarize,
+        fit_params=fit_params,
+        n_jobs=caller.n_jobs,
+        caller=caller,
+        contexts=[
+            context.subcontext(task_name="fit-fold", task_id=fold)
+            for fold in range(len(splits))
+        ],
+    )
+    estimator = _fit_final(caller, X, y, fit_params, context, len(splits))
+    context.call_on_fit_task_end(estimator=caller, X=X, y=y)
+    summary = tuple(np.concatenate(parts) for parts in zip(*summaries, strict=True))
+    rows = np.concatenate([test for _, test in splits]) if splits else None
+    return estimator, summary, rows
+
+
+def _begin(caller, X, y, n_fits):
+    context = caller._init_callback_context(
+        max_subtasks=n_fits, sequential_subtasks=False
+    )
+    context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
+    return context
+
+
+def _fit_final(caller, X, y, fit_params, context, task_id):
+    final = context.subcontext(task_name="fit-final-estimator", task_id=task_id)
+    estimator = clone(caller.estimator)
+    return fit_in_context(estimator, X, y, fit_params, caller, final)

@@ -1,0 +1,96 @@
+"""The label that stands for "rejected", and arrays that can hold it."""
+
+from numbers import Number
+
+import numpy as np
+
+
+def resolve_reject_label(reject_label, classes):
+    """Return the label of rejected samples.
+
+    Parameters
+    ----------
+    reject_label : "auto", None or a label
+        "auto" is -1 for numeric classes, or the smallest class minus one where -1 is
+        a class, and "reject" for strings.
+
+    classes : ndarray of shape (n_classes,)
+        Labels that are taken.
+
+    Returns
+    -------
+    label : scalar or None
+        The label, not among the classes.
+
+    Raises
+    ------
+    ValueError
+        If the label is a class, missing, or not a scalar.
+    """
+    if reject_label is None:
+        return None
+    if isinstance(reject_label, str) and reject_label == "auto":
+        return _automatic_label(classes)
+    if not isinstance(reject_label, (str, Number, np.generic)):
+        raise ValueError(
+            "reject_label must be 'auto', None, a number or a string, got "
+            f"{reject_label!r}."
+        )
+    if reject_label != reject_label:
+        raise ValueError(
+            "reject_label must not be NaN, which equals nothing. Use 'auto' or a "
+            "number that is not a class."
+        )
+    if any(reject_label == label for label in classes.tolist()):
+        raise ValueError(
+            f"reject_label={reject_label!r} is one of the classes {classes.tolist()}. "
+            "Use 'auto' or a label that is not a class."
+        )
+    return reject_label
+
+
+def _automatic_label(classes):
+    labels = classes.tolist()
+    if all(isinstance(label, Number) for label in labels):
+        return -1 if -1 not in labels else _number_below(labels)
+    label = "reject"
+    while label in labels:
+        label += "_"
+    return label
+
+
+def _number_below(labels):
+    return min(labels) - 1
+
+
+def mark_rejected(labels, accepted, reject_label):
+    """Return the labels with `reject_label` where a sample is not accepted.
+
+    The array has a dtype that holds the classes and the reject label exactly, whether
+    or not a sample is rejected.
+    """
+    marked = labels.astype(_common_dtype(labels, reject_label))
+    marked[~accepted] = reject_label
+    return marked
+
+
+def _common_dtype(labels, reject_label):
+    if labels.dtype.kind == "b" and isinstance(reject_label, Number):
+        return _common_dtype(labels.astype(np.int64), reject_label)
+    if labels.dtype.kind in "iu" and isinstance(reject_label, (int, np.integer)):
+        return _integer_dtype(labels, int(reject_label))
+    if labels.dtype.kind == "f" and isinstance(reject_label, Number):
+        dtype = np.result_type(labels.dtype, np.min_scalar_type(reject_label))
+        return dtype if dtype.type(reject_label) == reject_label else np.dtype(object)
+    if labels.dtype.kind == "U" and isinstance(reject_label, str):
+        return np.result_type(labels.dtype, np.asarray(reject_label).dtype)
+    return np.dtype(object)
+
+
+def _integer_dtype(labels, reject_label):
+    for dtype in (labels.dtype, np.dtype(np.int64)):
+        limits = np.iinfo(dtype)
+        fits_label = limits.min <= reject_label <= limits.max
+        if fits_label and np.can_cast(labels.dtype, dtype):
+            return dtype
+    return np.dtype(object)

@@ -1,0 +1,258 @@
+"""What a fitted classifier says about a batch of samples, computed once."""
+
+from functools import cached_property
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklearn_reject._sklearn_private import (
+    _check_method_params,
+    _num_samples,
+    _safe_indexing,
+    _safe_split,
+)
+from sklearn_reject._validation import index_labels
+
+# Classifiers of scikit-learn whose `predict` is the class of the largest probability.
+# Others, such as TunedThresholdClassifierCV and SVC, decide otherwise.
+_PREDICT_MOST_PROBABLE = frozenset(
+    {
+        "BaggingClassifier",
+        "BernoulliNB",
+        "CalibratedClassifierCV",
+        "CategoricalNB",
+        "ComplementNB",
+        "DecisionTreeClassifier",
+        "ExtraTreeClassifier",
+        "ExtraTreesClassifier",
+        "GaussianNB",
+        "HistGradientBoostingClassifier",
+        "LinearDiscriminantAnalysis",
+        "LogisticRegression",
+        "LogisticRegressionCV",
+        "MLPClassifier",
+        "MultinomialNB",
+        "RandomForestClassifier",
+    }
+)
+
+# Likewise, the class of the largest decision value or, with two, the sign of the only.
+_PREDICT_LARGEST_DECISION = frozenset(
+    {
+        "LinearDiscriminantAnalysis",
+        "LinearSVC",
+        "LogisticRegression",
+        "LogisticRegressionCV",
+        "PassiveAggressiveClassifier",
+        "Perceptron",
+        "RidgeClassifier",
+        "RidgeClassifierCV",
+        "SGDClassifier",
+    }
+)
+
+
+class Response:
+    """Labels, probabilities and decision values of a classifier on the rows of X.
+
+    Each is computed at its first use, in one pass of the estimator: where the labels
+    follow from probabilities or decision values that are there already, `predict` is
+    not called.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier.
+
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    """
+
+    def __init__(self, estimator, X):
+        self.estimator = estimator
+        self.X = X
+
+    @property
+    def n_samples(self):
+        """Number of samples."""
+        return _num_samples(self.X)
+
+    @property
+    def classes(self):
+        """Labels in the order of the columns, ndarray of shape (n_classes,)."""
+        return np.asarray(self.estimator.classes_)
+
+    @cached_property
+    def probabilities(self):
+        """Class probabilities, ndarray of shape (n_samples, n_classes)."""
+        _check_has(self.estimator, "predict_proba")
+        return self._check_columns(
+            self.estimator.predict_proba(self.X), "predict_proba"
+        )
+
+    @cached_property
+    def decision_values(self):
+        """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
+        _check_has(self.estimator, "decision_function")
+        values = np.asarray(self.estimator.decision_function(self.X))
+        if values.ndim == 1 and len(self.classes) == 2:
+            return values
+        return self._check_columns(values, "decision_function")
+
+    @cached_property
+    def labels(self):
+        """Predicted labels, ndarray of shape (n_samples,)."""
+        if self._deciding_values() is not None:
+            return self.classes[self.label_indices]
+        return np.asarray(self.estimator.predict(self.X))
+
+    @cached_property
+    def label_indices(self):
+        """Position of each predicted label in `classes`, shape (n_samples,)."""
+        values = self._deciding_values()
+        if values is None:
+            return self._find(self.labels)
+        indices, tied = _largest(values)
+        if tied.any():
+            # Rounding has hidden from us what the classifier goes by.
+            rows = np.flatnonzero(tied)
+            indices[rows] = self._find(
+                self.estimator.predict(_safe_indexing(self.X, rows))
+            )
+        return indices
+
+    def _deciding_values(self):
+        """Return computed values whose largest is what `predict` returns, or None."""
+        name = _name_of_decider(self.estimator)
+        if "probabilities" in self.__dict__ and name in _PREDICT_MOST_PROBABLE:
+            return self.probabilities
+        if "decision_values" in self.__dict__ and name in _PREDICT_LARGEST_DECISION:
+            return self.decision_values
+        return None
+
+    def _find(self, labels):
+        indices, unknown = index_labels(np.asarray(labels), self.classes)
+        if unknown.any():
+            raise ValueError(
+                f"{type(self.estimator).__name__}.predict returned the label "
+                f"{labels[unknown][0]!r}, which is not in its classes_ "
+                f"{self.classes.tolist()}."
+            )
+        return indices
+
+    def _check_columns(self, values, method):
+        values = np.asarray(values)
+        if values.ndim != 2 or values.shape[1] != len(self.classes):
+            raise ValueError(
+                f"{method} of {type(self.estimator).__name__} returned an array of "
+                f"shape {values.shape}, expected a column for each of the "
+                f"{len(self.classes)} classes. Only single-label classifiers with one "
+                "value a class are supported."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{method} of {type(self.estimator).__name__} returned values that are "
+                "not finite. Check the classifier, or its input for extreme values."
+            )
+        return values
+
+
+def _largest(values):
+    """Return the column of the largest value, and whether it is not unique."""
+    if values.ndim == 1:
+        return (values > 0).astype(np.intp), np.zeros(len(values), dtype=bool)
+    if values.shape[1] == 2:
+        # Several times faster than argmax along a short axis.
+        first, second = values.T
+        return (second > first).astype(np.intp), first == second
+    indices = values.argmax(axis=1)
+    largest = values[np.arange(len(values)), indices]
+    return indices, (values == largest[:, np.newaxis]).sum(axis=1) > 1
+
+
+def _check_has(estimator, method):
+    if not hasattr(estimator, method):
+        raise ValueError(
+            f"{type(estimator).__name__} has no `{method}`, which this "
+            "uncertainty_score needs. Use a classifier that has it "
+            "(CalibratedClassifierCV adds probabilities), or another score."
+        )
+
+
+def _name_of_decider(estimator):
+    """Return the name of the scikit-learn class whose `predict` is called."""
+    while True:
+        if isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        elif isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+        else:
+            break
+    is_sklearn = type(estimator).__module__.startswith("sklearn.")
+    return type(estimator).__name__ if is_sklearn else None
+
+
+def respond_out_of_fold(
+    estimator, X, y, splits, summarize, *, fit_params, n_jobs, caller, contexts
+):
+    """Fit on each training part and summarize the response on the part left out.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier to clone and fit.
+
+    X, y : array-like
+        All samples and their labels.
+
+    splits : list of (train, test)
+        Row indices.
+
+    summarize : callable
+        Called with ``(response, y_test)`` in the worker. What it returns is kept.
+
+    fit_params : dict
+        Passed to `fit`, indexed by the rows of the training part where it is as long
+        as X.
+
+    n_jobs : int or None
+        Number of parallel jobs, as joblib counts them.
+
+    caller : estimator
+        The meta-estimator whose callbacks are told.
+
+    contexts : list of callback contexts
+        One a split.
+
+    Returns
+    -------
+    summaries : list
+        What `summarize` returned, one a split.
+    """
+    return Parallel(n_jobs=n_jobs)(
+        delayed(_fit_and_respond)(
+            clone(estimator), X, y, split, summarize, fit_params, caller, context
+        )
+        for split, context in zip(splits, contexts, strict=True)
+    )
+
+
+def _fit_and_respond(estimator, X, y, split, summarize, fit_params, caller, context):
+    train, test = split
+    X_train, y_train = _safe_split(estimator, X, y, train)
+    X_test, y_test = _safe_split(estimator, X, y, test, train)
+    params = _check_method_params(X, fit_params, indices=train)
+    fit_in_context(estimator, X_train, y_train, params, caller, context)
+    return summarize(Response(estimator, X_test), y_test)
+
+
+def fit_in_context(estimator, X, y, fit_params, caller, context):
+    """Fit an inner estimator as one task of its meta-estimator's callbacks."""
+    with context.propagate_callback_context(estimator):
+        context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
+        estimator.fit(X, y, **fit_params)
+        context.call_on_fit_task_end(estimator=caller, X=X, y=y)
+    return estimator

@@ -1,0 +1,53 @@
+"""The one place for underscored names of scikit-learn, and for its versions."""
+
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import _routing_enabled
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params, _num_samples
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9 has no callbacks
+
+    class CallbackSupportMixin:
+        """Stands in for the callbacks that this scikit-learn does not have."""
+
+        def _init_callback_context(self, **_):
+            return _SilentContext()
+
+    def with_callbacks(method):
+        """Return the method as it is."""
+        return method
+
+
+class _SilentContext:
+    """A callback context that tells nobody."""
+
+    def subcontext(self, **_):
+        return self
+
+    def call_on_fit_task_begin(self, **_):
+        return self
+
+    def call_on_fit_task_end(self, **_):
+        return False
+
+    def propagate_callback_context(self, _):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+__all__ = [
+    "CallbackSupportMixin",
+    "_check_method_params",
+    "_num_samples",
+    "_routing_enabled",
+    "_safe_indexing",
+    "_safe_split",
+    "with_callbacks",
+]

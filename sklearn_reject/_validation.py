@@ -1,0 +1,148 @@
+"""Checks of arguments and arrays, shared by every floor."""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+# Integers beyond it do not survive the conversion to float64.
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+def check_vector(values, name):
+    """Return `values` as a finite float64 vector with at least one element."""
+    array = _as_real_array(values, name)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be a vector of shape (n_samples,), got an array of shape "
+            f"{array.shape}. Pass one number a sample, for example with `.ravel()`."
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: at least one sample is needed.")
+    array = np.asarray(array, dtype=np.float64)
+    # A finite sum proves finite terms; an infinite one may also be an overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = array.sum()
+    if not np.isfinite(total):
+        _refuse_non_finite(array, name)
+    return array
+
+
+def _as_real_array(values, name):
+    array = np.asarray(values)
+    if array.dtype.kind in "iu" and array.size:
+        _refuse_inexact_integers(array, name)
+    if array.dtype.kind not in "biuf":
+        array = _convert_to_float(array, name)
+    return array
+
+
+def _convert_to_float(array, name):
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers, got complex ones.")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must hold numbers, got an array of dtype {array.dtype} that "
+            f"cannot be converted to float64: {error}"
+        ) from error
+
+
+def _refuse_inexact_integers(array, name):
+    for extreme in (array.min(), array.max()):
+        if abs(int(extreme)) > _LARGEST_EXACT_INTEGER:
+            raise ValueError(
+                f"{name} holds the integer {extreme}, which float64 cannot represent "
+                "exactly. Rescale it to at most 2**53 in magnitude."
+            )
+
+
+def _refuse_non_finite(array, name):
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite, got {array[bad[0]]} in row {bad[0]} "
+            f"({bad.size} such values). Remove these rows or give them a finite value."
+        )
+
+
+def check_non_negative_vector(values, name):
+    """Return `values` as a finite, non-negative float64 vector."""
+    array = check_vector(values, name)
+    if array.min() < 0:
+        row = int(np.argmin(array))
+        raise ValueError(
+            f"{name} must be non-negative, got {array[row]} in row {row}. "
+            "Shift or clip it before the call, whichever is meant."
+        )
+    return array
+
+
+def check_sample_weight(sample_weight, n_samples):
+    """Return weights as a float64 vector, or None where all samples weigh one."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
+    weight = check_non_negative_vector(sample_weight, "sample_weight")
+    check_same_length(n_samples, sample_weight=weight)
+    if not weight.any():
+        raise ValueError(
+            "sample_weight is zero for every sample: give at least one sample a "
+            "positive weight, or pass sample_weight=None."
+        )
+    return weight
+
+
+def check_same_length(n_samples, **arrays):
+    """Raise unless every array has `n_samples` elements."""
+    for name, array in arrays.items():
+        if len(array) != n_samples:
+            raise ValueError(
+                f"{name} has {len(array)} elements where {n_samples} samples are "
+                "given. Pass arrays of the same length."
+            )
+
+
+def check_samples(scores, losses, sample_weight=None, *, name="scores"):
+    """Validate the three arrays that every curve and every solver starts from."""
+    scores = check_vector(scores, name)
+    losses = check_non_negative_vector(losses, "losses")
+    check_same_length(scores.size, losses=losses)
+    return scores, losses, check_sample_weight(sample_weight, scores.size)
+
+
+def check_number(value, name, *, low=0.0, high=np.inf, open_low=False):
+    """Return `value` as a float inside [low, high], or ]low, high]."""
+    interval = (
+        f"{']' if open_low else '['}{low:g}, {high:g}{'[' if np.isinf(high) else ']'}"
+    )
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
+    below = value <= low if open_low else value < low
+    if below or not value <= high or np.isinf(value):
+        raise ValueError(f"{name} must be in {interval}, got {value!r}.")
+    return float(value)
+
+
+def check_option(value, name, options):
+    """Return `value` if it is one of `options`."""
+    if not any(value is option or value == option for option in options):
+        raise ValueError(f"{name} must be one of {list(options)}, got {value!r}.")
+    return value
+
+
+def is_integer(value):
+    """Tell whether `value` is an integer that is no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def index_labels(labels, classes):
+    """Return the position of each label among distinct classes, and which are unknown.
+
+    The position of an unknown label is arbitrary.
+    """
+    order = np.argsort(classes)
+    position = np.searchsorted(classes, labels, sorter=order)
+    index = order[np.minimum(position, len(classes) - 1)]
+    return index, classes[index] != labels

@@ -1,0 +1,163 @@
+"""Samples grouped by equal score: the one place where ties and weights are handled."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_reject._validation import check_samples
+from sklearn_reject.curves._sort import argsort_scores
+
+# Sums of floats miss exact equalities such as 3 * 0.1 == 0.3 by a few ulp.
+RELATIVE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class TieGroups:
+    """Samples grouped by equal score, in increasing order of the score.
+
+    A rule that sees only the score cannot tell the members of a group apart, so all
+    it can do is accept the first groups and a share of the next one.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_groups,)
+        Distinct scores, increasing.
+
+    weights : ndarray of shape (n_groups,)
+        Total weight of each group, positive.
+
+    losses : ndarray of shape (n_groups,)
+        Weighted sum of the losses of each group.
+    """
+
+    scores: np.ndarray
+    weights: np.ndarray
+    losses: np.ndarray
+
+    def __len__(self):
+        return len(self.scores)
+
+    @cached_property
+    def cumulative_weights(self):
+        """Weight of each group and those below it, ndarray of shape (n_groups,)."""
+        return np.cumsum(self.weights)
+
+    @cached_property
+    def cumulative_losses(self):
+        """Loss of each group and those below it, ndarray of shape (n_groups,)."""
+        return np.cumsum(self.losses)
+
+    @property
+    def total_weight(self):
+        """Weight of all samples."""
+        return self.cumulative_weights[-1]
+
+    def prefix(self, n_groups, share=0.0):
+        """Return weight and loss of the first groups and a share of the next.
+
+        Parameters
+        ----------
+        n_groups : int
+            Number of groups that are in as a whole.
+
+        share : float, default=0.0
+            Share of the next group, in [0, 1].
+
+        Returns
+        -------
+        weight, loss : float
+            Sums over that part of the sample.
+        """
+        weight = self.cumulative_weights[n_groups - 1] if n_groups else 0.0
+        loss = self.cumulative_losses[n_groups - 1] if n_groups else 0.0
+        if share:
+            weight = weight + share * self.weights[n_groups]
+            loss = loss + share * self.losses[n_groups]
+        return float(weight), float(loss)
+
+    def count_within_risk(self, risk):
+        """Return the length of the longest prefix whose mean loss is at most `risk`.
+
+        Prefix risks are not monotone on data, so shorter prefixes may be over it.
+        Zero if every prefix is over it.
+        """
+        allowed = self.cumulative_weights * (risk * (1 + RELATIVE_TOLERANCE))
+        within = self.cumulative_losses <= allowed
+        return len(self) - int(np.argmax(within[::-1])) if within.any() else 0
+
+    def count_reaching_coverage(self, coverage):
+        """Return the length of the shortest prefix that covers at least `coverage`."""
+        wanted = coverage * self.total_weight * (1 - RELATIVE_TOLERANCE)
+        return int(np.searchsorted(self.cumulative_weights, wanted)) + 1
+
+
+def group_by_score(scores, losses, sample_weight=None):
+    """Group samples by equal score.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Finite uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Finite, non-negative losses.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights. Samples of zero weight count as absent.
+
+    Returns
+    -------
+    groups : TieGroups
+        One group a distinct score.
+
+    Raises
+    ------
+    ValueError
+        If an array is empty, not finite, of another length than the others, or if a
+        loss or weight is negative or all weights are zero.
+
+    Examples
+    --------
+    >>> from sklearn_reject.curves import group_by_score
+    >>> groups = group_by_score([0.5, 0.1, 0.5], [1, 0, 0])
+    >>> groups.scores, groups.weights, groups.losses
+    (array([0.1, 0.5]), array([1., 2.]), array([0., 1.]))
+    """
+    return group_validated(*check_samples(scores, losses, sample_weight))
+
+
+def group_validated(scores, losses, weight):
+    """Group arrays that have been through `check_samples`."""
+    if weight is None:
+        return _group_unweighted(scores, losses)
+    present = weight > 0
+    if not present.all():
+        scores, losses, weight = scores[present], losses[present], weight[present]
+    order, scores = argsort_scores(scores)
+    weight = weight[order]
+    losses = losses[order]
+    losses *= weight
+    starts = np.flatnonzero(starts_of_ties(scores))
+    return TieGroups(
+        scores[starts], np.add.reduceat(weight, starts), np.add.reduceat(losses, starts)
+    )
+
+
+def _group_unweighted(scores, losses):
+    order, scores = argsort_scores(scores)
+    losses = losses[order]
+    del order
+    is_start = starts_of_ties(scores)
+    if is_start.all():
+        return TieGroups(scores, np.broadcast_to(1.0, len(scores)), losses)
+    starts = np.flatnonzero(is_start)
+    weights = np.diff(starts, append=len(scores)).astype(np.float64)
+    return TieGroups(scores[starts], weights, np.add.reduceat(losses, starts))
+
+
+def starts_of_ties(sorted_scores):
+    """Tell for each sorted score whether it is the first of its value."""
+    is_start = np.ones(len(sorted_scores), dtype=bool)
+    np.not_equal(sorted_scores[1:], sorted_scores[:-1], out=is_start[1:])
+    return is_start

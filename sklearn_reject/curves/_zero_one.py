@@ -1,0 +1,88 @@
+"""Ranks of few errors among many samples, without sorting all samples.
+
+The line of scores is cut into many cells. Only samples that share a cell with an error
+are sorted; the others are counted.
+"""
+
+import numpy as np
+
+from sklearn_reject.curves._groups import starts_of_ties
+from sklearn_reject.curves._sort import argsort_scores
+
+# Below this share of errors, counting most samples is faster than sorting them all.
+_LARGEST_ERROR_RATE = 0.15
+
+# Many cells leave few samples to sort, few cells keep the tables in the cache.
+_CELLS_PER_ERROR = 16
+_FEWEST_CELLS, _MOST_CELLS = 2**10, 2**20
+
+
+def is_zero_one(losses):
+    """Tell whether all losses are 0 or 1."""
+    return losses.max() <= 1 and bool(((losses == 0) | (losses == 1)).all())
+
+
+def groups_with_errors(scores, losses):
+    """Return the tie groups that hold errors.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Finite scores.
+
+    losses : ndarray of shape (n_samples,)
+        Losses, each 0 or 1.
+
+    Returns
+    -------
+    below, sizes, errors : ndarray of shape (n_groups,)
+        Number of samples with lower scores, number of samples in the group, and number
+        of errors among them.
+    """
+    errors = np.flatnonzero(losses)
+    cut = _cut_into_cells(scores, len(errors))
+    if cut is None:
+        return _sort_errors(scores, losses)[:3]
+    rows, passed_over = _split_by_cell(scores, errors, cut)
+    below, sizes, errors, values = _sort_errors(scores[rows], losses[rows])
+    return below + passed_over[cut(values)], sizes, errors
+
+
+def _sort_errors(scores, losses):
+    """Return rank, size, errors and score of the tie groups that hold errors."""
+    order, scores = argsort_scores(scores)
+    ranks = np.flatnonzero((losses > 0)[order])
+    del order
+    is_start = starts_of_ties(scores)
+    if is_start.all():
+        ones = np.broadcast_to(1.0, len(ranks))
+        return ranks, ones, ones, scores[ranks]
+    starts = np.flatnonzero(is_start)
+    sizes = np.diff(starts, append=len(scores))
+    errors = np.bincount(np.searchsorted(starts, ranks, side="right") - 1)
+    chosen = np.flatnonzero(errors)
+    return starts[chosen], sizes[chosen], errors[chosen], scores[starts[chosen]]
+
+
+def _cut_into_cells(scores, n_errors):
+    """Return the map from scores to cells, None where all samples are to be sorted."""
+    if not 0 < n_errors <= _LARGEST_ERROR_RATE * len(scores):
+        return None
+    low, high = scores.min(), scores.max()
+    n_cells = np.clip(_CELLS_PER_ERROR * n_errors, _FEWEST_CELLS, _MOST_CELLS)
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = (n_cells - 1) / (high - low)
+    if not 0 < scale < np.inf:  # constant scores, or as wide as floats get
+        return None
+    return lambda some: ((some - low) * scale).astype(np.intp)
+
+
+def _split_by_cell(scores, errors, cut):
+    """Return the rows to sort, and the number of other samples below each cell."""
+    cells = cut(scores)
+    passed_over = np.bincount(cells)
+    with_errors = np.zeros(len(passed_over), dtype=bool)
+    with_errors[cells[errors]] = True
+    passed_over[with_errors] = 0
+    np.cumsum(passed_over, out=passed_over)
+    return np.flatnonzero(with_errors[cells]), passed_over

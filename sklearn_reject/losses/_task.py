@@ -1,0 +1,315 @@
+"""Losses of single predictions, behind one interface."""
+
+import numpy as np
+
+from sklearn_reject._validation import (
+    check_non_negative_vector,
+    check_same_length,
+    index_labels,
+)
+
+
+class TaskLoss:
+    """Cost of predicting `y_pred` where the truth is `y_true`.
+
+    A subclass writes `_losses`, which gets two label arrays of equal length.
+    The loss is non-negative, zero is best and lower is better.
+    """
+
+    def __call__(self, y_true, y_pred):
+        """Return the loss of each sample.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            True and predicted labels.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_samples,), dtype float64
+            Non-negative, lower is better.
+
+        Raises
+        ------
+        ValueError
+            If the labels are missing, of different lengths or kinds, or if a loss is
+            negative or not finite.
+        """
+        y_true, y_pred = _check_labels(y_true, y_pred)
+        losses = check_non_negative_vector(self._losses(y_true, y_pred), "losses")
+        check_same_length(len(y_true), losses=losses)
+        return losses
+
+    def matrix(self, classes):
+        """Return the losses of every pair of classes.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,)
+            Labels that index both axes.
+
+        Returns
+        -------
+        matrix : ndarray of shape (n_classes, n_classes)
+            Entry (i, j) is the loss of predicting `classes[j]` for a true
+            `classes[i]`.
+        """
+        classes = np.asarray(classes)
+        n_classes = len(classes)
+        losses = self(np.repeat(classes, n_classes), np.tile(classes, n_classes))
+        return losses.reshape(n_classes, n_classes)
+
+    def _losses(self, y_true, y_pred):
+        raise TypeError(f"{type(self).__name__} does not define `_losses`.")
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+
+class ZeroOneLoss(TaskLoss):
+    """One for a wrong label, zero for the right one: [y_pred != y_true].
+
+    Examples
+    --------
+    >>> from sklearn_reject.losses import ZeroOneLoss
+    >>> ZeroOneLoss()(["cat", "dog"], ["cat", "cat"])
+    array([0., 1.])
+    """
+
+    def _losses(self, y_true, y_pred):
+        return (y_true != y_pred).astype(np.float64)
+
+
+class AbsoluteLoss(TaskLoss):
+    """Absolute difference of numeric labels: abs(y_pred - y_true).
+
+    Suits ordinal classes, in units of the label.
+
+    Examples
+    --------
+    >>> from sklearn_reject.losses import AbsoluteLoss
+    >>> AbsoluteLoss()([1, 5], [2, 2])
+    array([1., 3.])
+    """
+
+    def _losses(self, y_true, y_pred):
+        return np.abs(_difference(y_true, y_pred, "absolute"))
+
+
+class SquaredLoss(TaskLoss):
+    """Squared difference of numeric labels: (y_pred - y_true) ** 2.
+
+    Examples
+    --------
+    >>> from sklearn_reject.losses import SquaredLoss
+    >>> SquaredLoss()([1, 5], [2, 2])
+    array([1., 9.])
+    """
+
+    def _losses(self, y_true, y_pred):
+        return _difference(y_true, y_pred, "squared") ** 2
+
+
+class CostMatrixLoss(TaskLoss):
+    """Costs read from a table.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_classes, n_classes)
+        Entry (i, j) is the cost of predicting `labels[j]` for a true `labels[i]`.
+        Finite and non-negative.
+
+    labels : array-like of shape (n_classes,)
+        Distinct labels in the order of the rows and columns.
+
+    Examples
+    --------
+    >>> from sklearn_reject.losses import CostMatrixLoss
+    >>> loss = CostMatrixLoss([[0, 1], [10, 0]], labels=["healthy", "ill"])
+    >>> loss(["ill", "healthy"], ["healthy", "ill"])
+    array([10.,  1.])
+    """
+
+    def __init__(self, costs, labels):
+        self.labels = _check_distinct(np.asarray(labels))
+        self.costs = _check_cost_matrix(costs, len(self.labels))
+
+    def _losses(self, y_true, y_pred):
+        return self.costs[self._index(y_true, "y_true"), self._index(y_pred, "y_pred")]
+
+    def _index(self, labels, name):
+        _check_same_kind(
+            labels, self.labels, f"{name} and the labels of the cost matrix"
+        )
+        index, unseen = index_labels(labels, self.labels)
+        if unseen.any():
+            raise ValueError(
+                f"{name} holds the label {labels[unseen][0]!r}, which is not among the "
+                f"labels {self.labels.tolist()} of the cost matrix. Add a row and a "
+                "column for it, or pass the full `labels`."
+            )
+        return index
+
+    def __repr__(self):
+        return f"CostMatrixLoss(labels={self.labels.tolist()})"
+
+
+class CallableLoss(TaskLoss):
+    """A user's function ``(y_true, y_pred) -> losses of shape (n_samples,)``.
+
+    Parameters
+    ----------
+    function : callable
+        Gets two label arrays of equal length, returns non-negative numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.losses import CallableLoss
+    >>> late = CallableLoss(lambda y_true, y_pred: np.maximum(y_true - y_pred, 0))
+    >>> late([3, 1], [1, 3])
+    array([2., 0.])
+    """
+
+    def __init__(self, function):
+        self.function = function
+
+    def _losses(self, y_true, y_pred):
+        return self.function(y_true, y_pred)
+
+    def __repr__(self):
+        return f"CallableLoss({self.function!r})"
+
+
+_LOSSES = {"zero_one": ZeroOneLoss, "absolute": AbsoluteLoss, "squared": SquaredLoss}
+
+
+def check_loss(loss, *, labels=None):
+    """Turn what a user gives as `loss` into a :class:`TaskLoss`.
+
+    Parameters
+    ----------
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes), callable or TaskLoss
+        A name, a cost matrix (true label by row, predicted label by column), or a
+        function ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. Needed for a cost matrix only.
+
+    Returns
+    -------
+    loss : TaskLoss
+        The loss object.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or the cost matrix is not square, finite,
+        non-negative and of the size of `labels`.
+
+    Examples
+    --------
+    >>> from sklearn_reject.losses import check_loss
+    >>> check_loss("absolute")
+    AbsoluteLoss()
+    >>> check_loss([[0, 1], [5, 0]], labels=[0, 1])
+    CostMatrixLoss(labels=[0, 1])
+    """
+    if isinstance(loss, TaskLoss):
+        return loss
+    if isinstance(loss, str):
+        return _named_loss(loss)
+    if callable(loss):
+        return CallableLoss(loss)
+    if labels is None:
+        raise ValueError(
+            f"loss must be one of {sorted(_LOSSES)}, a callable, or a cost matrix with "
+            f"`labels`, got {loss!r} and labels=None."
+        )
+    return CostMatrixLoss(loss, labels)
+
+
+def _named_loss(name):
+    if name not in _LOSSES:
+        raise ValueError(
+            f"loss must be one of {sorted(_LOSSES)}, a cost matrix or a callable, got "
+            f"{name!r}."
+        )
+    return _LOSSES[name]()
+
+
+def _difference(y_true, y_pred, name):
+    if y_true.dtype.kind not in "biuf" or y_pred.dtype.kind not in "biuf":
+        raise ValueError(
+            f"loss={name!r} needs numeric labels, got labels of dtype {y_true.dtype} "
+            f"and {y_pred.dtype}. Encode the labels as numbers, or pass a cost matrix."
+        )
+    # Unsigned labels would wrap and bool labels cannot be subtracted.
+    return y_pred.astype(np.float64) - y_true.astype(np.float64)
+
+
+def _check_labels(y_true, y_pred):
+    y_true, y_pred = _label_vector(y_true, "y_true"), _label_vector(y_pred, "y_pred")
+    check_same_length(len(y_true), y_pred=y_pred)
+    _check_same_kind(y_true, y_pred, "y_true and y_pred")
+    return y_true, y_pred
+
+
+def _label_vector(labels, name):
+    array = np.asarray(labels)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be a vector of labels of shape (n_samples,), got an array of "
+            f"shape {array.shape}."
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: at least one sample is needed.")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        row = int(np.flatnonzero(np.isnan(array))[0])
+        raise ValueError(
+            f"{name} has no label (NaN) in row {row}. Remove the rows without labels."
+        )
+    return array
+
+
+def _is_text(array):
+    if array.dtype.kind == "O":
+        return any(isinstance(label, str) for label in array[:1])
+    return array.dtype.kind in "UST"
+
+
+def _check_same_kind(first, second, names):
+    if _is_text(first) != _is_text(second):
+        raise ValueError(
+            f"{names} mix strings and numbers ({first.dtype} and {second.dtype}), so "
+            "that no label could ever agree. Use labels of one kind."
+        )
+
+
+def _check_distinct(labels):
+    if labels.ndim != 1 or len(np.unique(labels)) != len(labels):
+        raise ValueError(
+            f"labels must be a vector of distinct labels, got {labels.tolist()}."
+        )
+    return labels
+
+
+def _check_cost_matrix(costs, n_classes):
+    try:
+        matrix = np.array(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"loss must be a name, a callable or a numeric cost matrix, got {costs!r}."
+        ) from error
+    if matrix.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"loss is a cost matrix of shape {matrix.shape} for {n_classes} labels: it "
+            f"must have shape ({n_classes}, {n_classes}), a row for each true and a "
+            "column for each predicted label. Pass `labels` if some labels do not "
+            "occur in the data."
+        )
+    check_non_negative_vector(matrix.ravel(), "loss (the cost matrix, row by row)")
+    return matrix

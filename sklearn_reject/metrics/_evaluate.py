@@ -1,0 +1,70 @@
+"""Labels, uncertainty and acceptance of any classifier, in one pass."""
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from sklearn_reject._response import Response
+from sklearn_reject.scores import resolve_score
+
+
+def predict_with_uncertainty(estimator, X):
+    """Return the labels of all samples and how uncertain they are.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier. One with `uncertainty` speaks for itself, also inside a
+        pipeline or a search; for others the plug-in score is taken.
+
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+
+    Returns
+    -------
+    labels, uncertainty : ndarray of shape (n_samples,)
+        Predicted labels, never the reject label, and their uncertainty, higher = more
+        uncertain.
+    """
+    if _holds_uncertainty(estimator):
+        return _ask(*_locate(estimator, X))
+    score, response = resolve_score("auto", estimator), Response(estimator, X)
+    uncertainty = score.from_response(response)
+    return score.labels(response), uncertainty
+
+
+def accept(estimator, X):
+    """Tell which samples a classifier accepts: all, if it cannot reject."""
+    if _holds_uncertainty(estimator):
+        estimator, X = _locate(estimator, X)
+        if hasattr(estimator, "accept"):
+            return np.asarray(estimator.accept(X), dtype=bool)
+    return None
+
+
+def _ask(estimator, X):
+    if hasattr(estimator, "_predict_with_uncertainty"):
+        return estimator._predict_with_uncertainty(X)
+    labels = getattr(estimator, "predict_label", estimator.predict)(X)
+    return labels, estimator.uncertainty(X)
+
+
+def _holds_uncertainty(estimator):
+    inner = _inner(estimator)
+    return hasattr(estimator, "uncertainty") or (
+        inner is not None and _holds_uncertainty(inner)
+    )
+
+
+def _inner(estimator):
+    if isinstance(estimator, Pipeline):
+        return estimator.steps[-1][1]
+    return getattr(estimator, "best_estimator_", None)
+
+
+def _locate(estimator, X):
+    """Return the estimator with `uncertainty`, and the samples as it sees them."""
+    while not hasattr(estimator, "uncertainty"):
+        if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
+            X = estimator[:-1].transform(X)
+        estimator = _inner(estimator)
+    return estimator, X

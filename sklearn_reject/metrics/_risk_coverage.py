@@ -1,0 +1,479 @@
+"""Metrics of risk and coverage from labels and uncertainties."""
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import unique_labels
+
+from sklearn_reject import curves
+from sklearn_reject._validation import check_same_length, check_vector
+from sklearn_reject.losses import check_loss
+
+
+def risk_coverage_curve(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+):
+    """Compute selective risk against coverage, one point a distinct uncertainty.
+
+    Point k belongs to the rule that accepts every sample whose uncertainty is at most
+    ``thresholds[k]`` (FPV23, section 3.1). Lower risk is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty of each prediction, higher = more uncertain. Confidences go in
+        with the sign turned.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    coverage : ndarray of shape (n_thresholds,)
+        Weighted share of accepted samples, increasing up to 1.
+
+    risk : ndarray of shape (n_thresholds,)
+        Weighted mean loss of the accepted samples, in units of the loss.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Distinct uncertainties, increasing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, or if a label is not among those of the cost matrix.
+
+    See Also
+    --------
+    sklearn_reject.curves.risk_coverage_curve : The same from scores and losses.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import risk_coverage_curve
+    >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
+    >>> coverage, risk, _ = risk_coverage_curve(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
+    >>> coverage
+    array([0.25, 0.5 , 0.75, 1.  ])
+    >>> risk.round(3)
+    array([0.   , 0.   , 0.333, 0.5  ])
+    """
+    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.risk_coverage_curve(scores, losses, sample_weight=sample_weight)
+
+
+def aurc_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+    interpolation="mean",
+    normalize=None,
+):
+    """Compute the area under the risk-coverage curve. Lower is better.
+
+    The mean of the n selective risks, one a prefix of the samples in the order of their
+    uncertainty (FPV23, eq. 27), in expectation over the random order of tied samples.
+    Without ties and with 0/1 loss it is one minus the area under the
+    accuracy-rejection curve.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty of each prediction, higher = more uncertain. Confidences go in
+        with the sign turned.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    interpolation : {"mean", "trapezoid"}, default="mean"
+        "mean" is the definition above. "trapezoid" integrates the curve between its
+        distinct points, from the first one to coverage 1.
+
+    normalize : {None, "excess", "prr"}, default=None
+        "excess" subtracts the area of the oracle, which sorts the samples by their
+        loss: zero is perfect, never negative. "prr", the prediction rejection ratio, is
+        (random - area) / (random - oracle): 1 is perfect, 0 is as good as random,
+        **higher is better**.
+
+    Returns
+    -------
+    area : float
+        The area, in units of the loss. NaN with a warning under "prr" where all losses
+        are equal.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, or if a label is not among those of the cost matrix.
+
+    See Also
+    --------
+    sklearn_reject.curves.aurc_score : The same from scores and losses.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import aurc_score
+    >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
+    >>> aurc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
+    0.2083333333333333
+    """
+    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.aurc_score(
+        scores,
+        losses,
+        sample_weight=sample_weight,
+        interpolation=interpolation,
+        normalize=normalize,
+    )
+
+
+def augrc_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+):
+    """Compute the area under the generalized risk-coverage curve. Lower is better.
+
+    The integral of coverage times selective risk over the coverage, which is the mean
+    risk of failures that go undetected (Traub et al., NeurIPS 2024), as a trapezoid
+    from (0, 0). It equals the SELE statistic with mid-rank ties; the mean over the n
+    prefixes, which some libraries report, is larger by mean(losses) / (2 n).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty of each prediction, higher = more uncertain. Confidences go in
+        with the sign turned.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        The area, in units of the loss, at most the mean loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, or if a label is not among those of the cost matrix.
+
+    See Also
+    --------
+    sklearn_reject.curves.augrc_score : The same from scores and losses.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import augrc_score
+    >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
+    >>> augrc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
+    0.125
+    """
+    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.augrc_score(scores, losses, sample_weight=sample_weight)
+
+
+def sele_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+    ties="inclusive",
+):
+    """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
+
+    The mean over all pairs (i, j) of l_i [u_i <= u_j] (FPV23, eq. 29). For distinct
+    uncertainties sele <= AuRC <= H_n sele with H_n the n-th harmonic number. With ties
+    only the mid-rank form stays at or below AuRC.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty of each prediction, higher = more uncertain. Confidences go in
+        with the sign turned.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    ties : {"inclusive", "midrank"}, default="inclusive"
+        Whether a pair of tied samples, a sample with itself included, counts in full
+        as in the paper, or one half. The mid-rank form equals :func:`augrc_score`.
+
+    Returns
+    -------
+    value : float
+        The statistic, in units of the loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, or if a label is not among those of the cost matrix.
+
+    See Also
+    --------
+    sklearn_reject.curves.sele_score : The same from scores and losses.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import sele_score
+    >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
+    >>> sele_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
+    0.1875
+    """
+    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.sele_score(scores, losses, sample_weight=sample_weight, ties=ties)
+
+
+def selective_risk_at_coverage_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+    coverage,
+    randomize=False,
+):
+    """Compute the risk at the smallest threshold that reaches a coverage.
+
+    Lower is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty of each prediction, higher = more uncertain. Confidences go in
+        with the sign turned.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    coverage : float in ]0, 1]
+        Share of the samples to accept.
+
+    randomize : bool, default=False
+        If False, the whole tie group at the threshold is accepted and the coverage may
+        exceed what is asked. If True, the share of that group is accepted that makes
+        the coverage exact, and the risk is the expected one (FPV23, theorem 6).
+
+    Returns
+    -------
+    risk : float
+        Weighted mean loss of the accepted samples, in units of the loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, or if a label is not among those of the cost matrix.
+
+    See Also
+    --------
+    sklearn_reject.curves.selective_risk_at_coverage_score : The same from losses.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import selective_risk_at_coverage_score
+    >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
+    >>> uncertainty = [0.1, 0.2, 0.3, 0.4]
+    >>> selective_risk_at_coverage_score(y_true, y_pred, uncertainty, coverage=0.75)
+    0.3333333333333333
+    """
+    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.selective_risk_at_coverage_score(
+        scores,
+        losses,
+        sample_weight=sample_weight,
+        coverage=coverage,
+        randomize=randomize,
+    )
+
+
+def coverage_at_risk_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+    risk,
+    randomize=False,
+):
+    """Compute the largest coverage whose selective risk is at most `risk`.
+
+    Higher is better. NaN with a warning where no threshold keeps the risk.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty of each prediction, higher = more uncertain. Confidences go in
+        with the sign turned.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    risk : float >= 0
+        Selective risk that must not be exceeded, in units of the loss.
+
+    randomize : bool, default=False
+        If False, tie groups are accepted as a whole or not at all. If True, a share of
+        the next group is accepted as far as the risk allows (FPV23, theorem 3).
+
+    Returns
+    -------
+    coverage : float
+        Weighted share of accepted samples, in ]0, 1], or NaN.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, or if a label is not among those of the cost matrix.
+
+    See Also
+    --------
+    sklearn_reject.curves.coverage_at_risk_score : The same from scores and losses.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import coverage_at_risk_score
+    >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
+    >>> coverage_at_risk_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4], risk=0.1)
+    0.5
+    """
+    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.coverage_at_risk_score(
+        scores, losses, sample_weight=sample_weight, risk=risk, randomize=randomize
+    )
+
+
+def scores_and_losses(y_true, y_pred, uncertainty, loss, labels):
+    """Return validated uncertainties and the loss of each prediction."""
+    y_true, y_pred = _label_column(y_true), _label_column(y_pred)
+    if labels is None and not (isinstance(loss, str) or callable(loss)):
+        labels = unique_labels(y_true, y_pred)
+    losses = check_loss(loss, labels=labels)(y_true, y_pred)
+    scores = check_vector(uncertainty, "uncertainty")
+    check_same_length(len(losses), uncertainty=scores)
+    return scores, losses
+
+
+def _label_column(y):
+    y = np.asarray(y)
+    return column_or_1d(y) if y.ndim == 2 else y

@@ -1,0 +1,330 @@
+"""Scorers for model selection: higher is better; rejecting all never wins."""
+
+import numpy as np
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.metrics._evaluate import accept, predict_with_uncertainty
+from sklearn_reject.metrics._risk_coverage import (
+    augrc_score,
+    aurc_score,
+    coverage_at_risk_score,
+    selective_risk_at_coverage_score,
+)
+from sklearn_reject.selection import solve_target_coverage
+
+
+class _SelectiveScorer:
+    """Base of the scorers: a callable ``(estimator, X, y, sample_weight=None)``."""
+
+    _requests_weight = None
+
+    def __init__(self, metric, sign, **kwargs):
+        self._metric = metric
+        self._sign = sign
+        self._kwargs = kwargs
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """Return the score of a fitted classifier, a float, higher is better."""
+        labels, uncertainty = predict_with_uncertainty(estimator, X)
+        value = self._evaluate(estimator, X, y, labels, uncertainty, sample_weight)
+        return float(self._sign * value)
+
+    def _evaluate(self, estimator, X, y, labels, uncertainty, sample_weight):
+        return self._metric(
+            y, labels, uncertainty, sample_weight=sample_weight, **self._kwargs
+        )
+
+    def set_score_request(self, *, sample_weight=None):
+        """Say whether metadata routing is to pass `sample_weight` to the scorer.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None, default=None
+            As scikit-learn's metadata requests define it.
+
+        Returns
+        -------
+        scorer : object
+            A scorer with that request.
+        """
+        scorer = type(self)(self._metric, self._sign, **self._kwargs)
+        scorer._requests_weight = sample_weight
+        return scorer
+
+    def get_metadata_routing(self):
+        """Return what the scorer requests from metadata routing."""
+        requests = MetadataRequest(owner=type(self).__name__)
+        requests.score.add_request(param="sample_weight", alias=self._requests_weight)
+        return requests
+
+    def __repr__(self):
+        sign = "-" if self._sign < 0 else ""
+        options = "".join(f", {name}={value!r}" for name, value in self._kwargs.items())
+        return f"<selective scorer {sign}{self._metric.__name__}{options}>"
+
+
+class _AcceptedScorer(_SelectiveScorer):
+    """Scorer of a metric of labels, with a rule for what is rejected."""
+
+    def _evaluate(self, estimator, X, y, labels, uncertainty, sample_weight):
+        kwargs = dict(self._kwargs)
+        on_reject, coverage = kwargs.pop("on_reject"), kwargs.pop("coverage")
+        y, labels = np.asarray(y), np.asarray(labels)
+        accepted = _accepted(estimator, X, uncertainty, coverage)
+        if on_reject == "count_as_error":
+            labels = _mistake(y, labels, accepted)
+            accepted = np.ones_like(accepted)
+        elif on_reject == "error" and not accepted.all():
+            raise ValueError(
+                f"{np.count_nonzero(~accepted)} samples are rejected and "
+                "on_reject='error'. Use 'count_as_error', or 'drop' with a coverage."
+            )
+        if sample_weight is not None:
+            kwargs["sample_weight"] = np.asarray(sample_weight)[accepted]
+        return self._metric(y[accepted], labels[accepted], **kwargs)
+
+
+def _accepted(estimator, X, uncertainty, coverage):
+    if coverage is None:
+        accepted = accept(estimator, X)
+        return np.ones(len(uncertainty), dtype=bool) if accepted is None else accepted
+    no_losses = np.zeros(len(uncertainty))
+    rule = solve_target_coverage(uncertainty, no_losses, coverage, randomize=False)
+    return rule.accept(uncertainty)
+
+
+def _mistake(y, labels, accepted):
+    """Return labels that are wrong wherever a sample is rejected."""
+    classes = np.unique(np.concatenate([y, labels]))
+    if len(classes) < 2:
+        raise ValueError(
+            "on_reject='count_as_error' needs at least two classes to mistake for each "
+            f"other, got {classes.tolist()}."
+        )
+    right = ~accepted & (labels == y)
+    other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
+    labels = labels.copy()
+    labels[right] = other
+    return labels
+
+
+def _selective_accuracy(y_true, y_pred, uncertainty, *, coverage, sample_weight=None):
+    return 1 - selective_risk_at_coverage_score(
+        y_true,
+        y_pred,
+        uncertainty,
+        coverage=coverage,
+        randomize=True,
+        sample_weight=sample_weight,
+    )
+
+
+_selective_accuracy.__name__ = "selective_accuracy"
+
+#: Minus :func:`aurc_score` with 0/1 loss.
+neg_aurc_scorer = _SelectiveScorer(aurc_score, -1)
+
+#: Minus :func:`augrc_score` with 0/1 loss.
+neg_augrc_scorer = _SelectiveScorer(augrc_score, -1)
+
+
+def selective_accuracy_scorer(*, coverage):
+    """Make a scorer of the accuracy on the least uncertain share of the samples.
+
+    Parameters
+    ----------
+    coverage : float in ]0, 1]
+        Share of the samples that count. It is reached exactly: of the samples tied at
+        the boundary a share counts.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
+
+    Raises
+    ------
+    ValueError
+        If `coverage` is not in ]0, 1].
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import selective_accuracy_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = GaussianNB().fit(X, y)
+    >>> clf.score(X, y), selective_accuracy_scorer(coverage=0.5)(clf, X, y)
+    (0.96, 1.0)
+    """
+    coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+    return _SelectiveScorer(_selective_accuracy, 1, coverage=coverage)
+
+
+def coverage_at_risk_scorer(*, risk, loss="zero_one"):
+    """Make a scorer of the largest coverage whose selective risk is at most `risk`.
+
+    Parameters
+    ----------
+    risk : float >= 0
+        Bound on the selective risk, in units of the loss.
+
+    loss : str, array-like or callable, default="zero_one"
+        As in :func:`coverage_at_risk_score`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
+        warning where the risk cannot be met.
+
+    Raises
+    ------
+    ValueError
+        If `risk` is negative.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import coverage_at_risk_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> coverage_at_risk_scorer(risk=0.02)(GaussianNB().fit(X, y), X, y)
+    0.9
+    """
+    risk = check_number(risk, "risk")
+    return _SelectiveScorer(coverage_at_risk_score, 1, risk=risk, loss=loss)
+
+
+def make_selective_scorer(
+    metric,
+    *,
+    on_reject="count_as_error",
+    coverage=None,
+    greater_is_better=True,
+    **kwargs,
+):
+    """Make a scorer from a metric of labels, such as those of scikit-learn.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(y_true, y_pred, **kwargs)``.
+
+    on_reject : {"count_as_error", "drop", "error"}, default="count_as_error"
+        What happens to rejected samples. "count_as_error" gives them a wrong label,
+        "error" raises if there is one, and "drop" leaves them out, which takes a
+        `coverage`: accuracy on what a classifier accepts of its own accord rewards
+        rejecting everything.
+
+    coverage : float in ]0, 1], default=None
+        Accept the least uncertain samples, at least that share of them, instead of
+        those that the classifier accepts.
+
+    greater_is_better : bool, default=True
+        Whether the metric is a score rather than a loss, whose sign is turned.
+
+    **kwargs : dict
+        Passed to the metric.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
+
+    Raises
+    ------
+    ValueError
+        If `on_reject` is unknown, or is "drop" without a coverage, or if `coverage` is
+        not in ]0, 1].
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import f1_score
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import make_selective_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scorer = make_selective_scorer(
+    ...     f1_score, on_reject="drop", coverage=0.9, average="macro"
+    ... )
+    >>> round(scorer(GaussianNB().fit(X, y), X, y), 3)
+    0.984
+    """
+    check_option(on_reject, "on_reject", ("count_as_error", "drop", "error"))
+    if coverage is not None:
+        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+    elif on_reject == "drop":
+        raise ValueError(
+            "on_reject='drop' without a coverage rewards rejecting everything. Pass "
+            "coverage=, or use on_reject='count_as_error'."
+        )
+    sign = 1 if greater_is_better else -1
+    return _AcceptedScorer(
+        metric, sign, on_reject=on_reject, coverage=coverage, **kwargs
+    )
+
+
+def _make_negative_area(metric):
+    def make(*, loss="zero_one", **options):
+        return _SelectiveScorer(metric, -1, loss=loss, **options)
+
+    return make
+
+
+_SCORERS = {
+    "coverage_at_risk": coverage_at_risk_scorer,
+    "neg_augrc": _make_negative_area(augrc_score),
+    "neg_aurc": _make_negative_area(aurc_score),
+    "selective_accuracy": selective_accuracy_scorer,
+}
+
+
+def get_selective_scorer(name, **params):
+    """Get a scorer by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`get_selective_scorer_names`.
+
+    **params : dict
+        Options of the scorer: `coverage` for "selective_accuracy", `risk` and `loss`
+        for "coverage_at_risk", `loss` for the areas.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import get_selective_scorer
+    >>> get_selective_scorer("selective_accuracy", coverage=0.8)
+    <selective scorer selective_accuracy, coverage=0.8>
+    """
+    check_option(name, "name", get_selective_scorer_names())
+    return _SCORERS[name](**params)
+
+
+def get_selective_scorer_names():
+    """Get the names of the scorers.
+
+    Returns
+    -------
+    names : list of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import get_selective_scorer_names
+    >>> get_selective_scorer_names()
+    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', 'selective_accuracy']
+    """
+    return sorted(_SCORERS)

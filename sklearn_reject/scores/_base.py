@@ -1,0 +1,86 @@
+"""What all uncertainty scores have in common."""
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._response import Response
+from sklearn_reject._validation import check_vector
+
+
+class PlugInScore(BaseEstimator):
+    """Base of the scores that need nothing but a fitted classifier.
+
+    A subclass writes `_uncertainty`, which gets a
+    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
+    = more uncertain.
+    """
+
+    #: Whether the score estimates the conditional risk, so that it can be compared
+    #: with a reject cost without any data.
+    estimates_risk = False
+
+    def fit(self, X=None, y=None, *, estimator):
+        """Remember the classifier; a plug-in score learns nothing else.
+
+        Parameters
+        ----------
+        X, y : object, default=None
+            Ignored, present so that all scores are fitted alike.
+
+        estimator : estimator
+            Fitted classifier whose predictions are to be judged.
+
+        Returns
+        -------
+        self : object
+            The score.
+        """
+        check_is_fitted(estimator)
+        self.estimator_ = estimator
+        return self
+
+    def uncertainty(self, X):
+        """Return how uncertain the classifier's prediction is for each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        uncertainty : ndarray of shape (n_samples,)
+            Higher = more uncertain.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.from_response(Response(self.estimator_, X))
+
+    def from_response(self, response):
+        """Return the uncertainty of a response that is computed already.
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the samples.
+
+        Returns
+        -------
+        uncertainty : ndarray of shape (n_samples,)
+            Higher = more uncertain.
+        """
+        return check_vector(self._uncertainty(response), "uncertainty_score")
+
+    def labels(self, response):
+        """Return the predictions that are judged, ndarray of shape (n_samples,).
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The classifier's own predictions, unless the score decides itself.
+        """
+        return response.labels

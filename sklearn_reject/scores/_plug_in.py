@@ -1,0 +1,186 @@
+"""Scores read off probabilities and decision values (FPV23, section 3.2)."""
+
+import numpy as np
+from scipy.special import entr
+
+from sklearn_reject._validation import check_option
+from sklearn_reject.losses import ZeroOneLoss, check_loss
+from sklearn_reject.scores._base import PlugInScore
+
+
+class ConditionalRisk(PlugInScore):
+    """Expected loss of the prediction under the classifier's probabilities.
+
+    The plug-in estimate of the ideal score, sum_y p(y given x) l(y, h(x)) (FPV23,
+    section 3.2), in units of the loss. For the 0/1 loss it is one minus the probability
+    of the predicted class, the maximum class probability rule.
+
+    Parameters
+    ----------
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes), callable or None, default=None
+        Loss of a prediction; a matrix has true labels by row and predicted labels by
+        column, in the order of `classes_`. None takes the loss of the meta-estimator
+        around it, and "zero_one" without one.
+
+    decision : {"predict", "bayes"}, default="predict"
+        Whose prediction is judged: "predict" is the classifier's own, "bayes" the label
+        of least expected loss, argmin_k sum_y p(y given x) l(y, k).
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`, or an argument is invalid.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import ConditionalRisk
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = ConditionalRisk().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([0.  , 0.15])
+    """
+
+    def __init__(self, loss=None, decision="predict"):
+        self.loss = loss
+        self.decision = decision
+
+    estimates_risk = True
+
+    def labels(self, response):
+        """Return the predictions that are judged, ndarray of shape (n_samples,)."""
+        check_option(self.decision, "decision", ("predict", "bayes"))
+        if self.decision == "predict":
+            return response.labels
+        return response.classes[self._risks(response).argmin(axis=1)]
+
+    def _uncertainty(self, response):
+        check_option(self.decision, "decision", ("predict", "bayes"))
+        if self.decision == "bayes":
+            return self._risks(response).min(axis=1)
+        # The probabilities come first: labels may follow from them without a pass.
+        probabilities, chosen = response.probabilities, response.label_indices
+        loss = self._task_loss(response)
+        if isinstance(loss, ZeroOneLoss):
+            return _probability_of_others(probabilities, chosen)
+        costs = loss.matrix(response.classes).T
+        return np.einsum("ij,ij->i", probabilities, costs[chosen])
+
+    def _risks(self, response):
+        matrix = self._task_loss(response).matrix(response.classes)
+        return response.probabilities @ matrix
+
+    def _task_loss(self, response):
+        loss = "zero_one" if self.loss is None else self.loss
+        return check_loss(loss, labels=response.classes)
+
+
+def _probability_of_others(probabilities, chosen):
+    # One minus the largest would round confident predictions to ties at zero.
+    if probabilities.shape[1] == 2:
+        return np.where(chosen == 0, probabilities[:, 1], probabilities[:, 0])
+    others = probabilities.copy()
+    others[np.arange(len(chosen)), chosen] = 0.0
+    return others.sum(axis=1)
+
+
+class Margin(PlugInScore):
+    """How close the classifier's decision values are to a tie, with the sign turned.
+
+    With one decision value f a sample it is -abs(f). With one a class it depends on
+    `kind`. In units of the decision function.
+
+    Parameters
+    ----------
+    kind : {"top_two", "max"}, default="top_two"
+        With more than two classes, minus the gap between the two largest values, or
+        minus the largest value (the baseline of FPV23 for support vector machines).
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `decision_function` with one value a class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from sklearn_reject.scores import Margin
+    >>> X, y = load_iris(return_X_y=True)
+    >>> lda = LinearDiscriminantAnalysis().fit(X, y)
+    >>> score = Margin().fit(estimator=lda)
+    >>> score.uncertainty(X[[0, 70]]).round(1)
+    array([-50.3,  -1.1])
+    """
+
+    def __init__(self, kind="top_two"):
+        self.kind = kind
+
+    def _uncertainty(self, response):
+        check_option(self.kind, "kind", ("top_two", "max"))
+        values = response.decision_values
+        if values.ndim == 1:
+            return -np.abs(values)
+        if self.kind == "max":
+            return -values.max(axis=1)
+        return -_gap_of_top_two(values)
+
+
+class Entropy(PlugInScore):
+    """Entropy of the class probabilities, in nats: -sum_y p log p.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import Entropy
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = Entropy().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([0.  , 0.43])
+    """
+
+    def _uncertainty(self, response):
+        return entr(response.probabilities).sum(axis=1)
+
+
+class TopTwoGap(PlugInScore):
+    """One minus the gap between the two largest class probabilities.
+
+    In [0, 1]; for two classes it orders the samples as the conditional risk does.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import TopTwoGap
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = TopTwoGap().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([0.  , 0.31])
+    """
+
+    def _uncertainty(self, response):
+        return 1 - _gap_of_top_two(response.probabilities)
+
+
+def _gap_of_top_two(values):
+    if values.shape[1] == 1:
+        raise ValueError(
+            "The gap between the two largest classes needs at least two classes, got a "
+            "classifier fitted on one class."
+        )
+    second, first = np.partition(values, -2, axis=1)[:, -2:].T
+    return first - second

@@ -1,0 +1,111 @@
+"""From what a user gives as `uncertainty_score` to a score object."""
+
+from sklearn.base import clone
+
+from sklearn_reject.scores._callable import CallableScore
+from sklearn_reject.scores._plug_in import (
+    ConditionalRisk,
+    Entropy,
+    Margin,
+    TopTwoGap,
+)
+
+_SCORES = {
+    "conditional_risk": ConditionalRisk,
+    "entropy": Entropy,
+    "margin": Margin,
+    "top_two_gap": TopTwoGap,
+}
+
+
+def get_score_names():
+    """Return the names that `uncertainty_score` accepts beside "auto".
+
+    Returns
+    -------
+    names : list of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> from sklearn_reject.scores import get_score_names
+    >>> get_score_names()
+    ['conditional_risk', 'entropy', 'margin', 'top_two_gap']
+    """
+    return sorted(_SCORES)
+
+
+def resolve_score(uncertainty_score, estimator, *, loss=None):
+    """Turn a name, a score object or a callable into an unfitted score.
+
+    Parameters
+    ----------
+    uncertainty_score : str, score object or callable
+        "auto" takes the conditional risk where the estimator has `predict_proba`, else
+        the margin. A callable is ``(estimator, X) -> (n_samples,)``.
+
+    estimator : estimator
+        The classifier, fitted or not.
+
+    loss : str, array-like or callable, default=None
+        Loss for a score that has a `loss` parameter left at None.
+
+    Returns
+    -------
+    score : PlugInScore
+        A new, unfitted score.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or "auto" finds no method to build on.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from sklearn_reject.scores import resolve_score
+    >>> resolve_score("auto", LinearSVC())
+    Margin()
+    """
+    score = _to_score(uncertainty_score, estimator)
+    if loss is not None and getattr(score, "loss", loss) is None:
+        score.set_params(loss=loss)
+    return score
+
+
+def _to_score(uncertainty_score, estimator):
+    if isinstance(uncertainty_score, str):
+        return _named_score(uncertainty_score, estimator)
+    if hasattr(uncertainty_score, "from_response") and not isinstance(
+        uncertainty_score, type
+    ):
+        return clone(uncertainty_score)
+    if callable(uncertainty_score) and not isinstance(uncertainty_score, type):
+        return CallableScore(uncertainty_score)
+    raise ValueError(
+        f"uncertainty_score must be 'auto', one of {get_score_names()}, a score object "
+        f"or a callable (estimator, X) -> (n_samples,), got {uncertainty_score!r}."
+    )
+
+
+def _named_score(name, estimator):
+    if name == "auto":
+        return _automatic_score(estimator)
+    if name not in _SCORES:
+        raise ValueError(
+            f"uncertainty_score must be 'auto', one of {get_score_names()}, a score "
+            f"object or a callable, got {name!r}."
+        )
+    return _SCORES[name]()
+
+
+def _automatic_score(estimator):
+    if hasattr(estimator, "predict_proba"):
+        return ConditionalRisk()
+    if hasattr(estimator, "decision_function"):
+        return Margin()
+    raise ValueError(
+        "uncertainty_score='auto' needs a classifier with `predict_proba` or "
+        f"`decision_function`, and {type(estimator).__name__} has neither. Pass a "
+        "callable (estimator, X) -> (n_samples,) as uncertainty_score."
+    )
