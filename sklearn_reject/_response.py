@@ -46,7 +46,6 @@ _PREDICT_LARGEST_DECISION = frozenset(
         "LinearSVC",
         "LogisticRegression",
         "LogisticRegressionCV",
-        "PassiveAggressiveClassifier",
         "Perceptron",
         "RidgeClassifier",
         "RidgeClassifierCV",
@@ -136,10 +135,10 @@ class Response:
     def _find(self, labels):
         indices, unknown = index_labels(np.asarray(labels), self.classes)
         if unknown.any():
+            label = np.asarray(labels)[unknown].tolist()[0]
             raise ValueError(
                 f"{type(self.estimator).__name__}.predict returned the label "
-                f"{labels[unknown][0]!r}, which is not in its classes_ "
-                f"{self.classes.tolist()}."
+                f"{label!r}, which is not in its classes_ {self.classes.tolist()}."
             )
         return indices
 

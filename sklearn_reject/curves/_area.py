@@ -6,7 +6,6 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import check_option, check_samples
 from sklearn_reject.curves._digamma import digamma_increment
@@ -141,8 +140,13 @@ def _weigh_losses(total, below, weights, losses):
     # Batches keep the temporary arrays in the cache.
     return sum(
         _weigh_batch(total, below[batch], weights[batch], losses[batch])
-        for batch in gen_batches(len(below), _BATCH_SIZE)
+        for batch in _batches(len(below))
     )
+
+
+def _batches(n_groups):
+    starts = range(0, n_groups, _BATCH_SIZE)
+    return [slice(start, start + _BATCH_SIZE) for start in starts]
 
 
 def _weigh_batch(total, below, weights, losses):

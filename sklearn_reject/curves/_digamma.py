@@ -4,16 +4,16 @@ import numpy as np
 
 # The asymptotic series below is exact to 1e-16 from here on.
 _ASYMPTOTIC_FROM = 20
-_SERIES = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720)
+_SERIES = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584)
 
 
 def digamma_increment(x, step):
-    """Return digamma(x + step) - digamma(x) for x >= 1, step > 0.
+    """Return digamma(x + step) - digamma(x), at least 1-d, for x >= 1 and step > 0.
 
     The plain difference loses all digits for steps far below 1, which weights that
     are normalised to a sum of one do have. Here the relative error stays near 1e-15.
     """
-    x, step = np.broadcast_arrays(np.asarray(x, float), np.asarray(step, float))
+    x, step = np.broadcast_arrays(*np.atleast_1d(x, step))
     increment = _asymptotic_increment(np.maximum(x, _ASYMPTOTIC_FROM), step)
     small = x < _ASYMPTOTIC_FROM
     if small.any():
@@ -24,10 +24,10 @@ def digamma_increment(x, step):
 def _asymptotic_increment(x, step):
     # digamma(z + 1/2) = log(z) + sum_k c_k / z^(2k), an even series in z.
     low = x - 0.5
-    increment = np.log1p(step / low)
-    below, above = low**-2, (low + step) ** -2
-    for power, coefficient in enumerate(_SERIES, start=1):
-        increment += coefficient * (above**power - below**power)
+    growth = np.log1p(step / low)
+    increment = growth.copy()
+    for power, coefficient in zip((2, 4, 6, 8, 10), _SERIES, strict=True):
+        increment += coefficient * low ** (-power) * np.expm1(-power * growth)
     return increment
 
 

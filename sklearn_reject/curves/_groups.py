@@ -29,6 +29,15 @@ class TieGroups:
 
     losses : ndarray of shape (n_groups,)
         Weighted sum of the losses of each group.
+
+    Examples
+    --------
+    >>> from sklearn_reject.curves import group_by_score
+    >>> groups = group_by_score([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
+    >>> groups.prefix(1, share=0.5)
+    (2.0, 0.5)
+    >>> groups.count_within_risk(0.4), groups.count_reaching_coverage(0.5)
+    (2, 2)
     """
 
     scores: np.ndarray
@@ -80,14 +89,34 @@ class TieGroups:
         """Return the length of the longest prefix whose mean loss is at most `risk`.
 
         Prefix risks are not monotone on data, so shorter prefixes may be over it.
-        Zero if every prefix is over it.
+
+        Parameters
+        ----------
+        risk : float
+            Bound on the mean loss.
+
+        Returns
+        -------
+        n_groups : int
+            Number of groups, zero if every prefix is over the bound.
         """
         allowed = self.cumulative_weights * (risk * (1 + RELATIVE_TOLERANCE))
         within = self.cumulative_losses <= allowed
         return len(self) - int(np.argmax(within[::-1])) if within.any() else 0
 
     def count_reaching_coverage(self, coverage):
-        """Return the length of the shortest prefix that covers at least `coverage`."""
+        """Return the length of the shortest prefix that covers at least `coverage`.
+
+        Parameters
+        ----------
+        coverage : float
+            Share of the total weight, in ]0, 1].
+
+        Returns
+        -------
+        n_groups : int
+            Number of groups, at least one.
+        """
         wanted = coverage * self.total_weight * (1 - RELATIVE_TOLERANCE)
         return int(np.searchsorted(self.cumulative_weights, wanted)) + 1
 

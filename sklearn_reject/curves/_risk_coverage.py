@@ -2,11 +2,10 @@
 
 import warnings
 
-import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.curves._groups import group_by_score
+from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_by_score
 
 
 def risk_coverage_curve(scores, losses, *, sample_weight=None):
@@ -171,9 +170,10 @@ def share_reaching_coverage(groups, coverage):
     """Return the share of the last needed group that makes the coverage exact."""
     n_groups = groups.count_reaching_coverage(coverage)
     below, _ = groups.prefix(n_groups - 1)
-    share = (coverage * groups.total_weight - below) / groups.weights[n_groups - 1]
-    # Leaves [0, 1] by rounding only: the group is the first that reaches the coverage.
-    return float(np.clip(share, 0.0, 1.0))
+    wanted = coverage * groups.total_weight
+    if groups.cumulative_weights[n_groups - 1] <= wanted * (1 + RELATIVE_TOLERANCE):
+        return 1.0
+    return float((wanted - below) / groups.weights[n_groups - 1])
 
 
 def share_within_risk(groups, risk):
@@ -182,6 +182,9 @@ def share_within_risk(groups, risk):
     if n_groups == len(groups):
         return 0.0
     weight, loss = groups.prefix(n_groups)
+    allowed = risk * weight
+    if loss >= allowed * (1 - RELATIVE_TOLERANCE):
+        return 0.0
     excess = groups.losses[n_groups] - risk * groups.weights[n_groups]
-    # Leaves [0, 1] by rounding only: the whole group would exceed the risk.
-    return float(np.clip((risk * weight - loss) / excess, 0.0, 1.0))
+    # Below 1, because the whole group would exceed the risk.
+    return float((allowed - loss) / excess)

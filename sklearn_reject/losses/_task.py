@@ -14,6 +14,17 @@ class TaskLoss:
 
     A subclass writes `_losses`, which gets two label arrays of equal length.
     The loss is non-negative, zero is best and lower is better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.losses import TaskLoss
+    >>> class UnderestimationLoss(TaskLoss):
+    ...     def _losses(self, y_true, y_pred):
+    ...         return np.maximum(y_true - y_pred, 0)
+    >>> UnderestimationLoss().matrix([0, 1])
+    array([[0., 0.],
+           [1., 0.]])
     """
 
     def __call__(self, y_true, y_pred):
@@ -144,9 +155,9 @@ class CostMatrixLoss(TaskLoss):
         index, unseen = index_labels(labels, self.labels)
         if unseen.any():
             raise ValueError(
-                f"{name} holds the label {labels[unseen][0]!r}, which is not among the "
-                f"labels {self.labels.tolist()} of the cost matrix. Add a row and a "
-                "column for it, or pass the full `labels`."
+                f"{name} holds the label {labels[unseen].tolist()[0]!r}, not among "
+                f"the labels {self.labels.tolist()} of the cost matrix. Add a row "
+                "and a column for it, or pass the full `labels`."
             )
         return index
 

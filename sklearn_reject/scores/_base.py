@@ -13,6 +13,19 @@ class PlugInScore(BaseEstimator):
     A subclass writes `_uncertainty`, which gets a
     :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
     = more uncertain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import PlugInScore
+    >>> class GiniImpurity(PlugInScore):
+    ...     def _uncertainty(self, response):
+    ...         return 1 - (response.probabilities**2).sum(axis=1)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([0.  , 0.26])
     """
 
     #: Whether the score estimates the conditional risk, so that it can be compared

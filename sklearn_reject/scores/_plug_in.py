@@ -50,7 +50,19 @@ class ConditionalRisk(PlugInScore):
     estimates_risk = True
 
     def labels(self, response):
-        """Return the predictions that are judged, ndarray of shape (n_samples,)."""
+        """Return the predictions that are judged.
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The classifier's own predictions or, with ``decision="bayes"``, the labels
+            of least expected loss.
+        """
         check_option(self.decision, "decision", ("predict", "bayes"))
         if self.decision == "predict":
             return response.labels

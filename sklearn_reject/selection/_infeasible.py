@@ -9,10 +9,10 @@ class InfeasibleTargetError(ValueError):
     message : str
         What was asked, what can be met, and the way out.
 
-    lowest_risk : float
+    lowest_risk : float, default=nan
         The lowest selective risk that any threshold attains on the sample.
 
-    coverage : float
+    coverage : float, default=nan
         The largest coverage at that risk.
 
     Examples

@@ -21,15 +21,15 @@ class RejectionRule:
     nu : float
         Probability in [0, 1] that a score equal to the threshold is accepted.
 
-    coverage : float
+    coverage : float, default=nan
         Expected share of accepted samples on the tuning sample, higher is better. NaN
         if the rule was made without a sample.
 
-    selective_risk : float
+    selective_risk : float, default=nan
         Expected loss over the expected coverage on the tuning sample, lower is better.
         NaN if nothing is accepted or the rule was made without a sample.
 
-    reject_cost : float
+    reject_cost : float, default=nan
         The reject cost under which accepting up to the threshold is optimal: the slope
         of the lower convex hull of (accepted weight, accepted loss) at the threshold.
 

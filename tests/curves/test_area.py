@@ -1,0 +1,272 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import polygamma
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
+
+from sklearn_reject.curves import (
+    augrc_score,
+    aurc_score,
+    risk_coverage_curve,
+    sele_score,
+)
+from tests.samples import samples
+
+RTOL = 1e-13
+
+
+def mean_of_selective_risks(losses):
+    """Evaluate FPV23, eq. 27 for losses that are in the order of their scores."""
+    return np.mean(np.cumsum(losses) / np.arange(1, len(losses) + 1))
+
+
+def mean_over_tie_breaking_orders(scores, losses):
+    areas = [
+        mean_of_selective_risks(losses[list(order)])
+        for order in permutations(range(len(scores)))
+        if (np.diff(scores[list(order)]) >= 0).all()
+    ]
+    return np.mean(areas)
+
+
+def as_integral(scores, losses, weights):
+    """Integrate the mean selective risk for real weights, group by group."""
+    total, below, loss_below, area = weights.sum(), 0.0, 0.0, 0.0
+    for value in np.unique(scores):
+        rows = scores == value
+        weight = weights[rows].sum()
+        mean = weights[rows] @ losses[rows] / weight
+        start = loss_below - mean * below
+        area += (
+            start
+            * quad(lambda t: polygamma(1, t + 1), below, below + weight, epsrel=1e-12)[
+                0
+            ]
+        )
+        area += mean * weight
+        below, loss_below = below + weight, loss_below + mean * weight
+    return area / total
+
+
+@given(samples(max_size=6, weighted=False))
+def test_aurc_is_the_mean_over_tie_breaking_orders(sample):
+    scores, losses, _ = sample
+    expected = mean_over_tie_breaking_orders(scores, losses)
+    np.testing.assert_allclose(
+        aurc_score(scores, losses), expected, rtol=RTOL, atol=1e-15
+    )
+
+
+@given(samples(max_size=12))
+def test_integer_weights_repeat_rows(sample):
+    scores, losses, weights = sample
+    assume(weights is not None)
+    repeats = weights.astype(int)
+    repeated = np.repeat(scores, repeats), np.repeat(losses, repeats)
+    for area in (aurc_score, augrc_score, sele_score):
+        np.testing.assert_allclose(
+            area(scores, losses, sample_weight=weights),
+            area(*repeated),
+            rtol=RTOL,
+            atol=1e-15,
+        )
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1.0, 30.0])
+def test_real_weights_give_the_integral(scale):
+    rng = np.random.default_rng(0)
+    scores, losses = rng.integers(0, 8, 30) / 8, rng.random(30)
+    weights = scale * rng.random(30)
+    np.testing.assert_allclose(
+        aurc_score(scores, losses, sample_weight=weights),
+        as_integral(scores, losses, weights),
+        rtol=1e-10,
+    )
+
+
+@given(samples(), st.randoms(use_true_random=False))
+def test_row_order_and_monotone_transforms_do_not_matter(sample, random):
+    scores, losses, weights = sample
+    rows = list(range(len(scores)))
+    random.shuffle(rows)
+    moved = np.exp(scores[rows]) * 7 - 3, losses[rows]
+    moved_weights = None if weights is None else weights[rows]
+    for area in (aurc_score, augrc_score, sele_score):
+        np.testing.assert_allclose(
+            area(*moved, sample_weight=moved_weights),
+            area(scores, losses, sample_weight=weights),
+            rtol=RTOL,
+            atol=1e-15,
+        )
+
+
+@pytest.mark.parametrize("error_rate", [0.001, 0.02, 0.14, 0.16, 0.5, 0.97, 1.0, 0.0])
+@pytest.mark.parametrize("n_distinct", [None, 3, 300, 20_000])
+@pytest.mark.parametrize("n", [40_000, 1_500])
+def test_zero_one_losses_at_every_error_rate(error_rate, n_distinct, n):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=n)
+    if n_distinct is not None:
+        scores = rng.integers(0, n_distinct, n) / n_distinct
+    losses = (rng.random(n) < error_rate).astype(float)
+    # Weights of one take the path that knows nothing of zeros and ones.
+    expected = aurc_score(scores, losses, sample_weight=np.ones(n))
+    np.testing.assert_allclose(
+        aurc_score(scores, losses), expected, rtol=RTOL, atol=1e-15
+    )
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.append(np.linspace(0, 1, 999), 1e300),
+        np.append(np.linspace(0, 1, 998), [-1.7e308, 1.7e308]),
+        np.arange(1000) * 5e-324,
+        1 + np.arange(1000) * 2.0**-52,
+    ],
+    ids=["outlier", "widest", "denormal", "near one"],
+)
+def test_few_errors_among_extreme_scores(scores):
+    losses = np.zeros(1000)
+    losses[[3, 500, 998]] = 1
+    np.testing.assert_allclose(
+        aurc_score(scores, losses), mean_of_selective_risks(losses[np.argsort(scores)])
+    )
+
+
+def test_without_ties_it_is_the_mean_of_the_curve():
+    rng = np.random.default_rng(2)
+    scores, losses = rng.random(500), rng.random(500)
+    _, risk, _ = risk_coverage_curve(scores, losses)
+    np.testing.assert_allclose(aurc_score(scores, losses), risk.mean(), rtol=RTOL)
+
+
+def test_trapezoid_by_hand():
+    # Points (1/3, 0), (2/3, 1/2), (1, 1/3).
+    area = aurc_score([1, 2, 3], [0, 1, 0], interpolation="trapezoid")
+    np.testing.assert_allclose(area, (0.25 + 5 / 12) / 3)
+    assert aurc_score([1, 1], [0, 1], interpolation="trapezoid") == 0
+
+
+@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
+@given(sample=samples(max_size=12))
+def test_excess_is_never_negative_and_zero_for_the_oracle(interpolation, sample):
+    scores, losses, weights = sample
+    options = {"interpolation": interpolation, "sample_weight": weights}
+    area = aurc_score(scores, losses, **options)
+    excess = aurc_score(scores, losses, normalize="excess", **options)
+    assert 0 <= excess <= area + 1e-15
+    if interpolation == "mean":
+        assert aurc_score(losses, losses, normalize="excess", **options) == 0
+
+
+@given(samples(max_size=6, weighted=False))
+def test_oracle_is_the_best_of_all_orders(sample):
+    scores, losses, _ = sample
+    assume(losses.min() < losses.max())
+    best = min(map(mean_of_selective_risks, permutations(losses)))
+    area = mean_over_tie_breaking_orders(scores, losses)
+    excess = aurc_score(scores, losses, normalize="excess")
+    np.testing.assert_allclose(excess, area - best, rtol=RTOL, atol=1e-15)
+    ratio = aurc_score(scores, losses, normalize="prr")
+    random = losses.mean()
+    np.testing.assert_allclose(ratio, (random - area) / (random - best), atol=1e-12)
+
+
+def test_prr_marks():
+    losses = np.array([0, 0, 1, 1])
+    assert aurc_score(losses, losses, normalize="prr") == 1
+    np.testing.assert_allclose(aurc_score([1] * 4, losses, normalize="prr"), 0)
+    assert aurc_score(-losses, losses, normalize="prr") < 0
+
+
+@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
+def test_prr_is_undefined_where_all_losses_are_equal(interpolation):
+    options = {"normalize": "prr", "interpolation": interpolation}
+    with pytest.warns(UndefinedMetricWarning, match="All losses are equal"):
+        assert np.isnan(aurc_score([1, 2, 3], [1, 1, 1], **options))
+
+
+def pairs(scores, losses, weights, tied):
+    """Sum over all pairs, the definition of SELE."""
+    less = scores[:, None] < scores
+    equal = scores[:, None] == scores
+    weights = np.ones(len(scores)) if weights is None else weights
+    total = (weights * losses) @ (less + tied * equal) @ weights
+    return total / weights.sum() ** 2
+
+
+@given(samples())
+def test_sele_is_the_mean_over_pairs(sample):
+    scores, losses, weights = sample
+    for ties, tied in (("inclusive", 1.0), ("midrank", 0.5)):
+        np.testing.assert_allclose(
+            sele_score(scores, losses, ties=ties, sample_weight=weights),
+            pairs(scores, losses, weights, tied),
+            rtol=RTOL,
+            atol=1e-15,
+        )
+
+
+@given(samples())
+def test_augrc_is_a_trapezoid_from_the_origin(sample):
+    scores, losses, weights = sample
+    coverage, risk, _ = risk_coverage_curve(scores, losses, sample_weight=weights)
+    coverage, generalized = np.append(0, coverage), np.append(0, coverage * risk)
+    area = np.sum(np.diff(coverage) * (generalized[1:] + generalized[:-1]) / 2)
+    np.testing.assert_allclose(
+        augrc_score(scores, losses, sample_weight=weights), area, rtol=RTOL, atol=1e-15
+    )
+
+
+def test_augrc_follows_from_auroc_and_accuracy():
+    rng = np.random.default_rng(3)
+    scores, losses = rng.integers(0, 40, 300), rng.integers(0, 2, 300)
+    accuracy, auroc = 1 - losses.mean(), roc_auc_score(losses, scores)
+    expected = (1 - auroc) * accuracy * (1 - accuracy) + (1 - accuracy) ** 2 / 2
+    np.testing.assert_allclose(augrc_score(scores, losses), expected, rtol=RTOL)
+
+
+@given(samples(weighted=False))
+def test_sele_bounds_aurc(sample):
+    scores, losses, _ = sample
+    slack = 1 + 1e-12
+    area = aurc_score(scores, losses)
+    assert sele_score(scores, losses, ties="midrank") <= area * slack
+    distinct = np.arange(len(scores))[np.argsort(np.argsort(scores, kind="stable"))]
+    area, sele = aurc_score(distinct, losses), sele_score(distinct, losses)
+    harmonic = np.sum(1 / np.arange(1, len(scores) + 1))
+    assert sele <= area * slack
+    assert area <= harmonic * sele * slack
+
+
+def test_theorem_8_as_printed_is_false():
+    # One error that is ranked first: AuRC is far above twice SELE.
+    losses = np.zeros(1000)
+    losses[0] = 1
+    scores = np.arange(1000)
+    ratio = aurc_score(scores, losses) / sele_score(scores, losses)
+    np.testing.assert_allclose(ratio, np.sum(1 / np.arange(1, 1001)))
+    assert ratio > 7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"interpolation": "spline"}, r"interpolation must be one of.*got 'spline'"),
+        ({"normalize": True}, r"normalize must be one of.*got True"),
+    ],
+)
+def test_unknown_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        aurc_score([1, 2], [0, 1], **options)
+
+
+def test_unknown_ties():
+    with pytest.raises(ValueError, match="ties must be one of"):
+        sele_score([1, 2], [0, 1], ties="first")

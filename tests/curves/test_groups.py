@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from sklearn_reject.curves import group_by_score
+from tests.samples import exact_groups, exact_prefixes, samples
+
+
+@given(samples())
+def test_groups_equal_their_definition(sample):
+    groups, exact = group_by_score(*sample), exact_groups(*sample)
+    assert groups.scores.tolist() == [value for value, _, _ in exact]
+    assert groups.weights.tolist() == [float(weight) for _, weight, _ in exact]
+    assert groups.losses.tolist() == [float(loss) for _, _, loss in exact]
+    prefixes = exact_prefixes(exact)
+    assert groups.total_weight == prefixes[-1][0]
+    for n_groups, (weight, loss) in enumerate(prefixes):
+        assert groups.prefix(n_groups) == (weight, loss)
+
+
+def test_a_share_of_the_next_group():
+    groups = group_by_score([1, 2, 2], [0.0, 1.0, 3.0])
+    assert groups.prefix(1, 0.25) == (1.5, 1.0)
+
+
+def test_negative_zero_ties_with_zero():
+    assert len(group_by_score([0.0, -0.0], [1, 2])) == 1
+
+
+def test_zero_weights_count_as_absent():
+    groups = group_by_score([1.0, 2.0, 3.0], [5, 1, 1], [0, 1, 0])
+    assert groups.scores.tolist() == [2.0]
+
+
+def test_sums_that_floats_miss_count_as_equal():
+    # .1 + .2 > .3 in floats: the prefix of two is within a mean loss of .15.
+    groups = group_by_score([1, 2, 3], [0.1, 0.2, 9.0])
+    assert groups.cumulative_losses[1] > 0.3
+    assert groups.count_within_risk(0.15) == 2
+    # And .1 + .2 reaches 60 % of 0.5 although 0.6 * 0.5 is below their sum.
+    groups = group_by_score([1, 2, 3], [0, 0, 0], [0.1, 0.2, 0.7])
+    assert groups.count_reaching_coverage(0.1 + 0.2) == 2
+
+
+@pytest.mark.parametrize(
+    ("scores", "losses", "weights", "message"),
+    [
+        ([np.nan, 1], [0, 0], None, "scores must be finite, got nan in row 0"),
+        ([1, np.inf], [0, 0], None, "scores must be finite, got inf in row 1"),
+        ([[1], [2]], [0, 0], None, r"scores must be a vector .*\(2, 1\)"),
+        (["a", "b"], [0, 0], None, "scores must hold numbers"),
+        ([1j, 2], [0, 0], None, "scores must hold real numbers"),
+        ([2**53 + 1, 0], [0, 0], None, r"integer 9007199254740993.*2\*\*53"),
+        ([], [], None, "scores is empty"),
+        ([1, 2], [0], None, "losses has 1 elements where 2 samples"),
+        ([1, 2], [0, -1], None, "losses must be non-negative, got -1.0 in row 1"),
+        ([1, 2], [0, np.nan], None, "losses must be finite"),
+        ([1, 2], [0, 0], [1], "sample_weight has 1 elements where 2"),
+        ([1, 2], [0, 0], [1, -1], "sample_weight must be non-negative, got -1.0"),
+        ([1, 2], [0, 0], [0, 0], "sample_weight is zero for every sample"),
+        ([1, 2], [0, 0], [np.nan, 1], "sample_weight must be finite"),
+    ],
+)
+def test_bad_arrays(scores, losses, weights, message):
+    with pytest.raises(ValueError, match=message):
+        group_by_score(scores, losses, weights)
+
+
+def test_huge_finite_values_are_no_error():
+    groups = group_by_score([1e308, -1e308, 1e308], [1, 0, 0])
+    assert groups.weights.tolist() == [1.0, 2.0]
+
+
+def test_a_number_as_sample_weight_weighs_all_alike():
+    assert group_by_score([1, 2], [0, 1], 2.0).weights.tolist() == [2.0, 2.0]

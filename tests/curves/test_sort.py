@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from sklearn_reject.curves import _sort
+from sklearn_reject.curves._sort import argsort_scores
+
+N = 2**15 + 7
+
+SCORES = {
+    "uniform": lambda rng: rng.random(N),
+    "normal": lambda rng: rng.normal(size=N),
+    "skewed": lambda rng: rng.exponential(size=N) ** 8,
+    "tiny": lambda rng: 10.0 ** -rng.uniform(0, 300, N),
+    "clusters": lambda rng: rng.integers(0, 50, N) + 1e-12 * rng.random(N),
+    "few distinct": lambda rng: rng.integers(0, 100, N) / 100,
+    "two values": lambda rng: rng.integers(0, 2, N) * 1.0,
+    "constant": lambda rng: np.full(N, 0.3),
+    "outlier": lambda rng: np.append(rng.random(N - 1), 1e12),
+    "widest": lambda rng: np.append(rng.normal(size=N - 2), [-1.7e308, 1.7e308]),
+    "denormal": lambda rng: rng.integers(0, 1000, N) * 5e-324,
+    "near one": lambda rng: 1 + rng.integers(0, 10**4, N) * 2.0**-52,
+    "signed zeros": lambda rng: rng.choice([0.0, -0.0, 1.0], N),
+    "sorted": lambda rng: np.sort(rng.random(N)),
+    "reversed": lambda rng: -np.sort(rng.random(N)),
+    "offset": lambda rng: 1e9 + rng.random(N),
+    "short": lambda rng: rng.random(100),
+}
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("always_radix", [False, True])
+def test_order_sorts_the_scores(name, always_radix, monkeypatch):
+    if always_radix:
+        monkeypatch.setattr(_sort, "_MOST_SHARED_PAIRS", np.inf)
+    scores = SCORES[name](np.random.default_rng(0))
+    order, sorted_scores = argsort_scores(scores)
+    np.testing.assert_array_equal(sorted_scores, np.sort(scores))
+    np.testing.assert_array_equal(scores[order], sorted_scores)
+    np.testing.assert_array_equal(np.sort(order), np.arange(len(scores)))
+
+
+@pytest.mark.parametrize(
+    ("name", "uses_cells"),
+    [("uniform", True), ("few distinct", True), ("outlier", False), ("widest", False)],
+)
+def test_cells_are_used_where_they_separate(name, uses_cells):
+    scores = SCORES[name](np.random.default_rng(0))
+    assert (_sort._cell_numbers(scores) is not None) == uses_cells

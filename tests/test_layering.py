@@ -1,0 +1,115 @@
+"""Imports point down: no room sees a floor above its own, nor a neighbour."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sklearn_reject
+
+ROOT = Path(sklearn_reject.__file__).parent
+PACKAGE = ROOT.name
+
+FLOORS = {
+    "_sklearn_private": 0,
+    "_validation": 0,
+    "curves": 1,
+    "losses": 1,
+    "_response": 2,
+    "selection": 2,
+    "scores": 3,
+    "_base": 4,
+    "_cross_fitting": 4,
+    "_reject_label": 4,
+    "_selective": 4,
+    "metrics": 5,
+}
+
+# Files of one estimator share the fourth floor as one room.
+ONE_ROOM = {"_base", "_cross_fitting", "_reject_label", "_selective"}
+
+# They never see an estimator: each function is tested on arrays.
+ARRAYS_ONLY = {"curves", "losses", "selection"}
+OF_ESTIMATORS = (
+    "sklearn.base",
+    "sklearn.frozen",
+    "sklearn.pipeline",
+    "sklearn.metrics",
+)
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def room_of(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_modules(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            # `from package import room` names the room after the import.
+            is_top = node.module == PACKAGE
+            names = [f"{PACKAGE}.{alias.name}" for alias in node.names]
+            yield from names if is_top else [node.module]
+
+
+def imported_rooms(path):
+    for module in imported_modules(path):
+        parts = module.split(".")
+        if parts[0] == PACKAGE and len(parts) > 1:
+            yield parts[1]
+
+
+def may_import(room, other):
+    if room == other or {room, other} <= ONE_ROOM:
+        return True
+    return FLOORS[other] < FLOORS[room]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path):
+    room = room_of(path)
+    if room == "__init__":
+        assert not set(imported_rooms(path)), "the package loads its rooms on first use"
+        return
+    assert room in FLOORS, f"{room} has no floor: give it one"
+    for other in imported_rooms(path):
+        assert may_import(room, other), f"{path} imports {other} from above or beside"
+
+
+@pytest.mark.parametrize(
+    ("room", "other", "allowed"),
+    [
+        ("metrics", "curves", True),
+        ("curves", "selection", False),
+        ("curves", "losses", False),
+        ("scores", "metrics", False),
+        ("_selective", "_base", True),
+    ],
+)
+def test_the_rule_itself(room, other, allowed):
+    assert may_import(room, other) == allowed
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if room_of(path) in ARRAYS_ONLY],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_lower_floors_see_arrays_only(path):
+    for module in imported_modules(path):
+        assert not module.startswith(OF_ESTIMATORS), f"{path} imports {module}"
+
+
+def test_underscored_names_of_scikit_learn_have_one_place():
+    for path in FILES:
+        if room_of(path) == "_sklearn_private":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("sklearn."):
+                private = [alias.name for alias in node.names if alias.name[0] == "_"]
+                assert not private, f"{path} imports {private} from {node.module}"
+                assert "._" not in node.module, f"{path} imports {node.module}"

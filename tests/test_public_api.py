@@ -1,0 +1,148 @@
+"""Public names are there, documented, and documented as they are."""
+
+import inspect
+import re
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import sklearn_reject
+
+MODULES = ["curves", "losses", "metrics", "scores", "selection"]
+
+
+def public_objects():
+    for module_name in MODULES:
+        module = import_module(f"sklearn_reject.{module_name}")
+        for name in module.__all__:
+            yield f"{module_name}.{name}", getattr(module, name)
+    for name in ("SelectiveClassifier", "InfeasibleTargetError"):
+        yield name, getattr(sklearn_reject, name)
+
+
+OBJECTS = dict(public_objects())
+CALLABLES = {
+    name: value
+    for name, value in OBJECTS.items()
+    if inspect.isfunction(value) or inspect.isclass(value)
+}
+
+
+def methods(cls):
+    for name, value in inspect.getmembers(cls, inspect.isfunction):
+        is_ours = value.__module__.startswith("sklearn_reject")
+        if not name.startswith("_") and is_ours:
+            yield name, value
+
+
+WITH_METHODS = dict(CALLABLES)
+for _name, _value in CALLABLES.items():
+    if inspect.isclass(_value):
+        WITH_METHODS |= {f"{_name}.{key}": method for key, method in methods(_value)}
+
+
+def section(doc, title):
+    """Return the body of a numpydoc section, empty where it is missing."""
+    start = rf"(?:^|\n){title}\n-{{{len(title)}}}\n"
+    match = re.search(start + r"(.*?)(?=\n\n[^\n]+\n---|\Z)", doc, re.DOTALL)
+    return match.group(1) if match else ""
+
+
+def documented(doc, title):
+    """Return {name: type line} of a section, continued lines joined."""
+    body = section(doc, title).replace("\\\n", " ")
+    entries = re.findall(r"^(\*{0,2}\w[\w, *]*?) ?: (.+)$", body, re.M)
+    return {
+        name.strip().lstrip("*"): kind
+        for names, kind in entries
+        for name in names.split(",")
+    }
+
+
+def parameters(function):
+    signature = inspect.signature(function)
+    return {n: p for n, p in signature.parameters.items() if n not in ("self", "cls")}
+
+
+@pytest.mark.parametrize("module_name", MODULES)
+def test_exports_exist_and_are_sorted(module_name):
+    module = import_module(f"sklearn_reject.{module_name}")
+    assert sorted(module.__all__) == list(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_top_level_names():
+    assert set(MODULES) < set(dir(sklearn_reject))
+    assert sklearn_reject.metrics is import_module("sklearn_reject.metrics")
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", sklearn_reject.__version__)
+    with pytest.raises(AttributeError, match="no attribute 'selektive'"):
+        sklearn_reject.selektive  # noqa: B018
+
+
+@pytest.mark.parametrize("name", WITH_METHODS)
+def test_parameters_are_documented_with_their_defaults(name):
+    function = WITH_METHODS[name]
+    doc = inspect.getdoc(function)
+    assert doc, f"{name} has no docstring"
+    described = documented(doc, "Parameters") | documented(doc, "Attributes")
+    if "optional" in "".join(described.values()):
+        described |= {n: "optional" for n in ("loss", "labels", "sample_weight")}
+    for parameter, spec in parameters(function).items():
+        if inspect.isclass(function) and function.__init__ is object.__init__:
+            continue
+        assert parameter in described, f"{name} does not document {parameter}"
+        stated = re.search(r"default=(.+)$", described[parameter])
+        if stated:
+            default = spec.default
+            assert stated.group(1).replace('"', "'") == repr(default), parameter
+        elif spec.default is not inspect.Parameter.empty:
+            assert "optional" in described[parameter], f"{name}: default of {parameter}"
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_every_public_callable_has_an_example_that_runs(name):
+    assert ">>>" in section(inspect.getdoc(CALLABLES[name]), "Examples")
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, f in CALLABLES.items() if inspect.isfunction(f)]
+)
+def test_functions_state_what_they_return(name):
+    doc = inspect.getdoc(CALLABLES[name])
+    assert section(doc, "Returns")
+    takes_input = bool(set(parameters(CALLABLES[name])) - {"params"})
+    assert section(doc, "Raises") or not takes_input
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["aurc_score", "augrc_score", "coverage_at_risk_score", "sele_score"],
+)
+def test_areas_state_their_direction(name):
+    for module in ("curves", "metrics"):
+        doc = inspect.getdoc(OBJECTS[f"{module}.{name}"])
+        assert re.search(r"(Lower|Higher) is better", doc)
+
+
+def test_metrics_take_the_options_of_their_curves():
+    for name in sklearn_reject.curves.__all__:
+        if name in ("TieGroups", "group_by_score"):
+            continue
+        of_curve = parameters(OBJECTS[f"curves.{name}"])
+        of_metric = parameters(OBJECTS[f"metrics.{name}"])
+        for option, spec in of_curve.items():
+            if option not in ("scores", "losses"):
+                assert of_metric[option].default == spec.default, (name, option)
+
+
+def test_parameters_never_share_a_name_with_a_method():
+    cls = sklearn_reject.SelectiveClassifier
+    shared = [name for name in parameters(cls) if callable(getattr(cls, name, None))]
+    assert not shared
+
+
+def test_results_are_plain_floats():
+    for name in ("aurc_score", "augrc_score", "sele_score"):
+        value = OBJECTS[f"curves.{name}"](np.arange(3), np.array([0, 1, 0]))
+        assert type(value) is float
