@@ -35,8 +35,9 @@ demo: $(VENV)/stamp-plot  ## show in a minute what the package does
 test: $(VENV)/stamp-test  ## tests and doctests, every warning an error
 	@$(ONE_THREAD) $(VENV)/bin/python $(PYTEST)
 
-long-test: $(VENV)/stamp-test  ## statistical guarantees, takes minutes
-	@$(ONE_THREAD) $(VENV)/bin/python $(PYTEST) tests/long
+long-test: $(VENV)/stamp-test  ## statistical guarantees, thousands of samples, minutes
+	@$(ONE_THREAD) HYPOTHESIS_PROFILE=thorough $(VENV)/bin/python $(PYTEST) \
+		tests/long tests/curves tests/selection
 
 test-oldest: $(VENV_OLDEST)/stamp-oldest  ## tests with the oldest versions declared
 	@$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST)

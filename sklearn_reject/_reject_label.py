@@ -69,8 +69,9 @@ def mark_rejected(labels, accepted, reject_label):
     The array has a dtype that holds the classes and the reject label exactly, whether
     or not a sample is rejected.
     """
-    marked = labels.astype(_common_dtype(labels, reject_label))
-    marked[~accepted] = reject_label
+    marked = np.empty(len(labels), dtype=_common_dtype(labels, reject_label))
+    marked[...] = reject_label
+    np.copyto(marked, labels, where=accepted)
     return marked
 
 

@@ -162,14 +162,17 @@ class Response:
 def _largest(values):
     """Return the column of the largest value, and whether it is not unique."""
     if values.ndim == 1:
-        return (values > 0).astype(np.intp), np.zeros(len(values), dtype=bool)
+        return (values > 0).view(np.uint8), np.zeros(len(values), dtype=bool)
     if values.shape[1] == 2:
         # Several times faster than argmax along a short axis.
         first, second = values.T
-        return (second > first).astype(np.intp), first == second
+        return (second > first).view(np.uint8), first == second
     indices = values.argmax(axis=1)
-    largest = values[np.arange(len(values)), indices]
-    return indices, (values == largest[:, np.newaxis]).sum(axis=1) > 1
+    largest = np.take_along_axis(values, indices[:, np.newaxis], axis=1)
+    is_largest = values == largest
+    if np.count_nonzero(is_largest) == len(values):
+        return indices, np.zeros(len(values), dtype=bool)
+    return indices, is_largest.sum(axis=1) > 1
 
 
 def _check_has(estimator, method):

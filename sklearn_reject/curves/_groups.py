@@ -12,7 +12,7 @@ from sklearn_reject.curves._sort import argsort_scores
 RELATIVE_TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TieGroups:
     """Samples grouped by equal score, in increasing order of the score.
 

@@ -2,10 +2,13 @@
 
 import numpy as np
 from scipy.special import entr
+from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import check_option
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores._base import PlugInScore
+
+_BATCH_SIZE = 2**12
 
 
 class ConditionalRisk(PlugInScore):
@@ -93,9 +96,13 @@ def _probability_of_others(probabilities, chosen):
     # One minus the largest would round confident predictions to ties at zero.
     if probabilities.shape[1] == 2:
         return np.where(chosen == 0, probabilities[:, 1], probabilities[:, 0])
-    others = probabilities.copy()
-    others[np.arange(len(chosen)), chosen] = 0.0
-    return others.sum(axis=1)
+    # Batches stay in the cache; a matrix product adds short rows faster than `sum`.
+    others, ones = np.empty(len(chosen)), np.ones(probabilities.shape[1])
+    for rows in gen_batches(len(chosen), _BATCH_SIZE):
+        batch = probabilities[rows].copy()
+        np.put_along_axis(batch, chosen[rows, np.newaxis], 0.0, axis=1)
+        others[rows] = batch @ ones
+    return others
 
 
 class Margin(PlugInScore):
