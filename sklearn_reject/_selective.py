@@ -26,7 +26,7 @@ from sklearn_reject._cross_fitting import (
 from sklearn_reject._reject_label import resolve_reject_label
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn_private import _routing_enabled, with_callbacks
-from sklearn_reject._validation import check_number, check_sample_weight
+from sklearn_reject._validation import check_number, check_option, check_sample_weight
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import resolve_score
@@ -224,7 +224,7 @@ class SelectiveClassifier(BaseRejectClassifier):
             If a parameter is invalid, or two targets are given.
         """
         target = self._check_target()
-        self._check_estimator()
+        self._check_parameters()
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -307,7 +307,7 @@ class SelectiveClassifier(BaseRejectClassifier):
         high = 1.0 if is_coverage else np.inf
         return name, check_number(value, name, high=high, open_low=is_coverage)
 
-    def _check_estimator(self):
+    def _check_parameters(self):
         for method in ("fit", "predict"):
             if not hasattr(self.estimator, method):
                 raise ValueError(
@@ -319,6 +319,7 @@ class SelectiveClassifier(BaseRejectClassifier):
                 f"estimator must be a classifier, got the regressor {self.estimator!r}."
             )
         check_cv_choice(self.cv, self.estimator)
+        check_option(self.randomize, "randomize", (True, False))
 
     def _route(self, n_samples, params):
         """Return the parameters of the inner calls, and the weights of the rule."""

@@ -151,8 +151,11 @@ def _batches(n_groups):
 
 def _weigh_batch(total, below, weights, losses):
     shares = digamma(total + 1.0) - digamma(below + 1.0)
-    if (weights != 1).any():  # else the rest is zero
-        shares += 1 - (below / weights + 1) * digamma_increment(below + 1.0, weights)
+    rows = np.flatnonzero(weights != 1)  # elsewhere the rest is zero
+    if rows.size:
+        below, weights = below[rows], weights[rows]
+        increment = digamma_increment(below + 1.0, weights)
+        shares[rows] += 1 - (below / weights + 1) * increment
     return (losses * shares).sum() / total
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklearn_reject.curves._cells import cut_into_cells, draw_evenly
+
 # Below it `numpy.argsort` stays in the cache and is faster.
 _FEWEST_FOR_RADIX = 2**15
 
@@ -47,23 +49,10 @@ def _cell_numbers(scores):
     """Return the 32-bit cell of each score, None where plain sorting is better."""
     if len(scores) < _FEWEST_FOR_RADIX:
         return None
-    low, high = scores.min(), scores.max()
-    with np.errstate(over="ignore", divide="ignore"):
-        scale = (2**32 - 1) / (high - low)
-    if not 0 < scale < np.inf:  # constant scores, or as wide as floats get
-        return None
-    cells = scores - low
-    cells *= scale
-    cells = cells.astype(np.uint32)
-    return None if _share_cells_often(cells) else cells
-
-
-def _share_cells_often(cells):
-    # Pairs in one of 2^16 coarse cells share a fine cell once in 2^16 times.
-    sample = cells[:: max(1, len(cells) >> 15)] >> 16
-    counts = np.bincount(sample)
-    pairs = counts @ (counts - 1) / len(sample) ** 2
-    return pairs * len(cells) > _MOST_SHARED_PAIRS * 2**16
+    # Ties may share a cell: they are in order as they are.
+    some = np.unique(draw_evenly(scores))
+    cut = cut_into_cells(scores, some, 32, most_shared=_MOST_SHARED_PAIRS)
+    return None if cut is None else cut(scores).astype(np.uint32)
 
 
 def _sort_within_cells(cells, order, scores):

@@ -6,6 +6,7 @@ are sorted; the others are counted.
 
 import numpy as np
 
+from sklearn_reject.curves._cells import cut_into_cells, draw_evenly
 from sklearn_reject.curves._groups import starts_of_ties
 from sklearn_reject.curves._sort import argsort_scores
 
@@ -58,23 +59,23 @@ def _sort_errors(scores, losses):
         ones = np.broadcast_to(1.0, len(ranks))
         return ranks, ones, ones, scores[ranks]
     starts = np.flatnonzero(is_start)
-    sizes = np.diff(starts, append=len(scores))
-    errors = np.bincount(np.searchsorted(starts, ranks, side="right") - 1)
-    chosen = np.flatnonzero(errors)
-    return starts[chosen], sizes[chosen], errors[chosen], scores[starts[chosen]]
+    groups = np.searchsorted(starts, ranks, side="right") - 1
+    firsts = np.flatnonzero(starts_of_ties(groups))
+    groups = groups[firsts]
+    below, errors = starts[groups], np.diff(firsts, append=len(ranks))
+    sizes = np.diff(starts, append=len(scores))[groups]
+    return below, sizes, errors, scores[below]
 
 
 def _cut_into_cells(scores, n_errors):
     """Return the map from scores to cells, None where all samples are to be sorted."""
     if not 0 < n_errors <= _LARGEST_ERROR_RATE * len(scores):
         return None
-    low, high = scores.min(), scores.max()
     n_cells = np.clip(_CELLS_PER_ERROR * n_errors, _FEWEST_CELLS, _MOST_CELLS)
-    with np.errstate(over="ignore", divide="ignore"):
-        scale = (n_cells - 1) / (high - low)
-    if not 0 < scale < np.inf:  # constant scores, or as wide as floats get
-        return None
-    return lambda some: ((some - low) * scale).astype(np.intp)
+    n_bits = int(n_cells).bit_length() - 1
+    return cut_into_cells(
+        scores, draw_evenly(scores), n_bits, most_shared=len(scores) / n_errors
+    )
 
 
 def _split_by_cell(scores, errors, cut):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sklearn_reject.curves import _sort
+from sklearn_reject.curves import _cells, _sort
 from sklearn_reject.curves._sort import argsort_scores
 
 N = 2**15 + 7
@@ -39,10 +39,39 @@ def test_order_sorts_the_scores(name, always_radix, monkeypatch):
     np.testing.assert_array_equal(np.sort(order), np.arange(len(scores)))
 
 
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("n_bits", [10, 20, 32])
+@pytest.mark.parametrize("make_cut", [_cells._even_cut, _cells._floating_point_cut])
+def test_cells_keep_the_order(name, n_bits, make_cut):
+    scores = np.sort(SCORES[name](np.random.default_rng(0)))
+    cut = make_cut(scores, n_bits)
+    if cut is None:
+        assert make_cut is _cells._even_cut
+        assert name in ("constant", "denormal", "widest")
+        return
+    cells = cut(scores)
+    assert (np.diff(cells) >= 0).all()
+    assert (np.diff(cells)[np.diff(scores) == 0] == 0).all()
+    assert cells.min() == 0
+    assert cells.max() < 2**n_bits
+
+
 @pytest.mark.parametrize(
-    ("name", "uses_cells"),
-    [("uniform", True), ("few distinct", True), ("outlier", False), ("widest", False)],
+    ("name", "kind"),
+    [
+        ("uniform", "_even_cut"),
+        ("few distinct", "_even_cut"),
+        ("outlier", "_floating_point_cut"),
+        ("tiny", "_floating_point_cut"),
+        ("clusters", None),
+        ("short", None),
+    ],
 )
-def test_cells_are_used_where_they_separate(name, uses_cells):
+def test_cells_that_separate_are_chosen(name, kind):
     scores = SCORES[name](np.random.default_rng(0))
-    assert (_sort._cell_numbers(scores) is not None) == uses_cells
+    if kind is None:
+        assert _sort._cell_numbers(scores) is None
+        return
+    some = np.unique(_cells.draw_evenly(scores))
+    cut = _cells.cut_into_cells(scores, some, 32, most_shared=0.5)
+    assert kind in cut.__qualname__

@@ -1,0 +1,1 @@
+"""Measurements of the package against plain NumPy, scikit-learn and other packages."""

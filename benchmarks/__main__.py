@@ -1,0 +1,54 @@
+"""Run all benchmarks, or those that are named."""
+
+import argparse
+import os
+import platform
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+from benchmarks._report import print_table
+
+_NAMES = ("aurc", "solvers", "predict", "import", "peers")
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "MAPIE",
+    "torch",
+    "torch-uncertainty",
+    "scikit-fallback",
+)
+
+
+def main():
+    """Run the benchmarks that the command line names and print their tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"among {', '.join(_NAMES)}"
+    )
+    names = parser.parse_args().names
+    unknown = sorted(set(names) - set(_NAMES))
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}, only {', '.join(_NAMES)}")
+    _run(names or _NAMES)
+
+
+def _run(names):
+    print(_describe_environment())
+    for name in names:
+        module = import_module(f"benchmarks.bench_{name}")
+        print_table(f"{name}: {module.TITLE}", list(module.run()))
+
+
+def _describe_environment():
+    versions = [f"Python {platform.python_version()}, {os.cpu_count()} processors"]
+    for package in _PACKAGES:
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(versions)
+
+
+if __name__ == "__main__":
+    main()
