@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._sklearn_private import (
@@ -118,9 +119,8 @@ class Response:
         if tied.any():
             # Rounding has hidden from us what the classifier goes by.
             rows = np.flatnonzero(tied)
-            indices[rows] = self._find(
-                self.estimator.predict(_safe_indexing(self.X, rows))
-            )
+            X_tied = _safe_indexing(*indexable(self.X), rows)
+            indices[rows] = self._find(self.estimator.predict(X_tied))
         return indices
 
     def _deciding_values(self):

@@ -6,7 +6,7 @@ from inspect import signature
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, indexable
+from sklearn.utils import Bunch, assert_all_finite, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -130,7 +130,7 @@ class SelectiveClassifier(BaseRejectClassifier):
     n_features_in_ : int
         Number of features, if the classifier knows it.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if the classifier knows them.
 
     See Also
@@ -227,6 +227,7 @@ class SelectiveClassifier(BaseRejectClassifier):
         self._check_parameters()
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         routed, weight = self._route(len(y), params)
         self._resolve(y)

@@ -330,7 +330,7 @@ class RiskCoverageDisplay:
                 [0, 1], [self.random] * 2, "random", _RANDOM_STYLE, random_kwargs
             )
         self.ax_.set(xlabel="Coverage", ylabel="Selective risk", xlim=(0, 1.01))
-        self.ax_.set_ylim(bottom=0)
+        self.ax_.set_ylim(bottom=0, auto=True)
         if self.ax_.get_legend_handles_labels()[1]:
             self.ax_.legend(loc="best")
         return self
