@@ -121,7 +121,8 @@ class BaseRejectClassifier(
         probability : ndarray of shape (n_samples,)
             0 or 1 except for samples exactly at the threshold.
         """
-        return self.rule_.accept_proba(self.uncertainty(X))
+        uncertainty = self.uncertainty(X)
+        return self.rule_.accept_proba(uncertainty)
 
     def _accept(self, uncertainty):
         return self.rule_.accept(uncertainty, self.random_state)
@@ -188,6 +189,11 @@ class BaseRejectClassifier(
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+            else:
+                vars(self).pop(name, None)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "rule_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -45,10 +45,18 @@ def make_splits(cv, X, y, *, random_state, split_params):
     else:
         folds = _DEFAULT_FOLDS if cv is None else cv
         splitter = check_cv(folds, y, classifier=True)
-    splits = list(splitter.split(X, y, **split_params))
+    splits = [
+        (_as_rows(train), _as_rows(test))
+        for train, test in splitter.split(X, y, **split_params)
+    ]
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to judge the classifier on.")
     return splits
+
+
+def _as_rows(part):
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == bool else part
 
 
 def fit_on_part(caller, X, y, split, summarize, fit_params):

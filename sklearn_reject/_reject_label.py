@@ -1,6 +1,6 @@
 """The label that stands for "rejected", and arrays that can hold it."""
 
-from numbers import Number
+from numbers import Real
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def resolve_reject_label(reject_label, classes):
         return None
     if isinstance(reject_label, str) and reject_label == "auto":
         return _automatic_label(classes)
-    if not isinstance(reject_label, (str, Number, np.generic)):
+    if not isinstance(reject_label, (str, Real, np.bool_)):
         raise ValueError(
             "reject_label must be 'auto', None, a number or a string, got "
             f"{reject_label!r}."
@@ -51,7 +51,7 @@ def resolve_reject_label(reject_label, classes):
 
 def _automatic_label(classes):
     labels = classes.tolist()
-    if all(isinstance(label, Number) for label in labels):
+    if all(isinstance(label, Real) for label in labels):
         return -1 if -1 not in labels else _number_below(labels)
     label = "reject"
     while label in labels:
@@ -60,7 +60,9 @@ def _automatic_label(classes):
 
 
 def _number_below(labels):
-    return min(labels) - 1
+    lowest = min(labels)
+    # One less is the same number where floats are more than one apart.
+    return lowest - 1 if lowest - 1 < lowest else float(np.nextafter(lowest, -np.inf))
 
 
 def mark_rejected(labels, accepted, reject_label):
@@ -76,13 +78,14 @@ def mark_rejected(labels, accepted, reject_label):
 
 
 def _common_dtype(labels, reject_label):
-    if labels.dtype.kind == "b" and isinstance(reject_label, Number):
+    if labels.dtype.kind == "b" and isinstance(reject_label, Real):
         return _common_dtype(labels.astype(np.int64), reject_label)
     if labels.dtype.kind in "iu" and isinstance(reject_label, (int, np.integer)):
         return _integer_dtype(labels, int(reject_label))
-    if labels.dtype.kind == "f" and isinstance(reject_label, Number):
+    if labels.dtype.kind == "f" and isinstance(reject_label, Real):
         dtype = np.result_type(labels.dtype, np.min_scalar_type(reject_label))
-        return dtype if dtype.type(reject_label) == reject_label else np.dtype(object)
+        is_exact = float(dtype.type(reject_label)) == reject_label
+        return dtype if is_exact else np.dtype(object)
     if labels.dtype.kind == "U" and isinstance(reject_label, str):
         return np.result_type(labels.dtype, np.asarray(reject_label).dtype)
     return np.dtype(object)

@@ -97,6 +97,8 @@ class Response:
     def decision_values(self):
         """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
         _check_has(self.estimator, "decision_function")
+        if getattr(_decider(self.estimator), "decision_function_shape", "") == "ovo":
+            _refuse_pairwise_values(self.classes)
         values = np.asarray(self.estimator.decision_function(self.X))
         if values.ndim == 1 and len(self.classes) == 2:
             return values
@@ -138,7 +140,9 @@ class Response:
             label = np.asarray(labels)[unknown].tolist()[0]
             raise ValueError(
                 f"{type(self.estimator).__name__}.predict returned the label "
-                f"{label!r}, which is not in its classes_ {self.classes.tolist()}."
+                f"{label!r}, which is not in its classes_ {self.classes.tolist()}. "
+                "A classifier that rejects by itself has to return plain labels: "
+                "set its reject_label=None."
             )
         return indices
 
@@ -175,6 +179,15 @@ def _largest(values):
     return indices, is_largest.sum(axis=1) > 1
 
 
+def _refuse_pairwise_values(classes):
+    # With three classes there are three pairs, so the shape would not tell.
+    if len(classes) > 2:
+        raise ValueError(
+            "decision_function_shape='ovo' gives one value a pair of classes, where "
+            "one a class is needed. Use decision_function_shape='ovr'."
+        )
+
+
 def _check_has(estimator, method):
     if not hasattr(estimator, method):
         raise ValueError(
@@ -186,15 +199,19 @@ def _check_has(estimator, method):
 
 def _name_of_decider(estimator):
     """Return the name of the scikit-learn class whose `predict` is called."""
+    decider = type(_decider(estimator))
+    return decider.__name__ if decider.__module__.startswith("sklearn.") else None
+
+
+def _decider(estimator):
+    """Look through pipelines and frozen estimators, but not through subclasses."""
     while True:
-        if isinstance(estimator, Pipeline):
+        if type(estimator) is Pipeline:
             estimator = estimator.steps[-1][1]
-        elif isinstance(estimator, FrozenEstimator):
+        elif type(estimator) is FrozenEstimator:
             estimator = estimator.estimator
         else:
-            break
-    is_sklearn = type(estimator).__module__.startswith("sklearn.")
-    return type(estimator).__name__ if is_sklearn else None
+            return estimator
 
 
 def respond_out_of_fold(

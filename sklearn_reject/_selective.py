@@ -6,14 +6,14 @@ from inspect import signature
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, assert_all_finite, indexable
+from sklearn.utils import Bunch, assert_all_finite, check_random_state, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._base import BaseRejectClassifier
 from sklearn_reject._cross_fitting import (
@@ -73,7 +73,8 @@ class SelectiveClassifier(BaseRejectClassifier):
             "top_two_gap"}, score object or callable, default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
         conditional risk where the classifier has `predict_proba`, else the margin. A
-        callable is ``(estimator, X) -> (n_samples,)``.
+        callable is ``(estimator, X) -> (n_samples,)``. A score object with a `loss` of
+        its own only orders the samples, and a `reject_cost` is solved on data for it.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -90,8 +91,9 @@ class SelectiveClassifier(BaseRejectClassifier):
 
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples. "auto" is -1 for numeric classes,
-        the smallest class minus 1 where -1 is a class, and "reject" for strings. None
-        makes `predict` return the label of every sample.
+        the smallest class minus 1 where -1 is a class, and "reject" for strings
+        ("reject_" where "reject" is a class). None makes `predict` return the label of
+        every sample.
 
     randomize : bool, default=True
         Whether samples exactly at the threshold are accepted at random, so that a risk
@@ -223,6 +225,8 @@ class SelectiveClassifier(BaseRejectClassifier):
         ValueError
             If a parameter is invalid, or two targets are given.
         """
+        # A fit that fails leaves no rule of an earlier one behind.
+        vars(self).pop("rule_", None)
         target = self._check_target()
         self._check_parameters()
         X, y = indexable(X, y)
@@ -321,13 +325,18 @@ class SelectiveClassifier(BaseRejectClassifier):
             )
         check_cv_choice(self.cv, self.estimator)
         check_option(self.randomize, "randomize", (True, False))
+        check_random_state(self.random_state)
 
     def _route(self, n_samples, params):
         """Return the parameters of the inner calls, and the weights of the rule."""
+        params = {name: value for name, value in params.items() if value is not None}
         weight = check_sample_weight(params.get("sample_weight"), n_samples)
         if _routing_enabled():
+            refuses = (
+                self._get_metadata_request().fit.requests["sample_weight"] is False
+            )
             routed = process_routing(self, "fit", **params)
-            return routed, weight
+            return routed, None if refuses else weight
         if isinstance(self.estimator, FrozenEstimator):
             params = {}
         elif weight is not None:
@@ -336,8 +345,11 @@ class SelectiveClassifier(BaseRejectClassifier):
 
     def _resolve(self, y):
         """Turn loss, score and reject label into objects."""
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        classes = np.asarray(self.estimator.classes_) if frozen else np.unique(y)
+        if isinstance(self.estimator, FrozenEstimator):
+            check_is_fitted(self.estimator)
+            classes = np.asarray(self.estimator.classes_)
+        else:
+            classes = np.unique(y)
         self.reject_label_ = resolve_reject_label(self.reject_label, classes)
         self.loss_ = check_loss(self.loss, labels=classes)
         self.uncertainty_score_ = resolve_score(
@@ -370,9 +382,10 @@ class SelectiveClassifier(BaseRejectClassifier):
         needs_no_data = self.cv is None and self._is_chow(target)
         if isinstance(self.estimator, FrozenEstimator) or needs_no_data:
             return []
-        split_params = routed.splitter.split if "splitter" in routed else {}
+        # Not every router has a splitter, and an empty one answers `get` only.
+        splitter = routed.get("splitter", Bunch(split={}))
         return make_splits(
-            self.cv, X, y, random_state=self.random_state, split_params=split_params
+            self.cv, X, y, random_state=self.random_state, split_params=splitter.split
         )
 
     def _solve(self, target, judged, weight):
@@ -398,6 +411,8 @@ class SelectiveClassifier(BaseRejectClassifier):
 def _judge(score, loss, response, y):
     """Return uncertainty and loss of each sample of a response."""
     uncertainty = score.from_response(response)
+    if hasattr(response.estimator, "classes_"):
+        _ = response.label_indices  # raises for labels that are no classes
     return uncertainty, loss(y, score.labels(response))
 
 

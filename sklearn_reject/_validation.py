@@ -1,8 +1,11 @@
 """Checks of arguments and arrays, shared by every floor."""
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
+
+# Sums and products of numbers up to here stay far from the limits of float64.
+_LARGEST_SUMMAND = 1e100
 
 # Integers beyond it do not survive the conversion to float64.
 _LARGEST_EXACT_INTEGER = 2**53
@@ -91,7 +94,21 @@ def check_sample_weight(sample_weight, n_samples):
             "sample_weight is zero for every sample: give at least one sample a "
             "positive weight, or pass sample_weight=None."
         )
+    _refuse_extreme_scale(weight, "sample_weight")
+    if weight.max() < 1 / _LARGEST_SUMMAND:
+        raise ValueError(
+            f"sample_weight is at most {weight.max():g}, so small that products "
+            "vanish. Divide the weights by the largest."
+        )
     return weight
+
+
+def _refuse_extreme_scale(array, name):
+    if array.max() > _LARGEST_SUMMAND:
+        raise ValueError(
+            f"{name} holds {array.max():g}, too large to be summed. Rescale it to at "
+            f"most {_LARGEST_SUMMAND:g}."
+        )
 
 
 def check_same_length(n_samples, **arrays):
@@ -108,6 +125,7 @@ def check_samples(scores, losses, sample_weight=None, *, name="scores"):
     """Validate the three arrays that every curve and every solver starts from."""
     scores = check_vector(scores, name)
     losses = check_non_negative_vector(losses, "losses")
+    _refuse_extreme_scale(losses, "losses")
     check_same_length(scores.size, losses=losses)
     return scores, losses, check_sample_weight(sample_weight, scores.size)
 
@@ -127,14 +145,10 @@ def check_number(value, name, *, low=0.0, high=np.inf, open_low=False):
 
 def check_option(value, name, options):
     """Return `value` if it is one of `options`."""
-    if not any(value is option or value == option for option in options):
+    known = [option for option in options if isinstance(option, type(value))]
+    if not any(value is option or value == option for option in known):
         raise ValueError(f"{name} must be one of {list(options)}, got {value!r}.")
     return value
-
-
-def is_integer(value):
-    """Tell whether `value` is an integer that is no bool."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def index_labels(labels, classes):

@@ -28,7 +28,7 @@ from sklearn.naive_bayes import (
     MultinomialNB,
 )
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
@@ -210,3 +210,38 @@ def test_a_label_that_is_no_class():
 def test_missing_methods(estimator, attribute, method):
     with pytest.raises(ValueError, match=rf"has no `{method}`.*uncertainty_score"):
         getattr(Response(estimator, None), attribute)
+
+
+class Constant:
+    """Predicts the first class, whatever the probabilities."""
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+class ConstantPipeline(Constant, Pipeline):
+    """A pipeline that decides by itself."""
+
+
+class ConstantFrozen(Constant, FrozenEstimator):
+    """A frozen estimator that decides by itself."""
+
+
+def test_subclasses_of_transparent_estimators_are_asked():
+    X, y = make_data(load_breast_cancer)
+    for estimator in (
+        ConstantPipeline([("nb", GaussianNB())]).fit(X, y),
+        ConstantFrozen(GaussianNB().fit(X, y)),
+    ):
+        response = Response(estimator, X)
+        assert len(response.probabilities) == 400
+        np.testing.assert_array_equal(response.labels, 0)
+
+
+def test_pairwise_decision_values_are_refused():
+    X, y = load_digits(return_X_y=True)
+    clf = SVC(decision_function_shape="ovo").fit(X[y < 3], y[y < 3])
+    with pytest.raises(ValueError, match=r"'ovo' gives one value a pair.*Use .*'ovr'"):
+        _ = Response(clf, X).decision_values
+    binary = SVC(decision_function_shape="ovo").fit(X[y < 2], y[y < 2])
+    assert Response(binary, X).decision_values.ndim == 1

@@ -119,7 +119,8 @@ def _mean_areas(scores, losses, weight, *, references):
     area = _mean_area(scores, losses, weight)
     if not references:
         return area, None, None
-    if losses.min() == losses.max():
+    counted = losses if weight is None else losses[weight > 0]
+    if counted.min() == counted.max():
         return area, area, area
     oracle = _mean_area(losses, losses, weight)
     return area, oracle, np.average(losses, weights=weight)
@@ -155,7 +156,7 @@ def _weigh_batch(total, below, weights, losses):
     if rows.size:
         below, weights = below[rows], weights[rows]
         increment = digamma_increment(below + 1.0, weights)
-        shares[rows] += 1 - (below / weights + 1) * increment
+        shares[rows] += 1 - (below + weights) * (increment / weights)
     return (losses * shares).sum() / total
 
 
@@ -275,4 +276,5 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     tied_share = 0.0 if ties == "inclusive" else 0.5
     below = groups.cumulative_weights - (1 - tied_share) * groups.weights
     after = groups.total_weight - below
-    return float(groups.losses @ after / groups.total_weight**2)
+    total = groups.total_weight
+    return float((groups.losses / total) @ (after / total))

@@ -50,12 +50,12 @@ class TieGroups:
     @cached_property
     def cumulative_weights(self):
         """Weight of each group and those below it, ndarray of shape (n_groups,)."""
-        return np.cumsum(self.weights)
+        return running_sum(self.weights)
 
     @cached_property
     def cumulative_losses(self):
         """Loss of each group and those below it, ndarray of shape (n_groups,)."""
-        return np.cumsum(self.losses)
+        return running_sum(self.losses)
 
     @property
     def total_weight(self):
@@ -183,6 +183,19 @@ def _group_unweighted(scores, losses):
     starts = np.flatnonzero(is_start)
     weights = np.diff(starts, append=len(scores)).astype(np.float64)
     return TieGroups(scores[starts], weights, np.add.reduceat(losses, starts))
+
+
+def running_sum(values, block=512):
+    """Return the cumulative sum, accurate to about 1e-14 however long it is.
+
+    Adding one by one would drift beyond the tolerance from some 1e5 terms on.
+    """
+    if len(values) <= block:
+        return np.cumsum(values)
+    blocks = np.pad(values, (0, -len(values) % block)).reshape(-1, block)
+    sums = np.cumsum(blocks, axis=1, out=blocks)
+    sums[1:] += running_sum(sums[:-1, -1].copy())[:, np.newaxis]
+    return sums.ravel()[: len(values)]
 
 
 def starts_of_ties(sorted_scores):

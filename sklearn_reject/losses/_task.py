@@ -231,12 +231,12 @@ def check_loss(loss, *, labels=None):
         return loss
     if isinstance(loss, str):
         return _named_loss(loss)
-    if callable(loss):
+    if callable(loss) and not isinstance(loss, type):
         return CallableLoss(loss)
-    if labels is None:
+    if labels is None or loss is None or np.isscalar(loss) or isinstance(loss, type):
         raise ValueError(
             f"loss must be one of {sorted(_LOSSES)}, a callable, or a cost matrix with "
-            f"`labels`, got {loss!r} and labels=None."
+            f"`labels`, got {loss!r}."
         )
     return CostMatrixLoss(loss, labels)
 
@@ -278,25 +278,38 @@ def _label_vector(labels, name):
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty: at least one sample is needed.")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        row = int(np.flatnonzero(np.isnan(array))[0])
+    missing = np.flatnonzero(_is_missing(array))
+    if missing.size:
+        label = array[missing[0]]
         raise ValueError(
-            f"{name} has no label (NaN) in row {row}. Remove the rows without labels."
+            f"{name} has no label ({label}) in row {missing[0]}. Remove the rows "
+            "without labels."
         )
     return array
 
 
-def _is_text(array):
+def _is_missing(array):
+    if array.dtype.kind == "f":
+        return np.isnan(array)
     if array.dtype.kind == "O":
-        return any(isinstance(label, str) for label in array[:1])
-    return array.dtype.kind in "UST"
+        # NaN, NaT and NA are the values that do not equal themselves.
+        return np.array([x is None or (x == x) is not True for x in array.tolist()])
+    return np.zeros(len(array), dtype=bool)
+
+
+def _kinds(array):
+    """Return which kinds of labels there are: strings, bytes or numbers."""
+    if array.dtype.kind != "O":
+        return {{"U": "strings", "T": "strings", "S": "bytes"}.get(array.dtype.kind)}
+    names = {str: "strings", bytes: "bytes"}
+    return {names.get(kind) for kind in set(map(type, array.tolist()))}
 
 
 def _check_same_kind(first, second, names):
-    if _is_text(first) != _is_text(second):
+    if len(_kinds(first) | _kinds(second)) > 1:
         raise ValueError(
             f"{names} mix strings and numbers ({first.dtype} and {second.dtype}), so "
-            "that no label could ever agree. Use labels of one kind."
+            "that labels could never agree. Use labels of one kind."
         )
 
 

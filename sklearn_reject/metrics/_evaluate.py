@@ -32,13 +32,16 @@ def predict_with_uncertainty(estimator, X):
     return score.labels(response), uncertainty
 
 
-def accept(estimator, X):
+def accept(estimator, X, uncertainty):
     """Tell which samples a classifier accepts: all, if it cannot reject."""
+    rule = getattr(_innermost(estimator), "_accept", None)
+    if rule is not None:
+        return rule(uncertainty)
     if _holds_uncertainty(estimator):
         estimator, X = _locate(estimator, X)
         if hasattr(estimator, "accept"):
             return np.asarray(estimator.accept(X), dtype=bool)
-    return None
+    return np.ones(len(uncertainty), dtype=bool)
 
 
 def _ask(estimator, X):
@@ -49,10 +52,17 @@ def _ask(estimator, X):
 
 
 def _holds_uncertainty(estimator):
-    inner = _inner(estimator)
-    return hasattr(estimator, "uncertainty") or (
-        inner is not None and _holds_uncertainty(inner)
-    )
+    return callable(getattr(_innermost(estimator), "uncertainty", None))
+
+
+def _innermost(estimator):
+    """Look through pipelines and searches for an estimator with `uncertainty`."""
+    while not callable(getattr(estimator, "uncertainty", None)):
+        inner = _inner(estimator)
+        if inner is None:
+            break
+        estimator = inner
+    return estimator
 
 
 def _inner(estimator):
@@ -63,7 +73,7 @@ def _inner(estimator):
 
 def _locate(estimator, X):
     """Return the estimator with `uncertainty`, and the samples as it sees them."""
-    while not hasattr(estimator, "uncertainty"):
+    while not callable(getattr(estimator, "uncertainty", None)):
         if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)
         estimator = _inner(estimator)

@@ -1,9 +1,12 @@
 """Scorers for model selection: higher is better; rejecting all never wins."""
 
+from copy import copy
+
 import numpy as np
+from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_number, check_option, check_sample_weight
 from sklearn_reject.metrics._evaluate import accept, predict_with_uncertainty
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
@@ -19,10 +22,10 @@ class _SelectiveScorer:
 
     _requests_weight = None
 
-    def __init__(self, metric, sign, **kwargs):
+    def __init__(self, metric, sign, options=None):
         self._metric = metric
         self._sign = sign
-        self._kwargs = kwargs
+        self._options = options or {}
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted classifier, a float, higher is better."""
@@ -32,7 +35,7 @@ class _SelectiveScorer:
 
     def _evaluate(self, estimator, X, y, labels, uncertainty, sample_weight):
         return self._metric(
-            y, labels, uncertainty, sample_weight=sample_weight, **self._kwargs
+            y, labels, uncertainty, sample_weight=sample_weight, **self._options
         )
 
     def set_score_request(self, *, sample_weight=None):
@@ -48,7 +51,7 @@ class _SelectiveScorer:
         scorer : object
             A scorer with that request.
         """
-        scorer = type(self)(self._metric, self._sign, **self._kwargs)
+        scorer = copy(self)
         scorer._requests_weight = sample_weight
         return scorer
 
@@ -60,38 +63,51 @@ class _SelectiveScorer:
 
     def __repr__(self):
         sign = "-" if self._sign < 0 else ""
-        options = "".join(f", {name}={value!r}" for name, value in self._kwargs.items())
-        return f"<selective scorer {sign}{self._metric.__name__}{options}>"
+        options = "".join(f", {key}={value!r}" for key, value in self._options.items())
+        name = getattr(self._metric, "__name__", repr(self._metric))
+        return f"<selective scorer {sign}{name}{options}>"
 
 
 class _AcceptedScorer(_SelectiveScorer):
     """Scorer of a metric of labels, with a rule for what is rejected."""
 
+    def __init__(self, metric, sign, options, on_reject, coverage):
+        super().__init__(metric, sign, options)
+        self._on_reject = on_reject
+        self._coverage = coverage
+
     def _evaluate(self, estimator, X, y, labels, uncertainty, sample_weight):
-        kwargs = dict(self._kwargs)
-        on_reject, coverage = kwargs.pop("on_reject"), kwargs.pop("coverage")
-        y, labels = np.asarray(y), np.asarray(labels)
-        accepted = _accepted(estimator, X, uncertainty, coverage)
-        if on_reject == "count_as_error":
+        y, labels = column_or_1d(y), np.asarray(labels)
+        weight = check_sample_weight(sample_weight, len(y))
+        accepted = self._accept(estimator, X, uncertainty, weight)
+        if self._on_reject == "count_as_error":
             labels = _mistake(y, labels, accepted)
             accepted = np.ones_like(accepted)
-        elif on_reject == "error" and not accepted.all():
+        elif self._on_reject == "error" and not accepted.all():
             raise ValueError(
                 f"{np.count_nonzero(~accepted)} samples are rejected and "
                 "on_reject='error'. Use 'count_as_error', or 'drop' with a coverage."
             )
-        if sample_weight is not None:
-            kwargs["sample_weight"] = np.asarray(sample_weight)[accepted]
-        return self._metric(y[accepted], labels[accepted], **kwargs)
+        options = dict(self._options)
+        if weight is not None:
+            options["sample_weight"] = weight[accepted]
+        return self._metric(y[accepted], labels[accepted], **options)
 
+    def _accept(self, estimator, X, uncertainty, weight):
+        if self._coverage is None:
+            return accept(estimator, X, uncertainty)
+        rule = solve_target_coverage(
+            uncertainty,
+            np.zeros(len(uncertainty)),
+            self._coverage,
+            sample_weight=weight,
+            randomize=False,
+        )
+        return rule.accept(uncertainty)
 
-def _accepted(estimator, X, uncertainty, coverage):
-    if coverage is None:
-        accepted = accept(estimator, X)
-        return np.ones(len(uncertainty), dtype=bool) if accepted is None else accepted
-    no_losses = np.zeros(len(uncertainty))
-    rule = solve_target_coverage(uncertainty, no_losses, coverage, randomize=False)
-    return rule.accept(uncertainty)
+    def __repr__(self):
+        rule = f"on_reject={self._on_reject!r}, coverage={self._coverage!r}"
+        return f"{super().__repr__()[:-1]}, {rule}>"
 
 
 def _mistake(y, labels, accepted):
@@ -104,7 +120,7 @@ def _mistake(y, labels, accepted):
         )
     right = ~accepted & (labels == y)
     other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
-    labels = labels.copy()
+    labels = labels.astype(classes.dtype)
     labels[right] = other
     return labels
 
@@ -159,7 +175,7 @@ def selective_accuracy_scorer(*, coverage):
     (0.96, 1.0)
     """
     coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-    return _SelectiveScorer(_selective_accuracy, 1, coverage=coverage)
+    return _SelectiveScorer(_selective_accuracy, 1, {"coverage": coverage})
 
 
 def coverage_at_risk_scorer(*, risk, loss="zero_one"):
@@ -194,11 +210,12 @@ def coverage_at_risk_scorer(*, risk, loss="zero_one"):
     0.9
     """
     risk = check_number(risk, "risk")
-    return _SelectiveScorer(coverage_at_risk_score, 1, risk=risk, loss=loss)
+    return _SelectiveScorer(coverage_at_risk_score, 1, {"risk": risk, "loss": loss})
 
 
 def make_selective_scorer(
     metric,
+    /,
     *,
     on_reject="count_as_error",
     coverage=None,
@@ -261,14 +278,17 @@ def make_selective_scorer(
             "coverage=, or use on_reject='count_as_error'."
         )
     sign = 1 if greater_is_better else -1
-    return _AcceptedScorer(
-        metric, sign, on_reject=on_reject, coverage=coverage, **kwargs
-    )
+    return _AcceptedScorer(metric, sign, kwargs, on_reject, coverage)
 
 
 def _make_negative_area(metric):
     def make(*, loss="zero_one", **options):
-        return _SelectiveScorer(metric, -1, loss=loss, **options)
+        if options.get("normalize") == "prr":
+            raise ValueError(
+                "normalize='prr' is higher is better, so its negative is no score. Use "
+                "normalize='excess', which orders classifiers on the same samples."
+            )
+        return _SelectiveScorer(metric, -1, {"loss": loss, **options})
 
     return make
 
@@ -291,7 +311,7 @@ def get_selective_scorer(name, **params):
 
     **params : dict
         Options of the scorer: `coverage` for "selective_accuracy", `risk` and `loss`
-        for "coverage_at_risk", `loss` for the areas.
+        for "coverage_at_risk", `loss` and other options of the metric for the areas.
 
     Returns
     -------

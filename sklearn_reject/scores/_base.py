@@ -49,8 +49,12 @@ class PlugInScore(BaseEstimator):
             The score.
         """
         check_is_fitted(estimator)
+        self._check(estimator)
         self.estimator_ = estimator
         return self
+
+    def _check(self, estimator):
+        """Raise for options that the score cannot work with."""
 
     def uncertainty(self, X):
         """Return how uncertain the classifier's prediction is for each sample.

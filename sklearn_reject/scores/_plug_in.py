@@ -77,19 +77,23 @@ class ConditionalRisk(PlugInScore):
             return self._risks(response).min(axis=1)
         # The probabilities come first: labels may follow from them without a pass.
         probabilities, chosen = response.probabilities, response.label_indices
-        loss = self._task_loss(response)
-        if isinstance(loss, ZeroOneLoss):
+        loss = self._task_loss(response.classes)
+        if type(loss) is ZeroOneLoss:  # a subclass may cost anything
             return _probability_of_others(probabilities, chosen)
         costs = loss.matrix(response.classes).T
         return np.einsum("ij,ij->i", probabilities, costs[chosen])
 
+    def _check(self, estimator):
+        check_option(self.decision, "decision", ("predict", "bayes"))
+        self._task_loss(estimator.classes_).matrix(estimator.classes_)
+
     def _risks(self, response):
-        matrix = self._task_loss(response).matrix(response.classes)
+        matrix = self._task_loss(response.classes).matrix(response.classes)
         return response.probabilities @ matrix
 
-    def _task_loss(self, response):
+    def _task_loss(self, classes):
         loss = "zero_one" if self.loss is None else self.loss
-        return check_loss(loss, labels=response.classes)
+        return check_loss(loss, labels=classes)
 
 
 def _probability_of_others(probabilities, chosen):
@@ -137,8 +141,11 @@ class Margin(PlugInScore):
     def __init__(self, kind="top_two"):
         self.kind = kind
 
-    def _uncertainty(self, response):
+    def _check(self, estimator):
         check_option(self.kind, "kind", ("top_two", "max"))
+
+    def _uncertainty(self, response):
+        self._check(response.estimator)
         values = response.decision_values
         if values.ndim == 1:
             return -np.abs(values)

@@ -166,8 +166,10 @@ def rule_for_reject_cost(groups, cost):
     """Solve the cost-based model on grouped samples."""
     weights = np.append(0.0, groups.cumulative_weights)
     losses = np.append(0.0, groups.cumulative_losses)
-    gains = cost * weights - losses
-    slack = RELATIVE_TOLERANCE * np.maximum(cost * weights, losses)
+    # Shares of the total, so that no cost overflows.
+    saved, losses = cost * (weights / weights[-1]), losses / weights[-1]
+    gains = saved - losses
+    slack = RELATIVE_TOLERANCE * np.maximum(saved, losses)
     best = np.flatnonzero(gains >= gains.max() - slack)[-1]
     return _rule_at(groups, int(best))
 

@@ -270,3 +270,20 @@ def test_unknown_options(options, message):
 def test_unknown_ties():
     with pytest.raises(ValueError, match="ties must be one of"):
         sele_score([1, 2], [0, 1], ties="first")
+
+
+@pytest.mark.parametrize(
+    "weights", [[1e10, 1, 1e-300], [1, 1, 5e-324], [1e50, 1e-300, 1]]
+)
+def test_weights_of_all_sizes_stay_finite(weights):
+    losses = [0, 1, 1]
+    for area in (aurc_score, augrc_score, sele_score):
+        value = area([1, 2, 3], losses, sample_weight=weights)
+        expected = area([1, 2, 3], losses, sample_weight=np.maximum(weights, 1e-20))
+        np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-18)
+
+
+def test_samples_of_no_weight_do_not_make_prr_defined():
+    options = {"normalize": "prr", "sample_weight": [0.3, 0.3, 0.7, 0]}
+    with pytest.warns(UndefinedMetricWarning, match="All losses are equal"):
+        assert np.isnan(aurc_score([1, 2, 3, 4], [0.1, 0.1, 0.1, 5], **options))

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 
 from sklearn_reject.curves import group_by_score
+from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, running_sum
 from tests.samples import exact_groups, exact_prefixes, samples
 
 
@@ -73,3 +74,32 @@ def test_huge_finite_values_are_no_error():
 
 def test_a_number_as_sample_weight_weighs_all_alike():
     assert group_by_score([1, 2], [0, 1], 2.0).weights.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 511, 512, 513, 300_000])
+def test_running_sum_errs_far_less_than_the_tolerance(n):
+    values = np.full(n, 0.1)
+    exact = 0.1 * np.arange(1, n + 1)
+    np.testing.assert_allclose(running_sum(values), exact, rtol=RELATIVE_TOLERANCE / 20)
+    np.testing.assert_array_equal(values, 0.1)
+
+
+def test_long_sums_do_not_drift_past_the_tolerance():
+    n = 10**6
+    groups = group_by_score(np.arange(n), np.full(n, 0.1))
+    assert groups.count_within_risk(0.1) == n
+    weighted = group_by_score(np.arange(n), np.zeros(n), np.full(n, 1 / n))
+    assert weighted.count_reaching_coverage(0.5) == n // 2
+
+
+@pytest.mark.parametrize(
+    ("losses", "weights", "message"),
+    [
+        ([1e308] * 3, None, r"losses holds 1e\+308, too large to be summed"),
+        ([1, 1, 1], [1e308] * 3, r"sample_weight holds 1e\+308, too large"),
+        ([1, 1, 1], [1e-200] * 3, "sample_weight is at most 1e-200, so small"),
+    ],
+)
+def test_sums_out_of_range_are_refused(losses, weights, message):
+    with pytest.raises(ValueError, match=message):
+        group_by_score([1, 2, 3], losses, weights)

@@ -79,7 +79,7 @@ def test_check_loss_by_name(name, kind):
     [
         ("hinge", None, r"loss must be one of .*'absolute'.* got 'hinge'"),
         ([[0, 1], [1, 0]], None, r"loss .*cost matrix with `labels`"),
-        (7, [0, 1], r"shape \(\) for 2 labels"),
+        (7, [0, 1], r"loss must be one of .* got 7"),
         ([["a", "b"]], [0, 1], r"numeric cost matrix"),
         ([[0, 1]], [0, 1], r"loss is a cost matrix of shape \(1, 2\) for 2 labels"),
         ([[0, 1], [1, 0]], [0, 1, 2], r"for 3 labels.*Pass `labels`"),
@@ -99,7 +99,11 @@ def test_check_loss_refuses(loss, labels, message):
         ([0, 1], [0], "y_pred has 1 elements where 2 samples"),
         ([], [], "y_true is empty"),
         ([0, 1], ["a", "b"], "y_true and y_pred mix strings and numbers"),
-        ([0.0, np.nan], [0, 1], r"y_true has no label \(NaN\) in row 1"),
+        (np.array([1, "1"], object), [1, 1], "mix strings and numbers"),
+        (np.array(["a", None], object), ["a", "b"], r"no label \(None\) in row 1"),
+        (np.array([np.nan, "a"], object), ["a", "b"], r"no label \(nan\) in row 0"),
+        (np.array([b"a"]), ["a"], "mix strings"),
+        ([0.0, np.nan], [0, 1], r"y_true has no label \(nan\) in row 1"),
         ([[0, 1], [1, 0]], [0, 1], r"y_true must be a vector .*shape \(2, 2\)"),
     ],
 )
@@ -141,3 +145,8 @@ def test_callable_losses_are_checked(returned, message):
 def test_base_class_says_what_is_missing():
     with pytest.raises(TypeError, match="TaskLoss does not define `_losses`"):
         TaskLoss()([0], [0])
+
+
+def test_a_class_is_no_loss():
+    with pytest.raises(ValueError, match="loss must be one of"):
+        check_loss(ZeroOneLoss, labels=[0, 1])

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from sklearn_reject.losses import AbsoluteLoss
+from sklearn_reject.losses import AbsoluteLoss, ZeroOneLoss
 from sklearn_reject.scores import (
     CallableScore,
     ConditionalRisk,
@@ -207,3 +207,26 @@ def test_scores_are_estimators():
     for name in get_score_names():
         score = resolve_score(name, GaussianNB())
         assert clone(score).get_params() == score.get_params()
+
+
+def test_a_subclass_of_the_zero_one_loss_may_cost_anything():
+    class Fivefold(ZeroOneLoss):
+        def _losses(self, y_true, y_pred):
+            return 5 * super()._losses(y_true, y_pred)
+
+    clf, X = fitted(KNeighborsClassifier(9))
+    five = ConditionalRisk(Fivefold()).fit(estimator=clf).uncertainty(X)
+    np.testing.assert_allclose(
+        five, 5 * ConditionalRisk().fit(estimator=clf).uncertainty(X)
+    )
+
+
+def test_options_are_checked_in_fit():
+    clf, _ = fitted(LogisticRegression(max_iter=10_000))
+    for score in (
+        ConditionalRisk(decision="best"),
+        ConditionalRisk("hinge"),
+        Margin("a"),
+    ):
+        with pytest.raises(ValueError, match="must be one of"):
+            score.fit(estimator=clf)

@@ -312,3 +312,15 @@ def test_chow_rule_is_optimal_for_the_conditional_risk():
         chosen = chow_rule(cost).measure(risks, risks)
         assert chosen.coverage == solved.coverage
         np.testing.assert_allclose(chosen.selective_risk, solved.selective_risk)
+
+
+def test_targets_are_exact_on_long_samples():
+    # Adding a million times 0.1 one by one misses 1e5 by far more than rounding.
+    n = 10**6
+    losses = np.full(n, 0.1)
+    assert solve_target_risk(np.arange(n), losses, 0.1).coverage == 1
+    assert solve_reject_cost(np.arange(n), losses, 0.1).coverage == 1
+
+
+def test_a_huge_reject_cost_accepts_everything():
+    assert solve_reject_cost([1, 2, 3], [1, 2, 3], 1e308).coverage == 1

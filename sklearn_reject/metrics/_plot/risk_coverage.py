@@ -4,6 +4,7 @@ import numpy as np
 
 from sklearn_reject import curves
 from sklearn_reject._sklearn_private import _safe_indexing
+from sklearn_reject._validation import check_sample_weight
 from sklearn_reject.metrics._evaluate import predict_with_uncertainty
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
@@ -178,7 +179,8 @@ class RiskCoverageDisplay:
             The display, drawn.
         """
         scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-        samples = [(scores, losses, sample_weight)]
+        weight = check_sample_weight(sample_weight, len(scores))
+        samples = [(scores, losses, weight)]
         return cls._from_samples(samples, name).plot(ax, **plot_options)
 
     @classmethod
@@ -236,8 +238,11 @@ class RiskCoverageDisplay:
                 "cv_results has no 'estimator' or no 'indices'. Call cross_validate "
                 "with return_estimator=True and return_indices=True."
             )
+        weight = check_sample_weight(sample_weight, len(y))
+        if labels is None:
+            labels = np.unique(y)  # a fold may lack a class
         samples = [
-            _fold(estimator, X, y, rows, loss, labels, sample_weight)
+            _fold(estimator, X, y, rows, loss, labels, weight)
             for estimator, rows in zip(
                 cv_results["estimator"], cv_results["indices"]["test"], strict=True
             )
@@ -307,8 +312,10 @@ class RiskCoverageDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there are not as many names or `curve_kwargs` as curves.
+            If there are not as many names or `curve_kwargs` as curves, or a reference
+            is wanted that the display does not have.
         """
+        self._check_references(plot_oracle, plot_random)
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
         styles = _styles(curve_kwargs, len(self.coverage))
@@ -334,6 +341,14 @@ class RiskCoverageDisplay:
         if self.ax_.get_legend_handles_labels()[1]:
             self.ax_.legend(loc="best")
         return self
+
+    def _check_references(self, plot_oracle, plot_random):
+        for name, wanted in (("oracle", plot_oracle), ("random", plot_random)):
+            if wanted and getattr(self, name) is None:
+                raise ValueError(
+                    f"plot_{name}=True, but the display has no `{name}`. Pass {name}= "
+                    "to the constructor, or make it with from_predictions."
+                )
 
     def _reference(self, coverage, risk, label, default, user):
         style = {"label": label, **default, **(user or {})}
@@ -374,9 +389,9 @@ def _styles(curve_kwargs, n_curves):
     return curve_kwargs
 
 
-def _fold(estimator, X, y, rows, loss, labels, sample_weight):
+def _fold(estimator, X, y, rows, loss, labels, weight):
     y_pred, uncertainty = predict_with_uncertainty(estimator, _safe_indexing(X, rows))
-    weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
+    weight = None if weight is None else weight[rows]
     y_true = _safe_indexing(y, rows)
     return (*scores_and_losses(y_true, y_pred, uncertainty, loss, labels), weight)
 

@@ -1,0 +1,237 @@
+"""Callbacks of scikit-learn see every fit that SelectiveClassifier makes."""
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
+
+callback = pytest.importorskip(
+    "sklearn.callback", reason="scikit-learn has callbacks since 1.9"
+)
+
+X, y = make_classification(90, n_features=4, flip_y=0.2, random_state=0)
+
+
+class Recorder:
+    """Writes a line for each event into a file, which other processes can do too."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def setup(self, estimator, context):
+        self._write("setup", context)
+
+    def teardown(self, estimator, context):
+        self._write("teardown", context)
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        self._write("begin", context, X)
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None):
+        self._write("end", context, X)
+
+    def _write(self, event, context, X=None):
+        task = context.source_task_name or context.task_name
+        rows = None if X is None else len(X)
+        fields = (event, context.estimator_name, task, context.task_id, rows)
+        with open(self.path, "a") as file:
+            file.write(repr((*fields, context.max_subtasks)) + "\n")
+
+    def events(self, *names):
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        events = [eval(line, {}) for line in lines]
+        return [event for event in events if event[0] in (names or event)]
+
+
+class PropagatedRecorder(Recorder):
+    max_propagation_depth = None
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    return Recorder(tmp_path / "events")
+
+
+@pytest.fixture
+def propagated(tmp_path):
+    return PropagatedRecorder(tmp_path / "events")
+
+
+def tasks(events):
+    return Counter((event, task, number) for event, _, task, number, *_ in events)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_each_fit_begins_and_ends(recorder, n_jobs):
+    selective = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.5, cv=3, n_jobs=n_jobs
+    )
+    selective.set_callbacks(recorder).fit(X, y)
+    expected = [("fit", 0), *(("fit-fold", fold) for fold in range(3))]
+    expected.append(("fit-final-estimator", 3))
+    assert tasks(recorder.events("begin", "end")) == Counter(
+        (event, *task) for event in ("begin", "end") for task in expected
+    )
+    events = recorder.events()
+    assert [event[0] for event in events[:2]] == ["setup", "begin"]
+    assert [event[0] for event in events[-2:]] == ["end", "teardown"]
+    assert events[1][2] == events[-2][2] == "fit"
+    assert Counter(event[0] for event in events)["setup"] == 1
+    assert Counter(event[0] for event in events)["teardown"] == 1
+
+
+def test_each_fit_is_told_its_rows(recorder):
+    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=3)
+    selective.set_callbacks(recorder).fit(X, y)
+    rows = {(event[2], event[4]) for event in recorder.events("begin", "end")}
+    assert rows == {("fit", 90), ("fit-fold", 60), ("fit-final-estimator", 90)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "n_fits"),
+    [({}, 1), ({"cv": 0.5}, 1), ({"cv": 2}, 3), ({"target_coverage": 0.5}, 6)],
+    ids=str,
+)
+def test_number_of_fits_is_announced(recorder, arguments, n_fits):
+    selective = SelectiveClassifier(GaussianNB(), **arguments)
+    selective.set_callbacks(recorder).fit(X, y)
+    (whole,) = [event for event in recorder.events("begin") if event[2] == "fit"]
+    assert whole[-1] == n_fits
+    assert len(recorder.events("begin")) == len(recorder.events("end")) == n_fits + 1
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_propagates_to_a_classifier_that_supports_it(propagated, n_jobs):
+    selective = SelectiveClassifier(
+        LogisticRegression(max_iter=200), target_coverage=0.5, cv=3, n_jobs=n_jobs
+    )
+    selective.set_callbacks(propagated).fit(X, y)
+    fits = [event for event in propagated.events("begin", "end") if "fit-" in event[2]]
+    # Each fit is one task, told by the classifier in the name of both.
+    assert {event[1] for event in fits} == {"LogisticRegression"}
+    assert Counter(event[:1] + event[2:4] for event in fits) == Counter(
+        (event, *task)
+        for event in ("begin", "end")
+        for task in [
+            ("fit-fold", 0),
+            ("fit-fold", 1),
+            ("fit-fold", 2),
+            ("fit-final-estimator", 3),
+        ]
+    )
+    iterations = [
+        event
+        for event in propagated.events("begin")
+        if event[1] == "LogisticRegression" and event not in fits
+    ]
+    assert len(iterations) >= 4
+    assert Counter(event[0] for event in propagated.events("setup", "teardown")) == {
+        "setup": 1,
+        "teardown": 1,
+    }
+
+
+def test_classifier_without_callbacks_is_named(propagated):
+    selective = SelectiveClassifier(GaussianNB(), cv=0.5).set_callbacks(propagated)
+    with pytest.warns(UserWarning, match="GaussianNB does not support callbacks"):
+        selective.fit(X, y)
+    assert tasks(propagated.events("begin")) == Counter(
+        [("begin", "fit", 0), ("begin", "fit-final-estimator", 0)]
+    )
+
+
+def test_inside_a_search_and_a_pipeline(propagated):
+    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5, cv=2)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), selective),
+        {"selectiveclassifier__target_coverage": [0.5, 0.9]},
+        cv=2,
+    )
+    search.set_callbacks(propagated).fit(X, y)
+    begun = Counter(event[1:3] for event in propagated.events("begin"))
+    # Two candidates on two folds, and the refit.
+    assert begun["LogisticRegression", "fit-fold"] == 5 * 2
+    assert begun["LogisticRegression", "fit-final-estimator"] == 5
+    assert len(propagated.events("begin")) == len(propagated.events("end"))
+    assert len(propagated.events("setup")) == len(propagated.events("teardown")) == 1
+
+
+@pytest.mark.parametrize("kind", ["recorder", "propagated"])
+def test_frozen_classifier_is_left_alone(request, kind):
+    callbacks = request.getfixturevalue(kind)
+    fitted = LogisticRegression().fit(X, y)
+    before = set(vars(fitted))
+    selective = SelectiveClassifier(FrozenEstimator(fitted), target_coverage=0.5)
+    selective.set_callbacks(callbacks).fit(X, y)
+    assert set(vars(fitted)) == before
+    begun, ended = callbacks.events("begin"), callbacks.events("end")
+    assert tasks(begun)["begin", "fit", 0] == 1
+    assert len(begun) == len(ended)
+
+
+def test_failure_tears_down(recorder):
+    wrong = FrozenEstimator(GaussianNB().fit(X, 1 - y))
+    selective = SelectiveClassifier(
+        wrong, target_risk=0.0, uncertainty_score=lambda _, X: np.zeros(len(X))
+    ).set_callbacks(recorder)
+    with pytest.raises(InfeasibleTargetError):
+        selective.fit(X, y)
+    assert recorder.events()[-1][0] == "teardown"
+
+
+@pytest.mark.parametrize("cv", [None, 0.5, 3])
+def test_results_are_the_same_without(propagated, cv):
+    plain = SelectiveClassifier(
+        LogisticRegression(), target_coverage=0.5, cv=cv, random_state=0
+    )
+    watched = clone(plain).set_callbacks(propagated)
+    assert watched.fit(X, y).rule_ == plain.fit(X, y).rule_
+    np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
+
+
+def test_nothing_is_left_behind(propagated):
+    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5)
+    selective.set_callbacks(propagated).fit(X, y)
+    left = {name for name in vars(selective.estimator_) if "callback" in name}
+    assert left == set()
+    copy = pickle.loads(pickle.dumps(selective))
+    np.testing.assert_array_equal(copy.predict(X), selective.predict(X))
+    n_events = len(propagated.events())
+    selective.predict(X)
+    assert len(propagated.events()) == n_events
+    selective.set_callbacks().fit(X, y)
+    assert len(propagated.events()) == n_events
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_progress_bar(capsys, n_jobs):
+    pytest.importorskip("rich", reason="the progress bar is drawn by rich")
+    selective = SelectiveClassifier(
+        LogisticRegression(), target_coverage=0.5, cv=3, n_jobs=n_jobs
+    )
+    selective.set_callbacks(callback.ProgressBar()).fit(X, y)
+    shown = capsys.readouterr().out
+    assert "SelectiveClassifier" in shown
+    assert "100%" in shown
+    assert shown.count("LogisticRegression") == 4
+
+
+def test_progress_bar_of_a_search(capsys):
+    pytest.importorskip("rich", reason="the progress bar is drawn by rich")
+    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5, cv=2)
+    search = GridSearchCV(selective, {"target_coverage": [0.5, 0.9]}, cv=2)
+    search.set_callbacks(callback.ProgressBar()).fit(X, y)
+    shown = capsys.readouterr().out
+    assert "GridSearchCV" in shown
+    assert "SelectiveClassifier" in shown

@@ -1,0 +1,159 @@
+"""scikit-learn's own checks, on a table of constructor arguments."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from sklearn_reject import SelectiveClassifier
+from sklearn_reject.scores import ConditionalRisk, get_score_names
+
+
+def double_loss(y_true, y_pred):
+    return 2.0 * (y_true != y_pred)
+
+
+def distance_to_neighbours(knn, X):
+    return knn.kneighbors(X)[0].mean(axis=1)
+
+
+logistic = partial(SelectiveClassifier, LogisticRegression())
+small_forest = RandomForestClassifier(5, random_state=0)
+
+# Name: estimator. Rows that are rejected show in few checks only, because the checks
+# have tiny or widely separated classes. A target risk has to be one that classifiers of
+# random labels attain, which several of the checks use.
+CONFIGURATIONS = {
+    "default": logistic(),
+    "reject_cost high": logistic(reject_cost=0.9),
+    "reject_cost zero_one": logistic(reject_cost=0.4),
+    "target_risk": logistic(target_risk=0.8),
+    "target_risk not randomized": logistic(target_risk=0.8, randomize=False),
+    "target_coverage": logistic(target_coverage=0.97),
+    "target_coverage not randomized": logistic(target_coverage=0.97, randomize=False),
+    "target_coverage all": logistic(target_coverage=1.0),
+    **{f"score {name}": logistic(uncertainty_score=name) for name in get_score_names()},
+    "score object": logistic(uncertainty_score=ConditionalRisk(decision="bayes")),
+    "score callable": SelectiveClassifier(
+        KNeighborsClassifier(),
+        uncertainty_score=distance_to_neighbours,
+        reject_cost=1.0,
+    ),
+    "reject_label None": logistic(reject_label=None),
+    "reject_label None, half rejected": logistic(
+        reject_label=None, target_coverage=0.5
+    ),
+    "reject_label explicit": logistic(reject_label=-7),
+    "cv int": logistic(cv=3),
+    "cv float": logistic(cv=0.25),
+    "cv splitter": logistic(cv=StratifiedKFold(3)),
+    "n_jobs": logistic(n_jobs=1, target_risk=0.8),
+    "loss callable": logistic(loss=double_loss, reject_cost=1.0),
+    "loss callable, target_risk": logistic(loss=double_loss, target_risk=1.6),
+    "naive Bayes": SelectiveClassifier(GaussianNB()),
+    "linear SVM": SelectiveClassifier(LinearSVC()),
+    "linear SVM, target_coverage": SelectiveClassifier(
+        LinearSVC(), target_coverage=1.0
+    ),
+    "forest": SelectiveClassifier(small_forest),
+    "forest, all accepted": SelectiveClassifier(small_forest, reject_cost=0.9),
+    "neighbours": SelectiveClassifier(KNeighborsClassifier(3)),
+    "neighbours, target_risk": SelectiveClassifier(
+        KNeighborsClassifier(3), target_risk=0.9
+    ),
+    "pipeline": SelectiveClassifier(
+        make_pipeline(StandardScaler(), LogisticRegression())
+    ),
+    "calibrated": SelectiveClassifier(CalibratedClassifierCV(GaussianNB(), cv=2)),
+    "cost of one": logistic(reject_cost=1.0, cv=3),
+}
+
+# The configurations that reject rows of check_classifiers_train, which compares
+# `predict` with the true labels or with the largest decision value. They fail it, all
+# three variants of it, and no other check; the others fail nothing.
+REJECTS_ROWS = {
+    "default",
+    "reject_cost zero_one",
+    "target_coverage",
+    "target_coverage not randomized",
+    *(f"score {name}" for name in get_score_names()),
+    "score object",
+    "reject_label explicit",
+    "cv int",
+    "cv float",
+    "cv splitter",
+    "loss callable",
+    "naive Bayes",
+    "linear SVM",
+    "forest",
+    "neighbours",
+    "pipeline",
+    "calibrated",
+}
+
+
+def name_of(check):
+    return check.func.__name__ if isinstance(check, partial) else check.__name__
+
+
+def all_checks():
+    for name, estimator in CONFIGURATIONS.items():
+        for number, (instance, check) in enumerate(
+            estimator_checks_generator(estimator)
+        ):
+            label = f"{name}-{name_of(check)}-{number}"
+            yield pytest.param(name, instance, check, id=label)
+
+
+# A naive Bayes classifier says that a class of no weight has no prior, and the
+# splitter that a class has fewer members than there are folds.
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:The least populated class in y:UserWarning")
+@pytest.mark.parametrize(("name", "estimator", "check"), list(all_checks()))
+def test_scikit_learn_check(name, estimator, check):
+    if name in REJECTS_ROWS and name_of(check) == "check_classifiers_train":
+        with pytest.raises(AssertionError):
+            check(estimator)
+    else:
+        check(estimator)
+
+
+def test_table_is_consistent():
+    assert set(CONFIGURATIONS) >= REJECTS_ROWS
+    assert set(CONFIGURATIONS) != REJECTS_ROWS
+
+
+@pytest.mark.parametrize("name", sorted(REJECTS_ROWS))
+def test_reason_for_expected_failures_is_true(name):
+    """The same configuration without a reject label passes what it fails with one."""
+    estimator = CONFIGURATIONS[name]
+    plain = type(estimator)(
+        **{**estimator.get_params(deep=False), "reject_label": None}
+    )
+    checks = [
+        check
+        for _, check in estimator_checks_generator(plain)
+        if name_of(check) == "check_classifiers_train"
+    ]
+    assert len(checks) == 3
+    for check in checks:
+        check(plain)
+
+
+@pytest.mark.parametrize("name", sorted(CONFIGURATIONS))
+def test_tag_says_whether_predict_draws(name):
+    estimator = CONFIGURATIONS[name]
+    X = np.array([[0.0], [1.0], [2.0], [3.0]] * 10)
+    fitted = estimator.fit(X, np.tile([0, 1, 0, 1], 10))
+    draws = 0 < fitted.rule_.nu < 1 and estimator.reject_label is not None
+    assert estimator.__sklearn_tags__().non_deterministic or not draws

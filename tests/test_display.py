@@ -1,0 +1,359 @@
+"""Pictures of risk-coverage curves show the numbers that the metrics compute."""
+
+import re
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from sklearn_reject import SelectiveClassifier
+from sklearn_reject.metrics import (
+    RiskCoverageDisplay,
+    aurc_score,
+    neg_aurc_scorer,
+    risk_coverage_curve,
+)
+
+mpl.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+X, y = make_classification(
+    240,
+    n_features=5,
+    n_informative=4,
+    n_redundant=0,
+    n_classes=3,
+    flip_y=0.2,
+    random_state=0,
+)
+BAYES = GaussianNB().fit(X[:120], y[:120])
+X_test, y_test = X[120:], y[120:]
+LABELS = BAYES.predict(X_test)
+UNCERTAINTY = np.sort(BAYES.predict_proba(X_test))[:, :2].sum(axis=1)
+WEIGHT = 1.0 + np.arange(120) % 3
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def cv_results():
+    return cross_validate(
+        GaussianNB(),
+        X,
+        y,
+        cv=4,
+        scoring=neg_aurc_scorer,
+        return_estimator=True,
+        return_indices=True,
+    )
+
+
+def legend_of(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def area_in(text):
+    return float(re.search(r"AuRC = ([\d.e-]+)", text).group(1))
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize(
+    "loss", ["zero_one", "absolute", [[0, 1, 2], [3, 0, 1], [1, 1, 0]]]
+)
+def test_curve_and_legend_are_those_of_the_metrics(loss, weight):
+    predictions = (y_test, LABELS, UNCERTAINTY)
+    options = {"loss": loss, "sample_weight": weight}
+    display = RiskCoverageDisplay.from_predictions(
+        *predictions, name="Bayes", **options
+    )
+    coverage, risk, _ = risk_coverage_curve(*predictions, **options)
+    area = aurc_score(*predictions, **options)
+    np.testing.assert_array_equal(display.line_.get_xdata(), coverage)
+    np.testing.assert_array_equal(display.line_.get_ydata(), risk)
+    np.testing.assert_array_equal(display.coverage, [coverage])
+    np.testing.assert_array_equal(display.risk, [risk])
+    assert display.aurc == [area]
+    assert legend_of(display) == [f"Bayes (AuRC = {area:.4g})"]
+    assert area_in(legend_of(display)[0]) == pytest.approx(area, rel=5e-4)
+
+
+def test_from_estimator_of_any_classifier():
+    display = RiskCoverageDisplay.from_estimator(BAYES, X_test, y_test)
+    expected = RiskCoverageDisplay.from_predictions(y_test, LABELS, UNCERTAINTY)
+    np.testing.assert_allclose(display.line_.get_xydata(), expected.line_.get_xydata())
+    assert display.aurc[0] == -neg_aurc_scorer(BAYES, X_test, y_test)
+    assert legend_of(display)[0].startswith("GaussianNB (AuRC = ")
+
+
+@pytest.mark.parametrize("label", ["auto", None])
+def test_from_estimator_of_a_selective_classifier(label):
+    selective = SelectiveClassifier(
+        GaussianNB(), uncertainty_score="entropy", reject_cost=0.1, reject_label=label
+    )
+    model = make_pipeline(StandardScaler(), selective).fit(X[:120], y[:120])
+    display = RiskCoverageDisplay.from_estimator(model, X_test, y_test, name="model")
+    scaled = model[:-1].transform(X_test)
+    coverage, risk, _ = risk_coverage_curve(
+        y_test, model[-1].predict_label(scaled), model[-1].uncertainty(scaled)
+    )
+    np.testing.assert_array_equal(display.line_.get_xdata(), coverage)
+    np.testing.assert_array_equal(display.line_.get_ydata(), risk)
+    assert legend_of(display)[0].startswith("model (AuRC = ")
+
+
+def test_from_estimator_of_margins_and_names():
+    names = np.array(["a", "b", "c"])
+    svm = LinearSVC(random_state=0).fit(X[:120], names[y[:120]])
+    display = RiskCoverageDisplay.from_estimator(svm, X_test, names[y_test])
+    assert display.aurc[0] == -neg_aurc_scorer(svm, X_test, names[y_test])
+    assert display.line_.get_ydata()[-1] == pytest.approx(
+        1 - svm.score(X_test, names[y_test])
+    )
+
+
+def test_references():
+    display = RiskCoverageDisplay.from_predictions(
+        y_test, LABELS, UNCERTAINTY, plot_oracle=True, plot_random=True
+    )
+    errors = np.sort(y_test != LABELS)
+    mean_loss = errors.mean()
+    oracle = display.oracle_.get_xydata()
+    np.testing.assert_allclose(oracle[:, 0], np.arange(1, 121) / 120)
+    np.testing.assert_allclose(oracle[:, 1], np.cumsum(errors) / np.arange(1, 121))
+    on_grid = np.interp(display.coverage[0], *oracle.T)
+    assert (on_grid <= display.risk[0] + 1e-12).all()
+    assert (on_grid < display.risk[0] - 0.01).any()
+    np.testing.assert_array_equal(display.random_.get_xdata(), [0, 1])
+    np.testing.assert_allclose(display.random_.get_ydata(), mean_loss)
+    assert display.risk[0][-1] == pytest.approx(mean_loss)
+    assert legend_of(display)[1:] == ["oracle", "random"]
+
+
+def test_references_are_weighted():
+    display = RiskCoverageDisplay.from_predictions(
+        y_test,
+        LABELS,
+        UNCERTAINTY,
+        sample_weight=WEIGHT,
+        loss="squared",
+        plot_oracle=True,
+        plot_random=True,
+    )
+    losses = (LABELS - y_test) ** 2.0
+    order = np.argsort(losses, kind="stable")
+    weight = np.cumsum(WEIGHT[order])
+    oracle = display.oracle_.get_xydata()
+    np.testing.assert_allclose(oracle[:, 0], weight / weight[-1])
+    np.testing.assert_allclose(
+        oracle[:, 1], np.cumsum((losses * WEIGHT)[order]) / weight
+    )
+    mean_loss = np.average(losses, weights=WEIGHT)
+    np.testing.assert_allclose(display.random_.get_ydata(), mean_loss)
+    assert display.random == pytest.approx(mean_loss)
+
+
+def test_references_are_left_out_by_default():
+    display = RiskCoverageDisplay.from_predictions(y_test, LABELS, UNCERTAINTY)
+    assert display.oracle_ is None
+    assert display.random_ is None
+    assert len(display.ax_.lines) == 1
+
+
+def test_folds(cv_results):
+    display = RiskCoverageDisplay.from_cv_results(
+        cv_results, X, y, name="Bayes", plot_oracle=True, plot_random=True
+    )
+    areas = -cv_results["test_score"]
+    assert display.aurc == pytest.approx(areas)
+    assert len(display.line_) == 4
+    for (train, test), line in zip(
+        StratifiedKFold(4).split(X, y), display.line_, strict=True
+    ):
+        fold = GaussianNB().fit(X[train], y[train])
+        expected = RiskCoverageDisplay.from_estimator(fold, X[test], y[test])
+        np.testing.assert_array_equal(line.get_xydata(), expected.line_.get_xydata())
+    shown = f"Bayes (AuRC = {areas.mean():.4g} ± {areas.std():.2g})"
+    assert legend_of(display) == [shown, "oracle", "random"]
+    # The references are those of all folds together.
+    assert len(display.oracle_.get_xdata()) == len(X)
+
+
+def test_folds_of_data_frames_with_weights(cv_results):
+    pd = pytest.importorskip("pandas")
+    weight = 1.0 + np.arange(240) % 3
+    arrays = RiskCoverageDisplay.from_cv_results(cv_results, X, y, sample_weight=weight)
+    index = np.random.default_rng(0).permutation(240)  # must not be used to select
+    with_names = [
+        GaussianNB().fit(pd.DataFrame(X[rows]), y[rows])
+        for rows in cv_results["indices"]["train"]
+    ]
+    frames = RiskCoverageDisplay.from_cv_results(
+        {"estimator": with_names, "indices": cv_results["indices"]},
+        pd.DataFrame(X, index=index),
+        pd.Series(y, index=index),
+        sample_weight=pd.Series(weight, index=index),
+    )
+    assert frames.aurc == pytest.approx(arrays.aurc)
+    first = cv_results["indices"]["test"][0]
+    assert arrays.aurc[0] == pytest.approx(
+        -neg_aurc_scorer(
+            cv_results["estimator"][0], X[first], y[first], sample_weight=weight[first]
+        )
+    )
+
+
+def test_a_name_and_a_style_for_each_fold(cv_results):
+    names = ["one", "two", "three", "four"]
+    styles = [{"color": color, "linewidth": 3} for color in ("C0", "C1", "C2", "C3")]
+    display = RiskCoverageDisplay.from_cv_results(
+        cv_results, X, y, name=names, curve_kwargs=styles
+    )
+    legend = legend_of(display)
+    for text, name, area in zip(legend, names, display.aurc, strict=True):
+        assert text == f"{name} (AuRC = {area:.4g})"
+    assert [line.get_color() for line in display.line_] == ["C0", "C1", "C2", "C3"]
+    assert {line.get_linewidth() for line in display.line_} == {3}
+
+
+def test_one_style_for_all_folds(cv_results):
+    display = RiskCoverageDisplay.from_cv_results(
+        cv_results, X, y, curve_kwargs={"color": "red", "linestyle": "--"}
+    )
+    assert {line.get_color() for line in display.line_} == {"red"}
+    assert {line.get_linestyle() for line in display.line_} == {"--"}
+    assert len(legend_of(display)) == 1
+    assert legend_of(display)[0].startswith("AuRC = ")
+
+
+def test_styles_of_one_curve_and_its_references():
+    display = RiskCoverageDisplay.from_predictions(
+        y_test,
+        LABELS,
+        UNCERTAINTY,
+        curve_kwargs={"color": "red", "label": "mine"},
+        plot_oracle=True,
+        oracle_kwargs={"color": "green", "label": "best"},
+        plot_random=True,
+        random_kwargs={"color": "blue"},
+    )
+    lines = (display.line_, display.oracle_, display.random_)
+    assert [line.get_color() for line in lines] == ["red", "green", "blue"]
+    assert legend_of(display) == ["mine", "best", "random"]
+
+
+def test_axes_of_the_user():
+    figure, (left, right) = plt.subplots(1, 2)
+    display = RiskCoverageDisplay.from_predictions(
+        y_test, LABELS, UNCERTAINTY, ax=right
+    )
+    assert display.ax_ is right
+    assert display.figure_ is figure
+    assert display.line_ in right.lines
+    assert not left.lines
+    assert display.plot(left) is display
+    assert display.ax_ is left
+    assert len(left.lines) == len(right.lines) == 1
+
+
+def test_new_axes_each_time():
+    display = RiskCoverageDisplay.from_predictions(y_test, LABELS, UNCERTAINTY)
+    first = display.ax_
+    display.plot(name="again")
+    assert display.ax_ is not first
+    assert display.figure_ is display.ax_.figure
+    assert legend_of(display)[0].startswith("again (AuRC")
+    assert display.name is None
+
+
+def test_axes_say_what_they_show():
+    display = RiskCoverageDisplay.from_predictions(y_test, LABELS, UNCERTAINTY)
+    assert display.ax_.get_xlabel() == "Coverage"
+    assert display.ax_.get_ylabel() == "Selective risk"
+    assert display.ax_.get_ylim()[0] == 0
+    low, high = display.ax_.get_xlim()
+    assert low <= 0 < 1 <= high
+
+
+def test_two_curves_on_one_picture():
+    display = RiskCoverageDisplay.from_predictions(
+        y_test, LABELS, UNCERTAINTY, name="a"
+    )
+    logistic = LogisticRegression().fit(X[:120], y[:120])
+    other = RiskCoverageDisplay.from_estimator(
+        logistic, X_test, y_test, name="b", ax=display.ax_
+    )
+    assert len(display.ax_.lines) == 2
+    assert [text[0] for text in legend_of(other)] == ["a", "b"]
+
+
+def test_display_from_numbers_alone():
+    display = RiskCoverageDisplay([np.array([0.5, 1.0])], [np.array([0.0, 0.25])])
+    display.plot()
+    assert display.ax_.get_legend() is None
+    display.plot(name="mine")
+    assert legend_of(display) == ["mine"]
+    several = RiskCoverageDisplay([[0.5, 1.0]] * 2, [[0.0, 0.5]] * 2, name=["x", "y"])
+    assert legend_of(several.plot()) == ["x", "y"]
+
+
+@pytest.mark.parametrize("mean_loss", [0, 1])
+def test_extreme_losses(mean_loss):
+    truth = LABELS if mean_loss == 0 else (LABELS + 1) % 3
+    display = RiskCoverageDisplay.from_predictions(
+        truth, LABELS, UNCERTAINTY, plot_oracle=True, plot_random=True
+    )
+    for line in (display.line_, display.oracle_, display.random_):
+        np.testing.assert_array_equal(line.get_ydata(), mean_loss)
+    assert area_in(legend_of(display)[0]) == mean_loss
+
+
+def test_order_of_rows_does_not_matter():
+    rows = np.random.default_rng(0).permutation(120)
+    coarse = np.round(UNCERTAINTY, 1)
+    display = RiskCoverageDisplay.from_predictions(y_test, LABELS, coarse)
+    permuted = RiskCoverageDisplay.from_predictions(
+        y_test[rows], LABELS[rows], coarse[rows]
+    )
+    assert permuted.aurc == pytest.approx(display.aurc)
+    np.testing.assert_allclose(permuted.line_.get_xydata(), display.line_.get_xydata())
+
+
+@pytest.mark.parametrize("missing", ["estimator", "indices"])
+def test_results_without_what_is_needed(cv_results, missing):
+    del cv_results[missing]
+    with pytest.raises(ValueError, match=r"return_estimator=True.*return_indices=True"):
+        RiskCoverageDisplay.from_cv_results(cv_results, X, y)
+
+
+def test_names_and_styles_of_another_number(cv_results):
+    with pytest.raises(ValueError, match="name has 2 entries for 4 curves"):
+        RiskCoverageDisplay.from_cv_results(cv_results, X, y, name=["a", "b"])
+    with pytest.raises(ValueError, match="curve_kwargs has 1 entries for 4 curves"):
+        RiskCoverageDisplay.from_cv_results(cv_results, X, y, curve_kwargs=[{}])
+
+
+@pytest.mark.parametrize("reference", ["oracle", "random"])
+def test_reference_that_the_display_does_not_have(reference):
+    display = RiskCoverageDisplay([np.array([0.5, 1.0])], [np.array([0.0, 0.25])])
+    with pytest.raises(ValueError, match=reference):
+        display.plot(**{f"plot_{reference}": True})
+
+
+def test_data_of_other_length():
+    with pytest.raises(ValueError, match=r"uncertainty has 3 elements.*120 samples"):
+        RiskCoverageDisplay.from_predictions(y_test, LABELS, UNCERTAINTY[:3])
+    with pytest.raises(ValueError, match=r"sample_weight has 3 elements.*120 samples"):
+        RiskCoverageDisplay.from_predictions(
+            y_test, LABELS, UNCERTAINTY, sample_weight=WEIGHT[:3]
+        )
