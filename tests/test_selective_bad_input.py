@@ -438,8 +438,8 @@ def test_no_fold_has_weight():
 
 def test_unknown_fit_parameter():
     selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5)
-    with pytest.raises(TypeError, match="wieght"):
-        selective.fit(X, y, wieght=np.ones(len(X)))
+    with pytest.raises(TypeError, match="sample_wait"):
+        selective.fit(X, y, sample_wait=np.ones(len(X)))
 
 
 # The reject label

@@ -129,13 +129,12 @@ class Margin(PlugInScore):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from sklearn.linear_model import RidgeClassifier
     >>> from sklearn_reject.scores import Margin
     >>> X, y = load_iris(return_X_y=True)
-    >>> lda = LinearDiscriminantAnalysis().fit(X, y)
-    >>> score = Margin().fit(estimator=lda)
-    >>> score.uncertainty(X[[0, 70]]).round(1)
-    array([-50.3,  -1.1])
+    >>> score = Margin().fit(estimator=RidgeClassifier().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([-1.7 , -0.94])
     """
 
     def __init__(self, kind="top_two"):
