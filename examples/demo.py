@@ -66,7 +66,7 @@ def main():
 def show_targets(classifier, risk, coverage, X_train, X_test, y_train, y_test):
     """Print what each target promises and what it achieves."""
     row = "{:<21}{:>17}  |{:>9}{:>7}  |{:>15}{:>15}{:>8}".format
-    print(row("", "", "out of", "fold", "held", "out", ""))
+    print(f"{'':<38}  |{'out of fold':^16}  |{'held out':^38}".rstrip())
     print(row("model", "promised", "coverage", "risk", "coverage", "risk", "cost*"))
 
     wrong = classifier.fit(X_train, y_train).predict(X_test) != y_test
