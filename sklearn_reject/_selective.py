@@ -359,8 +359,8 @@ class SelectiveClassifier(BaseRejectClassifier):
     def _is_chow(self, target):
         """Tell whether the score is in units of the reject cost already."""
         inherits_loss = getattr(self.uncertainty_score, "loss", None) is None
-        estimates_risk = self.uncertainty_score_.estimates_risk and inherits_loss
-        return target[0] == "reject_cost" and estimates_risk
+        estimates_risk = getattr(self.uncertainty_score_, "estimates_risk", False)
+        return target[0] == "reject_cost" and estimates_risk and inherits_loss
 
     def _fit_and_judge(self, X, y, routed, target):
         """Fit, and return scores, losses and rows that the rule is solved on."""

@@ -76,4 +76,7 @@ def _float_keys(values):
     """Return unsigned integers in the order of the floats."""
     bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
     # Flips all bits of negative floats, else the sign only.
-    return (bits ^ (bits >> 63 | np.int64(-(2**63)))).view(np.uint64)
+    flips = bits >> 63
+    flips |= np.int64(-(2**63))
+    bits ^= flips
+    return bits.view(np.uint64)

@@ -278,23 +278,23 @@ def _label_vector(labels, name):
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty: at least one sample is needed.")
-    missing = np.flatnonzero(_is_missing(array))
-    if missing.size:
-        label = array[missing[0]]
+    missing = _missing_rows(array)
+    if len(missing):
         raise ValueError(
-            f"{name} has no label ({label}) in row {missing[0]}. Remove the rows "
-            "without labels."
+            f"{name} has no label ({array[missing[0]]}) in row {missing[0]}. Remove "
+            "the rows without labels."
         )
     return array
 
 
-def _is_missing(array):
+def _missing_rows(array):
     if array.dtype.kind == "f":
-        return np.isnan(array)
+        return np.flatnonzero(np.isnan(array))
     if array.dtype.kind == "O":
         # NaN, NaT and NA are the values that do not equal themselves.
-        return np.array([x is None or (x == x) is not True for x in array.tolist()])
-    return np.zeros(len(array), dtype=bool)
+        labels = enumerate(array.tolist())
+        return [row for row, x in labels if x is None or (x == x) is not True]
+    return []
 
 
 def _kinds(array):
