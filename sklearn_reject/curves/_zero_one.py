@@ -40,7 +40,7 @@ def groups_with_errors(scores, losses):
         Number of samples with lower scores, number of samples in the group, and number
         of errors among them.
     """
-    errors = np.flatnonzero(losses)
+    errors = np.flatnonzero(losses > 0)
     cut = _cut_into_cells(scores, len(errors))
     if cut is None:
         return _sort_errors(scores, losses)[:3]
