@@ -92,8 +92,8 @@ class SelectiveClassifier(BaseRejectClassifier):
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples. "auto" is -1 for numeric classes,
         the smallest class minus 1 where -1 is a class, and "reject" for strings
-        ("reject_" where "reject" is a class). None makes `predict` return the label of
-        every sample.
+        (``"reject_"`` where "reject" is a class). None makes `predict` return the label
+        of every sample.
 
     randomize : bool, default=True
         Whether samples exactly at the threshold are accepted at random, so that a risk
