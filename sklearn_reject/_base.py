@@ -130,9 +130,7 @@ class BaseRejectClassifier(
     def _predict_with_uncertainty(self, X):
         """Return labels and uncertainty from one pass of the inner classifier."""
         check_is_fitted(self)
-        response = Response(self.estimator_, X)
-        uncertainty = self.uncertainty_score_.from_response(response)
-        return self.uncertainty_score_.labels(response), uncertainty
+        return self.uncertainty_score_.judge(Response(self.estimator_, X))
 
     @available_if(_inner_has("predict_proba"))
     def predict_proba(self, X):

@@ -410,10 +410,10 @@ class SelectiveClassifier(BaseRejectClassifier):
 
 def _judge(score, loss, response, y):
     """Return uncertainty and loss of each sample of a response."""
-    uncertainty = score.from_response(response)
+    labels, uncertainty = score.judge(response)
     if hasattr(response.estimator, "classes_"):
         _ = response.label_indices  # raises for labels that are no classes
-    return uncertainty, loss(y, score.labels(response))
+    return uncertainty, loss(y, labels)
 
 
 def _check_takes_weights(estimator):

@@ -121,23 +121,21 @@ def check_same_length(n_samples, **arrays):
             )
 
 
-def check_samples(scores, losses, sample_weight=None, *, name="scores"):
+def check_samples(scores, losses, sample_weight=None):
     """Validate the three arrays that every curve and every solver starts from."""
-    scores = check_vector(scores, name)
+    scores = check_vector(scores, "scores")
     losses = check_non_negative_vector(losses, "losses")
     _refuse_extreme_scale(losses, "losses")
     check_same_length(scores.size, losses=losses)
     return scores, losses, check_sample_weight(sample_weight, scores.size)
 
 
-def check_number(value, name, *, low=0.0, high=np.inf, open_low=False):
-    """Return `value` as a float inside [low, high], or ]low, high]."""
-    interval = (
-        f"{']' if open_low else '['}{low:g}, {high:g}{'[' if np.isinf(high) else ']'}"
-    )
+def check_number(value, name, *, high=np.inf, open_low=False):
+    """Return `value` as a finite float inside [0, high], or ]0, high]."""
+    interval = f"{']' if open_low else '['}0, {high:g}{'[' if np.isinf(high) else ']'}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
-    below = value <= low if open_low else value < low
+    below = value <= 0 if open_low else value < 0
     if below or not value <= high or np.isinf(value):
         raise ValueError(f"{name} must be in {interval}, got {value!r}.")
     return float(value)

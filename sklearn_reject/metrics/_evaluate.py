@@ -27,9 +27,7 @@ def predict_with_uncertainty(estimator, X):
     """
     if _holds_uncertainty(estimator):
         return _ask(*_locate(estimator, X))
-    score, response = resolve_score("auto", estimator), Response(estimator, X)
-    uncertainty = score.from_response(response)
-    return score.labels(response), uncertainty
+    return resolve_score("auto", estimator).judge(Response(estimator, X))
 
 
 def accept(estimator, X, uncertainty):

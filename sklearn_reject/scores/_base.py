@@ -87,6 +87,23 @@ class PlugInScore(BaseEstimator):
         """
         return check_vector(self._uncertainty(response), "uncertainty_score")
 
+    def judge(self, response):
+        """Return the predictions that are judged, and how uncertain they are.
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the samples.
+
+        Returns
+        -------
+        labels, uncertainty : ndarray of shape (n_samples,)
+            What :meth:`labels` and :meth:`from_response` return.
+        """
+        # The uncertainty comes first: labels may follow from what it is read off.
+        uncertainty = self.from_response(response)
+        return self.labels(response), uncertainty
+
     def labels(self, response):
         """Return the predictions that are judged, ndarray of shape (n_samples,).
 

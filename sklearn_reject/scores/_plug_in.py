@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import entr
 from sklearn.utils import gen_batches
 
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, check_vector
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores._base import PlugInScore
 
@@ -52,6 +52,26 @@ class ConditionalRisk(PlugInScore):
 
     estimates_risk = True
 
+    def judge(self, response):
+        """Return the predictions that are judged, and how uncertain they are.
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the samples.
+
+        Returns
+        -------
+        labels, uncertainty : ndarray of shape (n_samples,)
+            What :meth:`labels` and :meth:`from_response` return.
+        """
+        if not self._is_bayes():
+            return super().judge(response)
+        # Both are read off the same matrix of risks, a product of n K^2 steps.
+        risks = self._risks(response)
+        labels = response.classes[risks.argmin(axis=1)]
+        return labels, check_vector(risks.min(axis=1), "uncertainty_score")
+
     def labels(self, response):
         """Return the predictions that are judged.
 
@@ -66,14 +86,12 @@ class ConditionalRisk(PlugInScore):
             The classifier's own predictions or, with ``decision="bayes"``, the labels
             of least expected loss.
         """
-        check_option(self.decision, "decision", ("predict", "bayes"))
-        if self.decision == "predict":
+        if not self._is_bayes():
             return response.labels
         return response.classes[self._risks(response).argmin(axis=1)]
 
     def _uncertainty(self, response):
-        check_option(self.decision, "decision", ("predict", "bayes"))
-        if self.decision == "bayes":
+        if self._is_bayes():
             return self._risks(response).min(axis=1)
         # The probabilities come first: labels may follow from them without a pass.
         probabilities, chosen = response.probabilities, response.label_indices
@@ -83,8 +101,12 @@ class ConditionalRisk(PlugInScore):
         costs = loss.matrix(response.classes).T
         return np.einsum("ij,ij->i", probabilities, costs[chosen])
 
-    def _check(self, estimator):
+    def _is_bayes(self):
         check_option(self.decision, "decision", ("predict", "bayes"))
+        return self.decision == "bayes"
+
+    def _check(self, estimator):
+        self._is_bayes()
         self._task_loss(estimator.classes_).matrix(estimator.classes_)
 
     def _risks(self, response):

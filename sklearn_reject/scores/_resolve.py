@@ -76,9 +76,7 @@ def resolve_score(uncertainty_score, estimator, *, loss=None):
 def _to_score(uncertainty_score, estimator):
     if isinstance(uncertainty_score, str):
         return _named_score(uncertainty_score, estimator)
-    if hasattr(uncertainty_score, "from_response") and not isinstance(
-        uncertainty_score, type
-    ):
+    if hasattr(uncertainty_score, "judge") and not isinstance(uncertainty_score, type):
         return clone(uncertainty_score)
     if callable(uncertainty_score) and not isinstance(uncertainty_score, type):
         return CallableScore(uncertainty_score)

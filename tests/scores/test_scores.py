@@ -8,6 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
+from sklearn_reject._response import Response
 from sklearn_reject.losses import AbsoluteLoss, ZeroOneLoss
 from sklearn_reject.scores import (
     CallableScore,
@@ -230,3 +231,15 @@ def test_options_are_checked_in_fit():
     ):
         with pytest.raises(ValueError, match="must be one of"):
             score.fit(estimator=clf)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [ConditionalRisk(), ConditionalRisk(COSTS, decision="bayes"), Margin(), Entropy()],
+    ids=["own label", "least cost", "margin", "entropy"],
+)
+def test_judge_is_labels_and_uncertainty(score):
+    clf, X = fitted(LogisticRegression(max_iter=10_000))
+    labels, uncertainty = score.judge(Response(clf, X))
+    np.testing.assert_array_equal(labels, score.labels(Response(clf, X)))
+    np.testing.assert_array_equal(uncertainty, score.from_response(Response(clf, X)))
