@@ -1,0 +1,216 @@
+"""The pairwise SELE loss against its definition, in long double and by differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_reject.curves import aurc_score, sele_score
+from sklearn_reject.losses import sele_loss_and_gradient
+from sklearn_reject.losses._pair_sums import sum_over_pairs
+
+N = 400
+
+
+def _spread_scores(scale):
+    return lambda rng, n: scale * rng.normal(size=n)
+
+
+SCORES = {
+    **{f"sd {10.0**k:g}": _spread_scores(10.0**k) for k in range(-3, 6)},
+    "constant": lambda rng, n: np.full(n, 3.7),
+    "few values": lambda rng, n: rng.integers(0, 5, n) * 0.3,
+    "few values far apart": lambda rng, n: rng.integers(0, 5, n) * 30.0,
+    "offset": lambda rng, n: rng.normal(size=n) + 1e8,
+    "wide and offset": lambda rng, n: 200 * rng.normal(size=n) - 1e8,
+    "outliers": lambda rng, n: np.append(rng.normal(size=n - 3), [1e8, -1e8, 3e7]),
+    "two far clusters": lambda rng, n: 1e8 * (rng.random(n) < 0.5) + rng.normal(size=n),
+    "Cauchy": lambda rng, n: 100 * rng.standard_cauchy(n),
+    "dense and sparse": lambda rng, n: rng.exponential(size=n) ** 8,
+    "at cell borders": lambda rng, n: 4.0 * rng.integers(-5, 5, n),
+    "tiny": lambda rng, n: 1e-300 * rng.normal(size=n),
+    "huge": lambda rng, n: 1e30 * rng.normal(size=n),
+}
+
+LOSSES = {
+    "0/1": lambda rng, n: (rng.random(n) < 0.1).astype(float),
+    "real": lambda rng, n: rng.exponential(size=n),
+    "one error": lambda rng, n: (np.arange(n) == n // 3).astype(float),
+    "none": lambda rng, n: np.zeros(n),
+}
+
+
+def pair_by_pair(scores, losses, weights=None):
+    """Return value, gradient and curvature by the definition, in long double."""
+    s, losses = np.longdouble(scores), np.longdouble(losses)
+    a = np.ones(len(s), np.longdouble) if weights is None else np.longdouble(weights)
+    b = a * losses
+    difference = s - s[:, np.newaxis]
+    small = np.exp(-np.abs(difference))
+    sigma = np.where(difference > 0, 1, small) / (1 + small)
+    slope = small / (1 + small) ** 2
+    np.fill_diagonal(sigma, 0)  # a sample with itself: a constant
+    np.fill_diagonal(slope, 0)
+    pairs = b[:, np.newaxis] * a
+    value = (pairs * (np.maximum(difference, 0) + np.log1p(small))).sum()
+    gradient = (pairs * sigma).sum(axis=0) - (pairs * sigma).sum(axis=1)
+    curvature = (pairs * slope).sum(axis=0) + (pairs * slope).sum(axis=1)
+    return value / a.sum() ** 2, gradient / a.sum() ** 2, curvature / a.sum() ** 2
+
+
+def assert_close(actual, expected, tolerance=1e-12):
+    scale = np.abs(expected).max()
+    assert np.abs(actual - expected).max() <= tolerance * scale
+
+
+@pytest.mark.parametrize("losses", LOSSES)
+@pytest.mark.parametrize("scores", SCORES)
+def test_exact_is_the_sum_over_all_pairs(scores, losses):
+    rng = np.random.default_rng(0)
+    scores, losses = SCORES[scores](rng, N), LOSSES[losses](rng, N)
+    value, gradient = sele_loss_and_gradient(scores, losses)
+    expected_value, expected_gradient, _ = pair_by_pair(scores, losses)
+    assert_close(value, expected_value)
+    assert_close(gradient, expected_gradient)
+
+
+@pytest.mark.parametrize("scores", SCORES)
+def test_weights_and_curvature(scores):
+    rng = np.random.default_rng(1)
+    scores, losses = SCORES[scores](rng, N), rng.exponential(size=N)
+    weights = rng.exponential(size=N)
+    sums = sum_over_pairs(scores, weights, weights * losses, curvature=True)
+    n_pairs = weights.sum() ** 2
+    value, gradient, curvature = pair_by_pair(scores, losses, weights)
+    assert_close(sums.total / n_pairs, value)
+    assert_close(sums.gradient / n_pairs, gradient)
+    assert_close(sums.curvature / n_pairs, curvature, tolerance=3e-12)
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40),
+    st.floats(1e-6, 1e3),
+    st.integers(0, 2**32 - 1),
+)
+def test_any_small_sample(scores, scale, seed):
+    rng = np.random.default_rng(seed)
+    scores = np.array(scores) * scale
+    losses = rng.exponential(size=len(scores)) * (rng.random(len(scores)) < 0.5)
+    value, gradient = sele_loss_and_gradient(scores, losses)
+    expected_value, expected_gradient, _ = pair_by_pair(scores, losses)
+    assert_close(value, expected_value)
+    assert np.abs(gradient - expected_gradient).max() <= 1e-12 * losses.max()
+
+
+@pytest.mark.parametrize("method", ["exact", "chunked"])
+def test_gradient_is_that_of_the_value(method):
+    rng = np.random.default_rng(2)
+    scores, losses = 3 * rng.normal(size=30), rng.exponential(size=30)
+    options = {"method": method, "chunk_size": 11, "random_state": 0}
+    _, gradient = sele_loss_and_gradient(scores, losses, **options)
+    for k, step in enumerate(1e-4 * np.eye(30)):
+        above, _ = sele_loss_and_gradient(scores + step, losses, **options)
+        below, _ = sele_loss_and_gradient(scores - step, losses, **options)
+        assert (above - below) / 2e-4 == pytest.approx(gradient[k], abs=1e-10)
+
+
+@pytest.mark.parametrize("method", ["exact", "chunked"])
+def test_weight_two_is_a_sample_twice(method):
+    rng = np.random.default_rng(3)
+    scores, losses = rng.normal(size=50), rng.exponential(size=50)
+    weights = rng.integers(0, 3, 50)
+    options = {"method": method, "chunk_size": 10**6}
+    value, gradient = sele_loss_and_gradient(
+        scores, losses, sample_weight=weights, **options
+    )
+    twice = np.repeat(np.arange(50), weights)
+    expected, each = sele_loss_and_gradient(scores[twice], losses[twice], **options)
+    assert value == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(
+        gradient, np.bincount(twice, each, 50), rtol=0, atol=1e-15
+    )
+
+
+def test_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(4)
+    scores, losses = 30 * rng.normal(size=N), rng.exponential(size=N)
+    order = rng.permutation(N)
+    value, gradient = sele_loss_and_gradient(scores, losses)
+    again, permuted = sele_loss_and_gradient(scores[order], losses[order])
+    assert again == pytest.approx(value, rel=1e-13)
+    np.testing.assert_allclose(permuted, gradient[order], rtol=0, atol=1e-16)
+
+
+def test_one_chunk_is_exact_and_chunks_are_averaged():
+    rng = np.random.default_rng(5)
+    scores, losses = rng.normal(size=N), rng.exponential(size=N)
+    exact = sele_loss_and_gradient(scores, losses)
+    chunk = sele_loss_and_gradient(scores, losses, method="chunked", chunk_size=2 * N)
+    assert chunk[0] == pytest.approx(exact[0], rel=1e-12)
+    np.testing.assert_allclose(chunk[1], exact[1], rtol=0, atol=1e-15)
+    values = [
+        sele_loss_and_gradient(
+            scores, losses, method="chunked", chunk_size=100, random_state=seed
+        )[0]
+        for seed in range(50)
+    ]
+    # A chunk of m has m pairs of a sample with itself among m^2.
+    own = np.log(2) * losses.mean()
+    others = (exact[0] - own / N) * N / (N - 1)
+    expected = own / 100 + others * 99 / 100
+    spread = np.std(values) / np.sqrt(len(values))
+    assert abs(np.mean(values) - expected) < 3 * spread
+
+
+def test_jobs_do_not_change_the_chunks():
+    rng = np.random.default_rng(6)
+    scores, losses = rng.normal(size=N), rng.exponential(size=N)
+    options = {"method": "chunked", "chunk_size": 100, "random_state": 0}
+    value, gradient = sele_loss_and_gradient(scores, losses, **options)
+    again, parallel = sele_loss_and_gradient(scores, losses, n_jobs=2, **options)
+    assert again == value
+    np.testing.assert_array_equal(parallel, gradient)
+
+
+@given(st.integers(2, 60), st.integers(0, 2**32 - 1))
+def test_what_is_true_of_sele_and_the_area(n, seed):
+    # FPV23's theorem 8 without the assumption that it needs is false, see below.
+    rng = np.random.default_rng(seed)
+    scores, losses = rng.permutation(n) * 1.0, rng.exponential(size=n)
+    sele, area = sele_score(scores, losses), aurc_score(scores, losses)
+    harmonic = np.sum(1 / np.arange(1, n + 1))
+    assert sele <= area * (1 + 1e-12)
+    assert area <= harmonic * sele * (1 + 1e-12)
+    in_order = np.sort(losses)[np.argsort(np.argsort(scores))]
+    bound = 2 * n / (n + 1) * sele_score(scores, in_order)
+    assert aurc_score(scores, in_order) <= bound * (1 + 1e-12)
+    smooth, _ = sele_loss_and_gradient(scores, losses)
+    assert sele * np.log(2) <= smooth * (1 + 1e-12)
+
+
+def test_theorem_8_as_printed_fails_for_one_error_ranked_first():
+    scores, losses = np.arange(1000.0), np.arange(1000) == 0
+    assert aurc_score(scores, losses) / sele_score(scores, losses) > 7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "fast"}, "method must be one of"),
+        ({"method": "chunked", "chunk_size": 0}, "chunk_size must be a positive int"),
+        ({"method": "chunked", "chunk_size": 2.5}, "chunk_size must be a positive int"),
+        ({"sample_weight": [1, -1, 1]}, "sample_weight must be non-negative"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        sele_loss_and_gradient([0.0, 1, 2], [0, 1, 0], **options)
+
+
+def test_bad_arrays():
+    with pytest.raises(ValueError, match="scores must be finite"):
+        sele_loss_and_gradient([0.0, np.nan], [0, 1])
+    with pytest.raises(ValueError, match="losses must be non-negative"):
+        sele_loss_and_gradient([0.0, 1.0], [0, -1])
+    with pytest.raises(ValueError, match="losses"):
+        sele_loss_and_gradient([0.0, 1.0], [0])
