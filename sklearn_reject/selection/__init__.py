@@ -1,5 +1,6 @@
 """Rejection rules, solved from arrays of scores and losses."""
 
+from sklearn_reject.selection._certificate import Certificate
 from sklearn_reject.selection._infeasible import InfeasibleTargetError
 from sklearn_reject.selection._rule import RejectionRule, chow_rule
 from sklearn_reject.selection._solve import (
@@ -9,6 +10,7 @@ from sklearn_reject.selection._solve import (
 )
 
 __all__ = [
+    "Certificate",
     "InfeasibleTargetError",
     "RejectionRule",
     "chow_rule",

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_number, check_samples, check_vector
+from sklearn_reject.selection._certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class RejectionRule:
         The reject cost under which accepting up to the threshold is optimal: the slope
         of the lower convex hull of (accepted weight, accepted loss) at the threshold.
 
+    certificate : Certificate, default=None
+        What holds for the population with high probability, if that was asked for.
+
     Examples
     --------
     >>> from sklearn_reject.selection import solve_target_coverage
@@ -48,6 +52,7 @@ class RejectionRule:
     coverage: float = float("nan")
     selective_risk: float = float("nan")
     reject_cost: float = float("nan")
+    certificate: Certificate | None = None
 
     def accept_proba(self, scores):
         """Return the probability that each sample is accepted.
@@ -111,9 +116,9 @@ class RejectionRule:
         Returns
         -------
         rule : RejectionRule
-            Same threshold, `nu` and `reject_cost`; `coverage` and `selective_risk` are
-            the expected ones on the sample given, the latter NaN if nothing is
-            accepted.
+            Same threshold, `nu`, `reject_cost` and `certificate`; `coverage` and
+            `selective_risk` are the expected ones on the sample given, the latter NaN
+            if nothing is accepted.
 
         Examples
         --------

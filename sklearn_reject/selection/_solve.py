@@ -1,16 +1,27 @@
 """The three rejection models solved on a sample (FPV23, section 2)."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.isotonic import isotonic_regression
+from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_number
+from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.curves import group_by_score
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_validated
 from sklearn_reject.curves._risk_coverage import (
     share_reaching_coverage,
     share_within_risk,
 )
+from sklearn_reject.selection._certify import (
+    SEARCHES,
+    certify_coverage,
+    certify_risk,
+    check_confidence,
+    choose_bound,
+)
 from sklearn_reject.selection._infeasible import InfeasibleTargetError
+from sklearn_reject.selection._ranks import rank_samples
 from sklearn_reject.selection._rule import RejectionRule
 
 
@@ -61,10 +72,26 @@ def solve_reject_cost(scores, losses, target, *, sample_weight=None):
     return rule_for_reject_cost(groups, cost)
 
 
-def solve_target_risk(scores, losses, target, *, sample_weight=None, randomize=True):
+def solve_target_risk(
+    scores,
+    losses,
+    target,
+    *,
+    sample_weight=None,
+    randomize=True,
+    confidence=None,
+    bound="auto",
+    search="fixed_sequence",
+    max_loss=None,
+    random_state=None,
+):
     """Maximise the coverage under a bound on the selective risk.
 
-    The bounded-improvement model (FPV23, problem 3 and theorem 3).
+    The bounded-improvement model (FPV23, problem 3 and theorem 3). Without
+    `confidence`, the bound holds on the sample. With it, the bound holds for the
+    population that the sample was drawn from, except with a probability of at most
+    1 - `confidence`. The sample must then be independent of the classifier and of the
+    score: drawn one by one, and used to fit neither.
 
     Parameters
     ----------
@@ -78,23 +105,50 @@ def solve_target_risk(scores, losses, target, *, sample_weight=None, randomize=T
         Selective risk that must not be exceeded, in units of the loss.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Not possible with `confidence`.
 
     randomize : bool, default=True
         If True, the tie group that would exceed the risk is accepted with the
-        probability that meets it exactly. If False, it is rejected.
+        probability that meets it exactly or, with `confidence`, that the noise which
+        breaks ties leads to. If False, it is rejected.
+
+    confidence : float in ]0, 1[, default=None
+        Probability with which the risk is to hold for the population. The parameters
+        below are used with it only.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        Where p-values come from: "binomial" is exact for losses that are 0 or
+        `max_loss`, the others hold for all losses between. "auto" is the binomial where
+        `max_loss` is None, else betting.
+
+    search : {"fixed_sequence", "bonferroni", "sgr"}, default="fixed_sequence"
+        How the thresholds are tested: one after the other from several starts, on a
+        grid at equal levels, or by bisection. The last one also needs a selective risk
+        that stays over the target once it is.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible, not the largest in the sample. None stands for a
+        loss that is 0 or 1.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the noise that breaks ties, and of the order of bets. Pass an int to
+        get the same rule again.
 
     Returns
     -------
     rule : RejectionRule
-        The rule of largest coverage among those with one threshold.
+        The rule of largest coverage among those with one threshold, or among those that
+        passed a test. With `confidence` it has a certificate.
 
     Raises
     ------
     InfeasibleTargetError
-        If every prefix of the sample has a higher risk. It says what can be met.
+        If every prefix of the sample has a higher risk or, with `confidence`, none can
+        be certified. It says what can be met, or how many samples are needed.
     ValueError
-        If `target` is negative or an array is invalid.
+        If `target`, `confidence`, `bound`, `search` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given with
+        `confidence`, or an array is invalid.
 
     Examples
     --------
@@ -105,20 +159,56 @@ def solve_target_risk(scores, losses, target, *, sample_weight=None, randomize=T
     (0.4167, 0.2)
     >>> solve_target_risk(scores, losses, 0.2, randomize=False).coverage
     0.25
+
+    >>> scores = [k / 100 for k in range(100)]
+    >>> losses = [score >= 0.8 for score in scores]
+    >>> solve_target_risk(scores, losses, 0.1).coverage
+    0.8888888888888888
+    >>> solve_target_risk(scores, losses, 0.1, confidence=0.9).coverage
+    0.84
     """
     risk = check_number(target, "target (the selective risk)")
-    groups = group_by_score(scores, losses, sample_weight)
-    return rule_for_target_risk(groups, risk, randomize=randomize)
+    if confidence is None:
+        groups = group_by_score(scores, losses, sample_weight)
+        return rule_for_target_risk(groups, risk, randomize=randomize)
+    confidence = check_confidence(confidence, sample_weight)
+    check_option(search, "search", SEARCHES)
+    scores, losses, _ = check_samples(scores, losses)
+    bound, max_loss = choose_bound(losses, bound, max_loss)
+    random_state = check_random_state(random_state)
+    ranked = _rank(scores, losses, randomize, random_state)
+    certificate = certify_risk(
+        ranked,
+        risk,
+        confidence=confidence,
+        bound=bound,
+        search=search,
+        max_loss=max_loss,
+        randomize=randomize,
+        random_state=random_state,
+    )
+    return _certified_rule(ranked, certificate, single_is_in=False)
 
 
 def solve_target_coverage(
-    scores, losses, target, *, sample_weight=None, randomize=True
+    scores,
+    losses,
+    target,
+    *,
+    sample_weight=None,
+    randomize=True,
+    confidence=None,
+    random_state=None,
 ):
     """Minimise the selective risk under a bound on the coverage.
 
     The bounded-abstention model (FPV23, problem 5 and theorem 6). The rule meets the
     coverage exactly; where accepting more would lower the risk on the sample, the score
     does not order the samples as the risk does, and that noise is not exploited.
+
+    With `confidence`, the coverage is reached in the population that the sample was
+    drawn from, except with a probability of at most 1 - `confidence`. The sample must
+    then be independent of the classifier and of the score.
 
     Parameters
     ----------
@@ -132,21 +222,31 @@ def solve_target_coverage(
         Share of the samples to accept.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Not possible with `confidence`.
 
     randomize : bool, default=True
         If True, the tie group that reaches the coverage is accepted with the
-        probability that meets it exactly. If False, it is accepted as a whole.
+        probability that meets it exactly or, with `confidence`, that the noise which
+        breaks ties leads to. If False, it is accepted as a whole.
+
+    confidence : float in ]0, 1[, default=None
+        Probability with which the coverage is to be reached in the population. Where
+        the sample is too small to tell, everything is accepted.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the noise that breaks ties, used with `confidence` only. Pass an int
+        to get the same rule again.
 
     Returns
     -------
     rule : RejectionRule
-        The rule.
+        The rule. With `confidence` it has a certificate.
 
     Raises
     ------
     ValueError
-        If `target` is not in ]0, 1] or an array is invalid.
+        If `target` is not in ]0, 1] or `confidence` not in ]0, 1[, if weights are given
+        with `confidence`, or an array is invalid.
 
     Examples
     --------
@@ -156,10 +256,20 @@ def solve_target_coverage(
     0.5
     >>> solve_target_coverage(scores, losses, 0.5, randomize=False).coverage
     0.75
+
+    >>> scores, losses = list(range(100)), [0] * 100
+    >>> solve_target_coverage(scores, losses, 0.5, confidence=0.9).coverage
+    0.57
     """
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
-    groups = group_by_score(scores, losses, sample_weight)
-    return rule_for_target_coverage(groups, coverage, randomize=randomize)
+    if confidence is None:
+        groups = group_by_score(scores, losses, sample_weight)
+        return rule_for_target_coverage(groups, coverage, randomize=randomize)
+    confidence = check_confidence(confidence, sample_weight)
+    scores, losses, _ = check_samples(scores, losses)
+    ranked = _rank(scores, losses, randomize, check_random_state(random_state))
+    certificate = certify_coverage(len(scores), coverage, confidence=confidence)
+    return _certified_rule(ranked, certificate, single_is_in=True)
 
 
 def rule_for_reject_cost(groups, cost):
@@ -190,6 +300,32 @@ def rule_for_target_coverage(groups, coverage, *, randomize=True):
     if share == 1:
         return _rule_at(groups, n_groups)
     return _rule_at(groups, n_groups - 1, share)
+
+
+def _rank(scores, losses, randomize, random_state):
+    """Sort samples, ties by noise where the rule may randomize."""
+    noise = random_state.random_sample(len(scores)) if randomize else None
+    return rank_samples(scores, losses, noise)
+
+
+def _certified_rule(ranked, certificate, *, single_is_in):
+    """Make the rule that a certificate is about.
+
+    A risk is certified strictly before the next sample, a coverage up to and including
+    the last one: that sample gives threshold and noise. `single_is_in` tells if the
+    threshold is accepted where it has no noise.
+    """
+    groups = group_validated(ranked.scores, ranked.losses, None)
+    if certificate.n_accepted == len(ranked):
+        rule = _rule_at(groups, len(groups))
+    else:
+        sample = certificate.n_accepted - single_is_in
+        index = int(np.searchsorted(groups.scores, ranked.scores[sample]))
+        noise = float(ranked.noise[sample])
+        share = float(single_is_in) if np.isnan(noise) else noise
+        full = share == 1
+        rule = _rule_at(groups, index + full, None if full else share)
+    return replace(rule, certificate=certificate)
 
 
 def _rule_at(groups, n_groups, share=None):
