@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 _SUBMODULES = ("curves", "losses", "metrics", "scores", "selection")
 _HOMES = {
     "SelectiveClassifier": "sklearn_reject._selective",
+    "SelectiveRegressor": "sklearn_reject._selective_regressor",
     "InfeasibleTargetError": "sklearn_reject.selection",
 }
 

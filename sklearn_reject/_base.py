@@ -21,12 +21,10 @@ def _inner_has(method):
     return check
 
 
-class BaseRejectClassifier(
-    CallbackSupportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
-):
-    """Base of classifiers that wrap a classifier and may reject samples.
+class BaseReject(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base of estimators that wrap another one and may reject samples.
 
-    A subclass fits `estimator_`, `rule_`, `uncertainty_score_` and `reject_label_`.
+    A subclass fits `estimator_`, `rule_` and `uncertainty_score_`.
     """
 
     _doc_link_module = "sklearn_reject"
@@ -37,45 +35,6 @@ class BaseRejectClassifier(
 
     def _doc_link_url_param_generator(self):
         return {"estimator_name": type(self).__name__}
-
-    @property
-    def classes_(self):
-        """Class labels, ndarray of shape (n_classes,)."""
-        return self.estimator_.classes_
-
-    def predict(self, X):
-        """Predict labels, `reject_label_` for samples that are rejected.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Labels, in a dtype that holds the classes and the reject label.
-        """
-        labels, uncertainty = self._predict_with_uncertainty(X)
-        if self.reject_label_ is None:
-            return labels
-        return mark_rejected(labels, self._accept(uncertainty), self.reject_label_)
-
-    def predict_label(self, X):
-        """Predict labels for all samples, rejected or not.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Class labels.
-        """
-        check_is_fitted(self)
-        return self.uncertainty_score_.labels(Response(self.estimator_, X))
 
     def uncertainty(self, X):
         """Return how uncertain the prediction of each sample is.
@@ -132,6 +91,69 @@ class BaseRejectClassifier(
         check_is_fitted(self)
         return self.uncertainty_score_.judge(Response(self.estimator_, X))
 
+    def _copy_feature_names(self):
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            else:
+                vars(self).pop(name, None)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "rule_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+class BaseRejectClassifier(ClassifierMixin, BaseReject):
+    """Base of classifiers that wrap a classifier and may reject samples.
+
+    A subclass fits `reject_label_`, too.
+    """
+
+    @property
+    def classes_(self):
+        """Class labels, ndarray of shape (n_classes,)."""
+        return self.estimator_.classes_
+
+    def predict(self, X):
+        """Predict labels, `reject_label_` for samples that are rejected.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Labels, in a dtype that holds the classes and the reject label.
+        """
+        labels, uncertainty = self._predict_with_uncertainty(X)
+        if self.reject_label_ is None:
+            return labels
+        return mark_rejected(labels, self._accept(uncertainty), self.reject_label_)
+
+    def predict_label(self, X):
+        """Predict labels for all samples, rejected or not.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        check_is_fitted(self)
+        return self.uncertainty_score_.labels(Response(self.estimator_, X))
+
     @available_if(_inner_has("predict_proba"))
     def predict_proba(self, X):
         """Return the class probabilities of the inner classifier.
@@ -183,21 +205,9 @@ class BaseRejectClassifier(
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
 
-    def _copy_feature_names(self):
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            else:
-                vars(self).pop(name, None)
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "rule_")
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.input_tags = inner.input_tags
-        tags.non_deterministic = inner.non_deterministic
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags

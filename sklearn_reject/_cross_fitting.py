@@ -5,21 +5,21 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
 
 from sklearn_reject._response import Response, fit_in_context, respond_out_of_fold
 from sklearn_reject._sklearn_private import _check_method_params, _safe_split
 
-_DEFAULT_FOLDS = 5
+DEFAULT_FOLDS = 5
 
 
-def check_cv_choice(cv, estimator):
+def check_cv_choice(cv, estimator, *, learns):
     """Raise unless `cv` is None, a number of folds, a share, or a splitter."""
-    if isinstance(estimator, FrozenEstimator) and cv is not None:
+    if isinstance(estimator, FrozenEstimator) and cv is not None and not learns:
         raise ValueError(
             f"cv={cv!r} has no meaning for a FrozenEstimator, which is judged on the "
-            "data given to `fit`. Leave cv=None, and pass data that it was not "
-            "trained on."
+            "data given to `fit`, unless the uncertainty score is learned from them. "
+            "Leave cv=None, and pass data that it was not trained on."
         )
     if isinstance(cv, (bool, str)) or (isinstance(cv, Integral) and cv < 2):
         raise ValueError(
@@ -38,16 +38,35 @@ def is_share(cv):
     return isinstance(cv, Real) and not isinstance(cv, Integral)
 
 
-def make_splits(cv, X, y, *, random_state, split_params):
-    """Return the list of (train, test) indices that `cv` stands for."""
+def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
+    """Return the list of (train, test) indices that `cv` stands for.
+
+    Parameters
+    ----------
+    cv : int, float, splitter, iterable or None
+        As the estimators have it.
+
+    X, y : array-like
+        Samples and labels.
+
+    stratify : bool
+        Whether all parts get their share of each class.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the share held out.
+
+    split_params : dict, default=None
+        For the splitter.
+    """
     if is_share(cv):
-        splitter = StratifiedShuffleSplit(1, test_size=cv, random_state=random_state)
+        kind = StratifiedShuffleSplit if stratify else ShuffleSplit
+        splitter = kind(1, test_size=cv, random_state=random_state)
     else:
-        folds = _DEFAULT_FOLDS if cv is None else cv
-        splitter = check_cv(folds, y, classifier=True)
+        folds = DEFAULT_FOLDS if cv is None else cv
+        splitter = check_cv(folds, y, classifier=stratify)
     splits = [
         (_as_rows(train), _as_rows(test))
-        for train, test in splitter.split(X, y, **split_params)
+        for train, test in splitter.split(X, y, **(split_params or {}))
     ]
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to judge the classifier on.")

@@ -1,46 +1,22 @@
 """The classifier that rejects what it is too uncertain about."""
 
-from functools import partial
-from inspect import signature
-
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, assert_all_finite, check_random_state, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._base import BaseRejectClassifier
-from sklearn_reject._cross_fitting import (
-    check_cv_choice,
-    fit_on_all,
-    fit_on_part,
-    is_share,
-    make_splits,
-)
 from sklearn_reject._reject_label import resolve_reject_label
-from sklearn_reject._response import Response
-from sklearn_reject._sklearn_private import _routing_enabled, with_callbacks
-from sklearn_reject._validation import check_number, check_option, check_sample_weight
-from sklearn_reject.curves import aurc_score
+from sklearn_reject._selective_base import BaseSelective
+from sklearn_reject._sklearn_private import with_callbacks
 from sklearn_reject.losses import check_loss
-from sklearn_reject.scores import resolve_score
-from sklearn_reject.selection import (
-    chow_rule,
-    solve_reject_cost,
-    solve_target_coverage,
-    solve_target_risk,
-)
 
 _DEFAULT_REJECT_COST = 0.5
 
 
-class SelectiveClassifier(BaseRejectClassifier):
+class SelectiveClassifier(BaseSelective, BaseRejectClassifier):
     """Classifier that rejects the samples it is too uncertain about.
 
     It wraps a classifier, scores how uncertain each prediction is, and rejects above a
@@ -70,11 +46,15 @@ class SelectiveClassifier(BaseRejectClassifier):
         Share of the samples to accept: minimise the risk.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
-            "top_two_gap"}, score object or callable, default="auto"
+            "top_two_gap", "error_probability", "loss_regression", "sele", \
+            "sele_boosting", "true_class_probability"}, score object or callable, \
+            default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
-        conditional risk where the classifier has `predict_proba`, else the margin. A
-        callable is ``(estimator, X) -> (n_samples,)``. A score object with a `loss` of
-        its own only orders the samples, and a `reject_cost` is solved on data for it.
+        conditional risk where the classifier has `predict_proba`, else the margin. The
+        last five are learned, from predictions out of sample. A frozen score object is
+        not fitted again. A callable is ``(estimator, X) -> (n_samples,)``. A score
+        object with a `loss` of its own only orders the samples, and a `reject_cost` is
+        solved on data for it.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -82,12 +62,22 @@ class SelectiveClassifier(BaseRejectClassifier):
         predicted labels by column, both in sorted order. A callable is
         ``(y_true, y_pred) -> (n_samples,)``.
 
+    confidence : float in ]0, 1[, default=None
+        Probability, over the draw of the samples that solve the rule, that
+        `target_risk` or `target_coverage` holds for the population. None solves the
+        rule on the samples as if they were the population. Needs samples on which
+        neither the classifier nor the score was fitted: `cv` as a float, or a frozen
+        classifier with a score that is not learned.
+
     cv : int, float, splitter, iterable or None, default=None
         Which predictions solve the rule. An int or a splitter pools predictions out of
         fold and fits the classifier on everything afterwards. A float holds that share
         of the samples out, and the classifier is fitted on the rest. None is five
         stratified folds where the rule needs data, and no extra fit where it needs
-        none: a reject cost is compared with a conditional risk as it is.
+        none: a reject cost is compared with a conditional risk as it is. A learned
+        score is learned from the same predictions, or from five folds of the rest
+        where a share is held out, and each sample that solves the rule is judged by a
+        score that was learned without it.
 
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples. "auto" is -1 for numeric classes,
@@ -104,7 +94,8 @@ class SelectiveClassifier(BaseRejectClassifier):
         Number of folds fitted in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the draws at the threshold and of the samples held out. With an int
+        Source of the draws at the threshold, of the samples held out, and of a learned
+        score that has no `random_state` of its own. With an int
         each call of `predict` repeats the same draws, which is no randomization where
         samples come one a call: leave it at None there.
 
@@ -114,8 +105,8 @@ class SelectiveClassifier(BaseRejectClassifier):
         The fitted classifier.
 
     rule_ : RejectionRule
-        Threshold, acceptance probability at it, and the coverage and risk achieved on
-        the predictions that solved it.
+        Threshold, acceptance probability at it, the coverage and risk achieved on the
+        predictions that solved it, and the certificate of a `confidence`.
 
     uncertainty_score_ : score object
         The score, fitted.
@@ -166,9 +157,6 @@ class SelectiveClassifier(BaseRejectClassifier):
     0.99
     """
 
-    # `fit` takes it through **params, where no request would be found.
-    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
-
     def __init__(
         self,
         estimator,
@@ -178,6 +166,7 @@ class SelectiveClassifier(BaseRejectClassifier):
         target_coverage=None,
         uncertainty_score="auto",
         loss="zero_one",
+        confidence=None,
         cv=None,
         reject_label="auto",
         randomize=True,
@@ -190,6 +179,7 @@ class SelectiveClassifier(BaseRejectClassifier):
         self.target_coverage = target_coverage
         self.uncertainty_score = uncertainty_score
         self.loss = loss
+        self.confidence = confidence
         self.cv = cv
         self.reject_label = reject_label
         self.randomize = randomize
@@ -225,62 +215,7 @@ class SelectiveClassifier(BaseRejectClassifier):
         ValueError
             If a parameter is invalid, or two targets are given.
         """
-        # A fit that fails leaves no rule of an earlier one behind.
-        vars(self).pop("rule_", None)
-        target = self._check_target()
-        self._check_parameters()
-        X, y = indexable(X, y)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        routed, weight = self._route(len(y), params)
-        self._resolve(y)
-        judged = self._fit_and_judge(X, y, routed, target)
-        self.rule_ = self._solve(target, judged, weight)
-        self._copy_feature_names()
-        return self
-
-    def score(self, X, y, sample_weight=None):
-        """Return the negative area under the risk-coverage curve.
-
-        It tells how well the uncertainty orders the losses, whatever the threshold, so
-        that no search over hyper-parameters can win by rejecting everything.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            True labels.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative sample weights.
-
-        Returns
-        -------
-        score : float
-            At most zero, higher is better.
-        """
-        labels, uncertainty = self._predict_with_uncertainty(X)
-        losses = self.loss_(y, labels)
-        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
-
-    def get_metadata_routing(self):
-        """Return where metadata go: to this `fit`, to the classifier, to the splitter.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            The routing.
-        """
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        router.add(estimator=self.estimator, method_mapping=to_fit)
-        if hasattr(self.cv, "get_metadata_routing"):
-            router.add(splitter=self.cv, method_mapping=to_split)
-        return router
+        return self._fit(X, y, params)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -289,140 +224,42 @@ class SelectiveClassifier(BaseRejectClassifier):
             tags.non_deterministic = True
         return tags
 
-    def _names_of_targets(self):
-        names = ("reject_cost", "target_risk", "target_coverage")
-        given = [name for name in names if getattr(self, name) is not None]
-        return given or ["reject_cost"]
+    _kind = "classifier"
 
-    def _check_target(self):
-        """Return the name and the value of the one target."""
-        given = self._names_of_targets()
-        if len(given) > 1:
-            values = ", ".join(f"{name}={getattr(self, name)!r}" for name in given)
-            raise ValueError(
-                f"At most one of reject_cost, target_risk and target_coverage may be "
-                f"given, got {values}. Keep the one that matters and leave the others "
-                "at None."
-            )
-        name = given[0]
-        value = getattr(self, name)
-        if value is None:
-            value = _DEFAULT_REJECT_COST
-        is_coverage = name == "target_coverage"
-        high = 1.0 if is_coverage else np.inf
-        return name, check_number(value, name, high=high, open_low=is_coverage)
+    def _default_target(self):
+        return _DEFAULT_REJECT_COST
 
-    def _check_parameters(self):
-        for method in ("fit", "predict"):
-            if not hasattr(self.estimator, method):
-                raise ValueError(
-                    f"estimator must be a classifier with `fit` and `predict`, got "
-                    f"{self.estimator!r} without `{method}`."
-                )
+    def _check_kind(self):
         if is_regressor(self.estimator):
             raise ValueError(
-                f"estimator must be a classifier, got the regressor {self.estimator!r}."
+                "estimator must be a classifier, got the regressor "
+                f"{self.estimator!r}. Use SelectiveRegressor."
             )
-        check_cv_choice(self.cv, self.estimator)
-        check_option(self.randomize, "randomize", (True, False))
-        check_random_state(self.random_state)
 
-    def _route(self, n_samples, params):
-        """Return the parameters of the inner calls, and the weights of the rule."""
-        params = {name: value for name, value in params.items() if value is not None}
-        weight = check_sample_weight(params.get("sample_weight"), n_samples)
-        if _routing_enabled():
-            refuses = (
-                self._get_metadata_request().fit.requests["sample_weight"] is False
-            )
-            routed = process_routing(self, "fit", **params)
-            return routed, None if refuses else weight
-        if isinstance(self.estimator, FrozenEstimator):
-            params = {}
-        elif weight is not None:
-            _check_takes_weights(self.estimator)
-        return Bunch(estimator=Bunch(fit=params)), weight
+    def _check_y(self, y):
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return y
 
     def _resolve(self, y):
         """Turn loss, score and reject label into objects."""
         if isinstance(self.estimator, FrozenEstimator):
             check_is_fitted(self.estimator)
-            classes = np.asarray(self.estimator.classes_)
+            self._classes = np.asarray(self.estimator.classes_)
         else:
-            classes = np.unique(y)
-        self.reject_label_ = resolve_reject_label(self.reject_label, classes)
-        self.loss_ = check_loss(self.loss, labels=classes)
-        self.uncertainty_score_ = resolve_score(
-            self.uncertainty_score, self.estimator, loss=self.loss_
-        )
+            self._classes = np.unique(y)
+        self.reject_label_ = resolve_reject_label(self.reject_label, self._classes)
+        self.loss_ = check_loss(self.loss, labels=self._classes)
+        self.uncertainty_score_ = self._resolve_score()
 
-    def _is_chow(self, target):
-        """Tell whether the score is in units of the reject cost already."""
-        inherits_loss = getattr(self.uncertainty_score, "loss", None) is None
-        estimates_risk = getattr(self.uncertainty_score_, "estimates_risk", False)
-        return target[0] == "reject_cost" and estimates_risk and inherits_loss
+    def _all_classes(self):
+        return self._classes
 
-    def _fit_and_judge(self, X, y, routed, target):
-        """Fit, and return scores, losses and rows that the rule is solved on."""
-        judge = partial(_judge, clone(self.uncertainty_score_), self.loss_)
-        splits = self._splits(X, y, routed, target)
-        fit = fit_on_all
-        if is_share(self.cv):
-            fit, splits = fit_on_part, splits[0]
-        self.estimator_, judged, rows = fit(
-            self, X, y, splits, judge, routed.estimator.fit
-        )
-        self.uncertainty_score_.fit(estimator=self.estimator_)
-        if isinstance(self.estimator, FrozenEstimator):
-            judged, rows = judge(Response(self.estimator_, X), y), slice(None)
-        return (*judged, rows) if judged else None
-
-    def _splits(self, X, y, routed, target):
-        """Return the splits that judge the classifier, none where nothing needs it."""
-        needs_no_data = self.cv is None and self._is_chow(target)
-        if isinstance(self.estimator, FrozenEstimator) or needs_no_data:
-            return []
-        # Not every router has a splitter, and an empty one answers `get` only.
-        splitter = routed.get("splitter", Bunch(split={}))
-        return make_splits(
-            self.cv, X, y, random_state=self.random_state, split_params=splitter.split
-        )
-
-    def _solve(self, target, judged, weight):
-        """Solve the rule on the samples that judged the classifier."""
-        name, value = target
-        if judged is None:
-            return chow_rule(value)
-        scores, losses, rows = judged
-        samples = {
-            "scores": scores,
-            "losses": losses,
-            "sample_weight": None if weight is None else weight[rows],
-        }
-        if self._is_chow(target):
-            return chow_rule(value).measure(**samples)
-        if name == "reject_cost":
-            return solve_reject_cost(target=value, **samples)
-        if name == "target_risk":
-            return solve_target_risk(target=value, randomize=self.randomize, **samples)
-        return solve_target_coverage(target=value, randomize=self.randomize, **samples)
-
-
-def _judge(score, loss, response, y):
-    """Return uncertainty and loss of each sample of a response."""
-    labels, uncertainty = score.judge(response)
-    if hasattr(response.estimator, "classes_"):
-        _ = response.label_indices  # raises for labels that are no classes
-    return uncertainty, loss(y, labels)
-
-
-def _check_takes_weights(estimator):
-    parameters = signature(estimator.fit).parameters.values()
-    if not any(
-        p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters
-    ):
-        raise ValueError(
-            f"sample_weight was given, but {type(estimator).__name__}.fit does not "
-            "take it. To weigh the samples for the rule only, enable metadata routing "
-            "and call `set_fit_request(sample_weight=True)` on the SelectiveClassifier."
-        )
+    def _bound(self):
+        """Return the options of a guarantee, from all losses that are possible."""
+        losses = self.loss_.matrix(self._classes)
+        largest = losses.max()
+        is_binary = np.isin(losses, (0.0, largest)).all()
+        bound = "binomial" if is_binary else "betting"
+        return {"bound": bound, "max_loss": largest or 1.0}

@@ -42,7 +42,12 @@ class _SilentContext:
         return None
 
 
+#: For loops that may run outside any estimator with callbacks.
+SILENT_CONTEXT = _SilentContext()
+
+
 __all__ = [
+    "SILENT_CONTEXT",
     "CallbackSupportMixin",
     "_check_method_params",
     "_num_samples",

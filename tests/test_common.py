@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,8 +15,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from sklearn_reject import SelectiveClassifier
-from sklearn_reject.scores import ConditionalRisk, get_score_names
+from sklearn_reject import SelectiveClassifier, SelectiveRegressor
+from sklearn_reject.scores import (
+    SELE,
+    ConditionalRisk,
+    ErrorProbability,
+    LossRegression,
+    SELEBoosting,
+    TrueClassProbability,
+)
 
 
 def double_loss(y_true, y_pred):
@@ -30,6 +37,16 @@ def distance_to_neighbours(knn, X):
 logistic = partial(SelectiveClassifier, LogisticRegression())
 small_forest = RandomForestClassifier(5, random_state=0)
 
+PLUG_IN = ["conditional_risk", "entropy", "margin", "top_two_gap"]
+few_trees = HistGradientBoostingRegressor(max_iter=3, random_state=0)
+LEARNED = [
+    ErrorProbability(LogisticRegression()),
+    LossRegression(few_trees),
+    SELE(alphas=(0.01, 0.1)),
+    SELEBoosting(n_estimators=3),
+    TrueClassProbability(few_trees),
+]
+
 # Name: estimator. Rows that are rejected show in few checks only, because the checks
 # have tiny or widely separated classes. A target risk has to be one that classifiers of
 # random labels attain, which several of the checks use.
@@ -42,7 +59,16 @@ CONFIGURATIONS = {
     "target_coverage": logistic(target_coverage=0.97),
     "target_coverage not randomized": logistic(target_coverage=0.97, randomize=False),
     "target_coverage all": logistic(target_coverage=1.0),
-    **{f"score {name}": logistic(uncertainty_score=name) for name in get_score_names()},
+    **{f"score {name}": logistic(uncertainty_score=name) for name in PLUG_IN},
+    **{
+        f"learned {type(score).__name__}": logistic(
+            uncertainty_score=score, reject_cost=1.0, cv=3
+        )
+        for score in LEARNED
+    },
+    "learned, share held out": logistic(
+        uncertainty_score=SELE(alphas=0.01), target_coverage=1.0, cv=0.4
+    ),
     "score object": logistic(uncertainty_score=ConditionalRisk(decision="bayes")),
     "score callable": SelectiveClassifier(
         KNeighborsClassifier(),
@@ -76,6 +102,16 @@ CONFIGURATIONS = {
     ),
     "calibrated": SelectiveClassifier(CalibratedClassifierCV(GaussianNB(), cv=2)),
     "cost of one": logistic(reject_cost=1.0, cv=3),
+    "regressor": SelectiveRegressor(
+        Ridge(), target_coverage=0.8, uncertainty_score=SELE(alphas=0.1), cv=3
+    ),
+    "regressor, target_risk": SelectiveRegressor(
+        Ridge(),
+        target_risk=1e6,
+        uncertainty_score=LossRegression(few_trees),
+        loss="absolute",
+        cv=3,
+    ),
 }
 
 # The configurations that reject rows of check_classifiers_train, which compares
@@ -86,7 +122,7 @@ REJECTS_ROWS = {
     "reject_cost zero_one",
     "target_coverage",
     "target_coverage not randomized",
-    *(f"score {name}" for name in get_score_names()),
+    *(f"score {name}" for name in PLUG_IN),
     "score object",
     "reject_label explicit",
     "cv int",
@@ -155,5 +191,6 @@ def test_tag_says_whether_predict_draws(name):
     estimator = CONFIGURATIONS[name]
     X = np.array([[0.0], [1.0], [2.0], [3.0]] * 10)
     fitted = estimator.fit(X, np.tile([0, 1, 0, 1], 10))
-    draws = 0 < fitted.rule_.nu < 1 and estimator.reject_label is not None
+    labels = getattr(estimator, "reject_label", None)
+    draws = 0 < fitted.rule_.nu < 1 and labels is not None
     assert estimator.__sklearn_tags__().non_deterministic or not draws

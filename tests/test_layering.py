@@ -21,12 +21,15 @@ FLOORS = {
     "_base": 4,
     "_cross_fitting": 4,
     "_reject_label": 4,
+    "_score_fitting": 4,
     "_selective": 4,
+    "_selective_base": 4,
+    "_selective_regressor": 4,
     "metrics": 5,
 }
 
 # Files of one estimator share the fourth floor as one room.
-ONE_ROOM = {"_base", "_cross_fitting", "_reject_label", "_selective"}
+ONE_ROOM = {room for room, floor in FLOORS.items() if floor == 4}
 
 # They never see an estimator: each function is tested on arrays.
 ARRAYS_ONLY = {"curves", "losses", "selection"}

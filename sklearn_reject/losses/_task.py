@@ -27,13 +27,17 @@ class TaskLoss:
            [1., 0.]])
     """
 
+    #: Whether a prediction may be a vector of several outputs.
+    takes_vectors = False
+
     def __call__(self, y_true, y_pred):
         """Return the loss of each sample.
 
         Parameters
         ----------
-        y_true, y_pred : array-like of shape (n_samples,)
-            True and predicted labels.
+        y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True and predicted labels or targets. Several outputs where
+            `takes_vectors` is set.
 
         Returns
         -------
@@ -46,7 +50,7 @@ class TaskLoss:
             If the labels are missing, of different lengths or kinds, or if a loss is
             negative or not finite.
         """
-        y_true, y_pred = _check_labels(y_true, y_pred)
+        y_true, y_pred = _check_labels(y_true, y_pred, self.takes_vectors)
         losses = check_non_negative_vector(self._losses(y_true, y_pred), "losses")
         check_same_length(len(y_true), losses=losses)
         return losses
@@ -94,7 +98,7 @@ class ZeroOneLoss(TaskLoss):
 class AbsoluteLoss(TaskLoss):
     """Absolute difference of numeric labels: abs(y_pred - y_true).
 
-    Suits ordinal classes, in units of the label.
+    Suits ordinal classes, in units of the label. The mean over several outputs.
 
     Examples
     --------
@@ -103,12 +107,16 @@ class AbsoluteLoss(TaskLoss):
     array([1., 3.])
     """
 
+    takes_vectors = True
+
     def _losses(self, y_true, y_pred):
-        return np.abs(_difference(y_true, y_pred, "absolute"))
+        return _mean_of_outputs(np.abs(_difference(y_true, y_pred, "absolute")))
 
 
 class SquaredLoss(TaskLoss):
     """Squared difference of numeric labels: (y_pred - y_true) ** 2.
+
+    The mean over several outputs.
 
     Examples
     --------
@@ -117,8 +125,10 @@ class SquaredLoss(TaskLoss):
     array([1., 9.])
     """
 
+    takes_vectors = True
+
     def _losses(self, y_true, y_pred):
-        return _difference(y_true, y_pred, "squared") ** 2
+        return _mean_of_outputs(_difference(y_true, y_pred, "squared") ** 2)
 
 
 class CostMatrixLoss(TaskLoss):
@@ -171,7 +181,8 @@ class CallableLoss(TaskLoss):
     Parameters
     ----------
     function : callable
-        Gets two label arrays of equal length, returns non-negative numbers.
+        Gets two arrays of labels or targets of equal shape, returns one non-negative
+        number a sample.
 
     Examples
     --------
@@ -180,7 +191,15 @@ class CallableLoss(TaskLoss):
     >>> late = CallableLoss(lambda y_true, y_pred: np.maximum(y_true - y_pred, 0))
     >>> late([3, 1], [1, 3])
     array([2., 0.])
+
+    Predictions may have several outputs:
+
+    >>> distance = CallableLoss(lambda y_true, y_pred: np.hypot(*(y_pred - y_true).T))
+    >>> distance([[0.0, 0.0]], [[3.0, 4.0]])
+    array([5.])
     """
+
+    takes_vectors = True
 
     def __init__(self, function):
         self.function = function
@@ -260,17 +279,29 @@ def _difference(y_true, y_pred, name):
     return y_pred.astype(np.float64) - y_true.astype(np.float64)
 
 
-def _check_labels(y_true, y_pred):
-    y_true, y_pred = _label_vector(y_true, "y_true"), _label_vector(y_pred, "y_pred")
+def _mean_of_outputs(losses):
+    return losses if losses.ndim == 1 else losses.mean(axis=1)
+
+
+def _check_labels(y_true, y_pred, takes_vectors):
+    y_true = _label_array(y_true, "y_true", takes_vectors)
+    y_pred = _label_array(y_pred, "y_pred", takes_vectors)
+    if y_true.shape[1:] != y_pred.shape[1:]:
+        raise ValueError(
+            "y_true and y_pred must have the same number of outputs, got shapes "
+            f"{y_true.shape} and {y_pred.shape}."
+        )
     check_same_length(len(y_true), y_pred=y_pred)
     _check_same_kind(y_true, y_pred, "y_true and y_pred")
     return y_true, y_pred
 
 
-def _label_vector(labels, name):
+def _label_array(labels, name, takes_vectors):
     array = np.asarray(labels)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    if array.ndim == 2 and takes_vectors:
+        return _numeric_matrix(array, name)
     if array.ndim != 1:
         raise ValueError(
             f"{name} must be a vector of labels of shape (n_samples,), got an array of "
@@ -283,6 +314,15 @@ def _label_vector(labels, name):
         raise ValueError(
             f"{name} has no label ({array[missing[0]]}) in row {missing[0]}. Remove "
             "the rows without labels."
+        )
+    return array
+
+
+def _numeric_matrix(array, name):
+    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        raise ValueError(
+            f"{name} with several outputs must hold finite numbers, got an array of "
+            f"dtype {array.dtype}."
         )
     return array
 

@@ -7,54 +7,27 @@ from sklearn_reject._response import Response
 from sklearn_reject._validation import check_vector
 
 
-class PlugInScore(BaseEstimator):
-    """Base of the scores that need nothing but a fitted classifier.
+class UncertaintyScore(BaseEstimator):
+    """Base of all uncertainty scores: what a fitted one says about samples.
 
-    A subclass writes `_uncertainty`, which gets a
+    A subclass writes `fit`, which sets `estimator_`, and `_uncertainty`, which gets a
     :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more uncertain.
+    = more uncertain. Derive from :class:`PlugInScore` or :class:`LearnedScore` rather
+    than from this.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import PlugInScore
-    >>> class GiniImpurity(PlugInScore):
-    ...     def _uncertainty(self, response):
-    ...         return 1 - (response.probabilities**2).sum(axis=1)
-    >>> X, y = load_iris(return_X_y=True)
-    >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))
-    >>> score.uncertainty(X[[0, 70]]).round(2)
-    array([0.  , 0.26])
+    >>> from sklearn_reject.scores import Entropy, UncertaintyScore
+    >>> isinstance(Entropy(), UncertaintyScore)
+    True
     """
 
     #: Whether the score estimates the conditional risk, so that it can be compared
     #: with a reject cost without any data.
     estimates_risk = False
 
-    def fit(self, X=None, y=None, *, estimator):
-        """Remember the classifier; a plug-in score learns nothing else.
-
-        Parameters
-        ----------
-        X, y : object, default=None
-            Ignored, present so that all scores are fitted alike.
-
-        estimator : estimator
-            Fitted classifier whose predictions are to be judged.
-
-        Returns
-        -------
-        self : object
-            The score.
-        """
-        check_is_fitted(estimator)
-        self._check(estimator)
-        self.estimator_ = estimator
-        return self
-
-    def _check(self, estimator):
-        """Raise for options that the score cannot work with."""
+    #: Whether `fit` learns from samples, which the classifier must not have seen.
+    learns = False
 
     def uncertainty(self, X):
         """Return how uncertain the classifier's prediction is for each sample.
@@ -118,3 +91,49 @@ class PlugInScore(BaseEstimator):
             The classifier's own predictions, unless the score decides itself.
         """
         return response.labels
+
+
+class PlugInScore(UncertaintyScore):
+    """Base of the scores that need nothing but a fitted classifier.
+
+    A subclass writes `_uncertainty`, which gets a
+    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
+    = more uncertain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import PlugInScore
+    >>> class GiniImpurity(PlugInScore):
+    ...     def _uncertainty(self, response):
+    ...         return 1 - (response.probabilities**2).sum(axis=1)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([0.  , 0.26])
+    """
+
+    def fit(self, X=None, y=None, *, estimator):
+        """Remember the classifier; a plug-in score learns nothing else.
+
+        Parameters
+        ----------
+        X, y : object, default=None
+            Ignored, present so that all scores are fitted alike.
+
+        estimator : estimator
+            Fitted classifier whose predictions are to be judged.
+
+        Returns
+        -------
+        self : object
+            The score.
+        """
+        check_is_fitted(estimator)
+        self._check(estimator)
+        self.estimator_ = estimator
+        return self
+
+    def _check(self, estimator):
+        """Raise for options that the score cannot work with."""

@@ -1,20 +1,29 @@
 """From what a user gives as `uncertainty_score` to a score object."""
 
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from sklearn_reject.scores._callable import CallableScore
+from sklearn_reject.scores._error_probability import ErrorProbability
 from sklearn_reject.scores._plug_in import (
     ConditionalRisk,
     Entropy,
     Margin,
     TopTwoGap,
 )
+from sklearn_reject.scores._regression import LossRegression, TrueClassProbability
+from sklearn_reject.scores._sele import SELE
+from sklearn_reject.scores._sele_boosting import SELEBoosting
 
 _SCORES = {
     "conditional_risk": ConditionalRisk,
     "entropy": Entropy,
+    "error_probability": ErrorProbability,
+    "loss_regression": LossRegression,
     "margin": Margin,
+    "sele": SELE,
+    "sele_boosting": SELEBoosting,
     "top_two_gap": TopTwoGap,
+    "true_class_probability": TrueClassProbability,
 }
 
 
@@ -30,19 +39,21 @@ def get_score_names():
     --------
     >>> from sklearn_reject.scores import get_score_names
     >>> get_score_names()
-    ['conditional_risk', 'entropy', 'margin', 'top_two_gap']
+    ['conditional_risk', 'entropy', 'error_probability', 'loss_regression', 'margin',
+     'sele', 'sele_boosting', 'top_two_gap', 'true_class_probability']
     """
     return sorted(_SCORES)
 
 
-def resolve_score(uncertainty_score, estimator, *, loss=None):
+def resolve_score(uncertainty_score, estimator, *, loss=None, random_state=None):
     """Turn a name, a score object or a callable into an unfitted score.
 
     Parameters
     ----------
     uncertainty_score : str, score object or callable
-        "auto" takes the conditional risk where the estimator has `predict_proba`, else
-        the margin. A callable is ``(estimator, X) -> (n_samples,)``.
+        "auto" takes a loss regression for regressors, and for classifiers the
+        conditional risk where they have `predict_proba`, else the margin. A callable is
+        ``(estimator, X) -> (n_samples,)``.
 
     estimator : estimator
         The classifier, fitted or not.
@@ -50,9 +61,12 @@ def resolve_score(uncertainty_score, estimator, *, loss=None):
     loss : str, array-like or callable, default=None
         Loss for a score that has a `loss` parameter left at None.
 
+    random_state : int or None, default=None
+        Source of randomness for a score that has a `random_state` left at None.
+
     Returns
     -------
-    score : PlugInScore
+    score : UncertaintyScore
         A new, unfitted score.
 
     Raises
@@ -68,8 +82,10 @@ def resolve_score(uncertainty_score, estimator, *, loss=None):
     Margin()
     """
     score = _to_score(uncertainty_score, estimator)
-    if loss is not None and getattr(score, "loss", loss) is None:
-        score.set_params(loss=loss)
+    parameters = score.get_params(deep=False)
+    for name, value in {"loss": loss, "random_state": random_state}.items():
+        if value is not None and parameters.get(name, value) is None:
+            score.set_params(**{name: value})
     return score
 
 
@@ -102,8 +118,11 @@ def _automatic_score(estimator):
         return ConditionalRisk()
     if hasattr(estimator, "decision_function"):
         return Margin()
+    if hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator):
+        return LossRegression()
     raise ValueError(
         "uncertainty_score='auto' needs a classifier with `predict_proba` or "
         f"`decision_function`, and {type(estimator).__name__} has neither. Pass a "
-        "callable (estimator, X) -> (n_samples,) as uncertainty_score."
+        "learned score such as 'error_probability', or a callable (estimator, X) -> "
+        "(n_samples,), as uncertainty_score."
     )

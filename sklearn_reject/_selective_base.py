@@ -1,0 +1,368 @@
+"""What a classifier and a regressor that reject have in common: fitting the rule."""
+
+from functools import partial
+from inspect import signature
+from numbers import Integral
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Bunch, check_random_state, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._base import BaseReject
+from sklearn_reject._cross_fitting import (
+    DEFAULT_FOLDS,
+    check_cv_choice,
+    fit_on_all,
+    fit_on_part,
+    is_share,
+    make_splits,
+)
+from sklearn_reject._response import Response
+from sklearn_reject._score_fitting import (
+    ObservedSample,
+    cross_fit_uncertainty,
+    observe_and_charge,
+)
+from sklearn_reject._sklearn_private import (
+    _check_method_params,
+    _routing_enabled,
+    _safe_indexing,
+    _safe_split,
+)
+from sklearn_reject._validation import check_number, check_option, check_sample_weight
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.scores import resolve_score
+from sklearn_reject.selection import (
+    chow_rule,
+    solve_reject_cost,
+    solve_target_coverage,
+    solve_target_risk,
+)
+
+
+class BaseSelective(BaseReject):
+    """Base of the estimators that solve one of the three rejection models.
+
+    A subclass has the parameters of :class:`SelectiveClassifier`, fits `loss_` and
+    `uncertainty_score_` in `_resolve(y)`, and writes `_default_target`, `_check_kind`,
+    `_check_y`, `_all_classes` and `_bound`.
+    """
+
+    #: What the estimator inside has to be.
+    _kind = None
+
+    #: Whether folds get their share of each class.
+    _stratifies = True
+
+    # `fit` takes it through **params, where no request would be found.
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
+
+    def _fit(self, X, y, params):
+        # A fit that fails leaves no rule of an earlier one behind.
+        vars(self).pop("rule_", None)
+        target = self._check_target()
+        self._check_parameters()
+        X, y = indexable(X, y)
+        y = self._check_y(y)
+        routed, weight = self._route(len(y), params)
+        self._resolve(y)
+        self._check_protocol(target, weight)
+        judged = self._fit_and_judge(X, y, routed, target, weight)
+        self.rule_ = self._solve(target, judged, weight)
+        self._copy_feature_names()
+        return self
+
+    def score(self, X, y, sample_weight=None):
+        """Return the negative area under the risk-coverage curve.
+
+        It tells how well the uncertainty orders the losses, whatever the threshold, so
+        that no search over hyper-parameters can win by rejecting everything.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        score : float
+            At most zero, higher is better.
+        """
+        labels, uncertainty = self._predict_with_uncertainty(X)
+        losses = self.loss_(y, labels)
+        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        try:
+            score = resolve_score(self.uncertainty_score, self.estimator)
+        except (TypeError, ValueError):  # `fit` will say what is wrong with it
+            return tags
+        if not getattr(score, "takes_sparse", True):
+            tags.input_tags.sparse = False
+        return tags
+
+    def get_metadata_routing(self):
+        """Return where metadata go: to this `fit`, the estimator and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=to_fit)
+        if hasattr(self.cv, "get_metadata_routing"):
+            router.add(splitter=self.cv, method_mapping=to_split)
+        return router
+
+    def _names_of_targets(self):
+        names = ("reject_cost", "target_risk", "target_coverage")
+        given = [name for name in names if getattr(self, name) is not None]
+        return given or ["reject_cost"]
+
+    def _check_target(self):
+        """Return the name and the value of the one target."""
+        given = self._names_of_targets()
+        if len(given) > 1:
+            values = ", ".join(f"{name}={getattr(self, name)!r}" for name in given)
+            raise ValueError(
+                f"At most one of reject_cost, target_risk and target_coverage may be "
+                f"given, got {values}. Keep the one that matters and leave the others "
+                "at None."
+            )
+        name = given[0]
+        value = getattr(self, name)
+        if value is None:
+            value = self._default_target()
+        is_coverage = name == "target_coverage"
+        high = 1.0 if is_coverage else np.inf
+        return name, check_number(value, name, high=high, open_low=is_coverage)
+
+    def _check_parameters(self):
+        for method in ("fit", "predict"):
+            if not hasattr(self.estimator, method):
+                raise ValueError(
+                    f"estimator must be a {self._kind} with `fit` and `predict`, got "
+                    f"{self.estimator!r} without `{method}`."
+                )
+        self._check_kind()
+        check_option(self.randomize, "randomize", (True, False))
+        check_random_state(self.random_state)
+
+    def _check_protocol(self, target, weight):
+        """Raise where samples would judge what they have trained."""
+        check_cv_choice(self.cv, self.estimator, learns=self._learns())
+        if self.confidence is None:
+            return
+        if target[0] == "reject_cost":
+            raise ValueError(
+                f"confidence={self.confidence!r} needs a target_risk or a "
+                "target_coverage to guarantee; a reject_cost has no bound to hold."
+            )
+        if weight is not None:
+            raise ValueError(
+                "confidence cannot be had with sample_weight: a guarantee is about "
+                "samples drawn alike. Leave the weights out or, to give them to the "
+                "estimator inside only, enable metadata routing and call "
+                "`set_fit_request(sample_weight=False)`."
+            )
+        is_fresh = isinstance(self.estimator, FrozenEstimator) and not self._learns()
+        if not is_fresh and not is_share(self.cv):
+            raise ValueError(
+                f"confidence={self.confidence!r} needs samples on which neither the "
+                f"estimator nor the uncertainty score was fitted, and cv={self.cv!r} "
+                "keeps none. Hold a share out, for example with cv=0.3, or freeze what "
+                "was fitted on other samples with FrozenEstimator."
+            )
+
+    def _route(self, n_samples, params):
+        """Return the parameters of the inner calls, and the weights of the rule."""
+        params = {name: value for name, value in params.items() if value is not None}
+        weight = check_sample_weight(params.get("sample_weight"), n_samples)
+        if _routing_enabled():
+            refuses = (
+                self._get_metadata_request().fit.requests["sample_weight"] is False
+            )
+            routed = process_routing(self, "fit", **params)
+            return routed, None if refuses else weight
+        if isinstance(self.estimator, FrozenEstimator):
+            params = {}
+        elif weight is not None:
+            _check_takes_weights(self.estimator)
+        return Bunch(estimator=Bunch(fit=params)), weight
+
+    def _resolve_score(self):
+        """Return the score, with the loss and a seed unless it has its own."""
+        seed = self.random_state
+        if seed is not None and not isinstance(seed, Integral):
+            seed = seed.randint(np.iinfo(np.int32).max)
+        score = resolve_score(
+            self.uncertainty_score, self.estimator, loss=self.loss_, random_state=seed
+        )
+        if isinstance(score, FrozenEstimator):
+            check_is_fitted(score.estimator, "estimator_")
+        return score
+
+    def _learns(self):
+        """Tell whether `fit` has to learn the uncertainty score."""
+        score = self.uncertainty_score_
+        return not isinstance(score, FrozenEstimator) and getattr(
+            score, "learns", False
+        )
+
+    def _is_chow(self, target):
+        """Tell whether the score is in units of the reject cost already."""
+        inherits_loss = getattr(self.uncertainty_score, "loss", None) is None
+        estimates_risk = getattr(self.uncertainty_score_, "estimates_risk", False)
+        return target[0] == "reject_cost" and estimates_risk and inherits_loss
+
+    def _fit_and_judge(self, X, y, routed, target, weight):
+        """Fit, and return scores, losses and rows that the rule is solved on."""
+        needs_no_data = self.cv is None and self._is_chow(target)
+        if self._learns():
+            return self._learn_and_judge(X, y, routed, weight)
+        judge = partial(_judge, self.uncertainty_score_, self.loss_)
+        fit_params = routed.estimator.fit
+        if is_share(self.cv):
+            [split] = self._splits(X, y, routed)
+            self.estimator_, judged, rows = fit_on_part(
+                self, X, y, split, judge, fit_params
+            )
+        else:
+            is_frozen = isinstance(self.estimator, FrozenEstimator)
+            splits = [] if is_frozen or needs_no_data else self._splits(X, y, routed)
+            self.estimator_, judged, rows = fit_on_all(
+                self, X, y, splits, judge, fit_params
+            )
+            if is_frozen:
+                judged, rows = judge(Response(self.estimator_, X), y), slice(None)
+        if not isinstance(self.uncertainty_score_, FrozenEstimator):
+            self.uncertainty_score_.fit(estimator=self.estimator_)
+        return (*judged, rows) if judged else None
+
+    def _learn_and_judge(self, X, y, routed, weight):
+        """Fit estimator and score, and judge samples that the score has not seen."""
+        self.uncertainty_score_.prepare(self._all_classes(), self.loss_)
+        splits, params = self._splits(X, y, routed), routed.estimator.fit
+        if not is_share(self.cv):
+            observed = self._observe_and_learn(X, y, splits, params, weight)
+            folds = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
+            uncertainty = cross_fit_uncertainty(
+                self.uncertainty_score_, observed, folds, self.n_jobs
+            )
+            return uncertainty, observed.losses, observed.rows
+        [(train, test)] = splits
+        X_train, y_train = _safe_split(self.estimator, X, y, train)
+        X_test, y_test = _safe_split(self.estimator, X, y, test, train)
+        params = _check_method_params(X, params, indices=train)
+        inner = self._inner_splits(X_train, y_train)
+        part = None if weight is None else weight[train]
+        self._observe_and_learn(X_train, y_train, inner, params, part)
+        response = Response(self.estimator_, X_test)
+        return *_judge(self.uncertainty_score_, self.loss_, response, y_test), test
+
+    def _inner_splits(self, X, y):
+        """Return folds of what is left beside a share that is held out."""
+        folds = len(y)
+        if self._stratifies:
+            folds = np.unique(y, return_counts=True)[1].max()
+        folds = max(2, min(DEFAULT_FOLDS, folds))
+        return make_splits(folds, X, y, stratify=self._stratifies)
+
+    def _observe_and_learn(self, X, y, splits, params, weight):
+        """Fit the estimator, and the score on what the estimator says out of fold."""
+        observe = partial(observe_and_charge, self.uncertainty_score_, self.loss_)
+        rows = np.concatenate([test for _, test in splits])
+        if isinstance(self.estimator, FrozenEstimator):
+            self.estimator_, _, _ = fit_on_all(self, X, y, [], observe, params)
+            told = observe(Response(self.estimator_, X), y)
+            told = tuple(values[rows] for values in told)
+        else:
+            self.estimator_, told, _ = fit_on_all(self, X, y, splits, observe, params)
+        *told, losses = told
+        observed = ObservedSample(
+            _safe_indexing(X, rows), told, losses, rows, _take(weight, rows)
+        )
+        self.uncertainty_score_.learn(*observed.training())
+        self.uncertainty_score_.estimator_ = self.estimator_
+        return observed
+
+    def _splits(self, X, y, routed):
+        """Return the splits that judge the estimator."""
+        # Not every router has a splitter, and an empty one answers `get` only.
+        splitter = routed.get("splitter", Bunch(split={}))
+        return make_splits(
+            self.cv,
+            X,
+            y,
+            # A certificate is about samples that are drawn independently.
+            stratify=self._stratifies and self.confidence is None,
+            random_state=self.random_state,
+            split_params=splitter.split,
+        )
+
+    def _solve(self, target, judged, weight):
+        """Solve the rule on the samples that judged the estimator."""
+        name, value = target
+        if judged is None:
+            return chow_rule(value)
+        scores, losses, rows = judged
+        samples = {
+            "scores": scores,
+            "losses": losses,
+            "sample_weight": None if weight is None else weight[rows],
+        }
+        if self._is_chow(target):
+            return chow_rule(value).measure(**samples)
+        if name == "reject_cost":
+            return solve_reject_cost(target=value, **samples)
+        options = {"randomize": self.randomize}
+        if self.confidence is not None:
+            options |= {
+                "confidence": self.confidence,
+                "random_state": self.random_state,
+            }
+        if name == "target_coverage":
+            return solve_target_coverage(target=value, **samples, **options)
+        if self.confidence is not None:
+            options |= self._bound()
+        return solve_target_risk(target=value, **samples, **options)
+
+
+def _judge(score, loss, response, y):
+    """Return uncertainty and loss of each sample of a response."""
+    labels, uncertainty = score.judge(response)
+    if hasattr(response.estimator, "classes_"):
+        _ = response.label_indices  # raises for labels that are no classes
+    return uncertainty, loss(y, labels)
+
+
+def _take(weight, rows):
+    return None if weight is None else weight[rows]
+
+
+def _check_takes_weights(estimator):
+    parameters = signature(estimator.fit).parameters.values()
+    if not any(
+        p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters
+    ):
+        raise ValueError(
+            f"sample_weight was given, but {type(estimator).__name__}.fit does not "
+            "take it. To weigh the samples for the rule only, enable metadata routing "
+            "and call `set_fit_request(sample_weight=True)` on the meta-estimator."
+        )

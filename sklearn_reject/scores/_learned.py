@@ -1,0 +1,238 @@
+"""What the scores have in common that are learned from samples."""
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._response import Response
+from sklearn_reject._sklearn_private import (
+    SILENT_CONTEXT,
+    CallbackSupportMixin,
+    with_callbacks,
+)
+from sklearn_reject._validation import check_sample_weight, check_vector
+from sklearn_reject.losses import check_loss
+from sklearn_reject.scores._base import UncertaintyScore
+from sklearn_reject.scores._observations import Observations, find_labels, find_outputs
+
+
+class LearnedScore(CallbackSupportMixin, UncertaintyScore):
+    """Base of the scores that learn where a fitted classifier goes wrong.
+
+    A subclass writes `_learn`, which gets observations (with the samples in `X`), what
+    to learn from them (the losses, unless it defines `_aims`), sample weights or None,
+    and a callback context; and `_predict`, which gets observations and returns one
+    number a sample, higher = more uncertain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn_reject.scores import LearnedScore
+    >>> class NeighboursLoss(LearnedScore):
+    ...     def _learn(self, observations, aims, sample_weight, context):
+    ...         self.neighbours_ = KNeighborsRegressor().fit(observations.X, aims)
+    ...
+    ...     def _predict(self, observations):
+    ...         return self.neighbours_.predict(observations.X)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = GaussianNB().fit(X[::2], y[::2])
+    >>> score = NeighboursLoss().fit(X[1::2], y[1::2], estimator=classifier)
+    >>> score.uncertainty(X[[0, 72]])
+    array([0. , 0.4])
+    """
+
+    learns = True
+
+    #: Whether the score looks at the outputs of the classifier beside its labels.
+    needs_outputs = True
+
+    #: Whether the unit of the score means nothing. It is standardised, then, to mean 0
+    #: and standard deviation 1 on the samples it was learned from: scores learned from
+    #: different folds could not be compared with one threshold otherwise.
+    only_orders = False
+
+    #: Whether the score works on a sparse matrix of samples.
+    takes_sparse = True
+
+    #: Task loss of a prediction; None takes that of the meta-estimator around it.
+    loss = None
+
+    def fit(self, X, y, *, estimator, sample_weight=None):
+        """Learn where an estimator goes wrong.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that the estimator was not fitted on. On those that it was fitted
+            on it errs less than it will.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their true labels, or the targets of a regressor.
+
+        estimator : estimator
+            Fitted classifier or regressor whose predictions are to be judged.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        self : object
+            The fitted score.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, or the estimator lacks what the score needs.
+        """
+        check_is_fitted(estimator)
+        self._fit_and_tell(X, y, estimator, sample_weight)
+        self.estimator_ = estimator
+        return self
+
+    # The decorator calls its own argument `estimator`.
+    @with_callbacks
+    def _fit_and_tell(self, X, y, judged, sample_weight):
+        X, y = indexable(X, np.asarray(y))
+        weight = check_sample_weight(sample_weight, len(y))
+        self.prepare(None if is_regressor(judged) else judged.classes_)
+        *told, aims = self.observe(Response(judged, X), y)
+        context = self._init_callback_context(max_subtasks=self._count_tasks())
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        self.learn(X, *told, aims, weight, context=context)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+
+    def prepare(self, classes, loss=None):
+        """Resolve the loss and check the options.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n_classes,) or None
+            All class labels; None for a regressor.
+
+        loss : TaskLoss, default=None
+            Loss to take unless the score has one of its own.
+
+        Returns
+        -------
+        self : object
+            The score.
+        """
+        self.classes_ = None if classes is None else np.asarray(classes)
+        if loss is None:
+            loss = "squared" if classes is None else "zero_one"
+        loss = loss if self.loss is None else self.loss
+        self.loss_ = check_loss(loss, labels=self.classes_)
+        return self
+
+    def observe(self, response, y):
+        """Return what there is to learn from a response.
+
+        Parameters
+        ----------
+        response : Response
+            What an estimator says about samples that it was not fitted on.
+
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Their true labels or targets.
+
+        Returns
+        -------
+        outputs, labels, aims : ndarray
+            Arrays with one entry a sample, to be given to :meth:`learn`, perhaps
+            together with those of other folds.
+        """
+        # The outputs come first: labels may follow from them without a pass.
+        told = self._tell(response)
+        return *told, self._aims(response, y)
+
+    def learn(self, X, outputs, labels, aims, sample_weight=None, *, context=None):
+        """Learn from what was observed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        outputs, labels, aims : ndarray
+            What :meth:`observe` returned for them.
+
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        context : callback context, default=None
+            Is told of the progress.
+
+        Returns
+        -------
+        self : object
+            The score, which :meth:`predict_observed` can use.
+        """
+        weight, present = sample_weight, slice(None)
+        if weight is not None:
+            present = np.flatnonzero(weight)
+            weight = weight[present]
+        observations = self._pool(X, outputs, labels).take(present)
+        self._learn(observations, aims[present], weight, context or SILENT_CONTEXT)
+        self.center_, self.scale_ = 0.0, 1.0
+        if self.only_orders:
+            self._standardize(self._predict(observations), weight)
+        return self
+
+    def _standardize(self, scores, weight):
+        self.center_ = float(np.average(scores, weights=weight))
+        variance = np.average((scores - self.center_) ** 2, weights=weight)
+        self.scale_ = float(np.sqrt(variance)) or 1.0
+
+    def predict_observed(self, X, outputs, labels):
+        """Return the uncertainty of samples that were observed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        outputs, labels : ndarray
+            What :meth:`observe` returned for them.
+
+        Returns
+        -------
+        uncertainty : ndarray of shape (n_samples,)
+            Higher = more uncertain.
+        """
+        values = self._predict(self._pool(X, outputs, labels))
+        return check_vector((values - self.center_) / self.scale_, "uncertainty_score")
+
+    def _uncertainty(self, response):
+        return self.predict_observed(response.X, *self._tell(response))
+
+    def _tell(self, response):
+        outputs = find_outputs(response, self.classes_) if self.needs_outputs else None
+        labels = find_labels(response, self.classes_)
+        return np.empty((len(labels), 0)) if outputs is None else outputs, labels
+
+    def _pool(self, X, outputs, labels):
+        n_labels = 1 if self.classes_ is None else len(self.classes_)
+        return Observations(X, outputs, labels, n_labels)
+
+    def _aims(self, response, y):
+        return self.loss_(y, response.labels)
+
+    def _count_tasks(self):
+        """Return the number of tasks that :meth:`_track` will tell of."""
+        return 0
+
+    def _track(self, context, name):
+        """Return what wraps the items of a loop and tells callbacks of each."""
+
+        def track(items):
+            for item in items:
+                task = context.subcontext(task_name=name)
+                task.call_on_fit_task_begin(estimator=self)
+                yield item
+                task.call_on_fit_task_end(estimator=self)
+
+        return track

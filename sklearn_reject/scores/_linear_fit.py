@@ -1,0 +1,144 @@
+"""Fitting a linear score: a path of penalties, the best by its area."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from sklearn_reject._validation import check_option
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.scores._linear import LabelledFeatures
+from sklearn_reject.scores._validation_part import split_off
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A fitted linear score.
+
+    Attributes
+    ----------
+    features : LabelledFeatures
+        The features.
+
+    weights : ndarray of shape (n_labels, n_features + 1)
+        Weights of the standardised features, the intercept last.
+
+    alpha : float
+        Strength of the penalty.
+    """
+
+    features: LabelledFeatures
+    weights: np.ndarray
+    alpha: float
+
+    def predict(self, observations):
+        """Return the scores of observed samples."""
+        design = self.features.design(observations)
+        return design.unsort(design.scores(self.weights))
+
+
+@dataclass(frozen=True)
+class LinearFit:
+    """How to fit a linear score, with the options that the scores have.
+
+    Attributes
+    ----------
+    make_solver : callable
+        Gets a design, aims and sample weights in the order of its rows, and returns
+        ``solve(alpha, start)``, which returns weights for a penalty.
+
+    features, alphas, validation_fraction, refit, random_state : object
+        As the scores have them.
+    """
+
+    make_solver: Callable
+    features: object
+    alphas: tuple
+    validation_fraction: float
+    refit: bool
+    random_state: object
+
+    def fit(self, observations, aims, losses, weight, track=iter):
+        """Fit, and choose the penalty of least area on a validation part.
+
+        Parameters
+        ----------
+        observations, aims, losses, weight : object
+            Samples, what to learn, their losses, and sample weights or None.
+
+        track : callable, default=iter
+            Wraps the penalties and is told of the progress by that.
+
+        Returns
+        -------
+        model : LinearModel
+            The score.
+
+        areas : dict of float to float
+            Area under the risk-coverage curve of the validation part by alpha; empty
+            where there is nothing to choose, or too little to choose by.
+        """
+        alphas = _check_alphas(self.alphas)
+        check_option(self.refit, "refit", (True, False))
+        parts = split_off(losses, self.validation_fraction, self.random_state)
+        if parts is None or len(alphas) == 1:
+            [model] = self._fit_path(observations, aims, weight, track(alphas[:1]))
+            return model, {}
+        train, held = parts
+        models = self._fit_path(
+            observations.take(train), aims[train], _take(weight, train), track(alphas)
+        )
+        samples = losses[held], observations.take(held), _take(weight, held)
+        areas = [_area(model, *samples) for model in models]
+        best = models[int(np.argmin(areas))]
+        if self.refit:
+            [best] = self._fit_path(
+                observations, aims, weight, [best.alpha], best.weights
+            )
+        return best, dict(zip(alphas, areas, strict=True))
+
+    def _fit_path(self, observations, aims, weight, alphas, start=None):
+        """Fit one score a penalty, each starting from the one before."""
+        features = LabelledFeatures(self.features).fit(observations, weight)
+        design = features.design(observations)
+        weight = None if weight is None else design.sort(weight)
+        solve = self.make_solver(design, design.sort(aims), weight)
+        models = []
+        for alpha in alphas:
+            start = solve(alpha, np.zeros(design.shape) if start is None else start)
+            weights = _fill_unseen(start, design)
+            models.append(LinearModel(features, weights, alpha))
+        return models
+
+
+def _take(weight, rows):
+    return None if weight is None else weight[rows]
+
+
+def _area(model, losses, observations, weight):
+    return aurc_score(model.predict(observations), losses, sample_weight=weight)
+
+
+def _fill_unseen(weights, design):
+    """Make labels that were not seen as uncertain as the average sample."""
+    unseen = [start == end for start, end in design.groups]
+    filled = weights.copy()
+    filled[unseen] = 0.0
+    filled[unseen, -1] = design.scores(weights).mean()
+    return filled
+
+
+def _check_alphas(alphas):
+    """Return penalties from the strongest to the weakest."""
+    values = np.atleast_1d(np.asarray(alphas, dtype=object))
+    valid = [
+        isinstance(a, Real) and not isinstance(a, bool) and 0 <= a < np.inf
+        for a in values.ravel()
+    ]
+    if values.ndim != 1 or not valid or not all(valid):
+        raise ValueError(
+            "alphas must be finite, non-negative numbers, at least one, got "
+            f"{alphas!r}."
+        )
+    return sorted({float(a) for a in values}, reverse=True)

@@ -1,0 +1,293 @@
+"""Estimators with learned scores: who learns from what, and what may be certified."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.metrics import neg_aurc_scorer
+from sklearn_reject.scores import SELE, ErrorProbability, LossRegression
+
+X, y = make_classification(
+    1200, 8, n_informative=5, n_classes=3, class_sep=0.8, flip_y=0.05, random_state=0
+)
+TRAIN, TEST = slice(0, 900), slice(900, None)
+NAIVE = GaussianNB()
+
+
+class Memory(RegressorMixin, BaseEstimator):
+    """Knows the loss of the samples it has seen, and says .5 of all others."""
+
+    seen = None  # rows of the last fit of any instance, for the tests
+
+    def fit(self, X, y):
+        self.losses_ = {row.tobytes(): loss for row, loss in zip(X, y, strict=True)}
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.array([self.losses_.get(row.tobytes(), 0.5) for row in X])
+
+
+MEMORY = LossRegression(Memory(), "input")
+FROZEN = FrozenEstimator(GaussianNB().fit(X[:300], y[:300]))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("cv", [None, 3, 0.3, ShuffleSplit(4, random_state=0)])
+@pytest.mark.parametrize("estimator", [NAIVE, FROZEN], ids=["fitted", "frozen"])
+def test_no_sample_is_judged_by_a_score_that_has_seen_it(estimator, cv, n_jobs):
+    selective = SelectiveClassifier(
+        estimator,
+        uncertainty_score=MEMORY,
+        target_coverage=0.5,
+        cv=cv,
+        n_jobs=n_jobs,
+        random_state=0,
+    ).fit(X, y)
+    # A memory that judged its own samples would find half of them without any risk.
+    error_rate = np.mean(NAIVE.fit(X, y).predict(X) != y)
+    assert selective.rule_.threshold == 0.5
+    assert selective.rule_.selective_risk == pytest.approx(error_rate, abs=0.08)
+    with pytest.raises(InfeasibleTargetError):
+        selective.set_params(target_coverage=None, target_risk=0.05).fit(X, y)
+
+
+def test_the_final_score_has_learned_from_every_sample():
+    selective = SelectiveClassifier(NAIVE, uncertainty_score=MEMORY, cv=3).fit(X, y)
+    assert set(selective.uncertainty(X)) == {0.0, 1.0}
+    held = SelectiveClassifier(NAIVE, uncertainty_score=MEMORY, cv=0.25).fit(X, y)
+    known = held.uncertainty(X) != 0.5
+    assert known.mean() == pytest.approx(0.75)
+
+
+def test_groups_stay_together():
+    groups = np.arange(len(X)) // 4
+    twins = np.repeat(X[::4], 4, axis=0)
+    splits = list(GroupKFold(5).split(twins, y, groups))
+    thresholds = [
+        SelectiveClassifier(
+            NAIVE, cv=cv, uncertainty_score=MEMORY, target_coverage=0.5, random_state=0
+        )
+        .fit(twins, y)
+        .rule_.threshold
+        for cv in (splits, KFold(5, shuffle=True, random_state=0))
+    ]
+    # With twins in other folds a memory is sure of many samples it should not know.
+    assert thresholds[0] == 0.5
+    assert thresholds[1] in (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["sele", "sele_boosting"])
+def test_scores_without_a_unit_can_be_compared_between_folds(name):
+    selective = SelectiveClassifier(
+        NAIVE, uncertainty_score=name, target_coverage=0.7, random_state=0
+    ).fit(X[TRAIN], y[TRAIN])
+    assert selective.accept(X[TEST]).mean() == pytest.approx(0.7, abs=0.1)
+
+
+@pytest.mark.parametrize("cv", [None, 0.3])
+@pytest.mark.parametrize("name", ["error_probability", "loss_regression"])
+def test_learned_beats_naive_confidence(name, cv):
+    shared = dict(target_coverage=0.6, random_state=0, cv=cv)
+    own = SelectiveClassifier(NAIVE, **shared).fit(X[TRAIN], y[TRAIN])
+    learned = SelectiveClassifier(NAIVE, uncertainty_score=name, **shared)
+    learned.fit(X[TRAIN], y[TRAIN])
+    assert learned.score(X[TEST], y[TEST]) > own.score(X[TEST], y[TEST])
+    assert learned.accept(X[TEST]).mean() == pytest.approx(0.6, abs=0.12)
+
+
+def test_rule_is_solved_on_cross_fitted_uncertainty():
+    [halves] = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
+    splits = [halves, halves[::-1]]
+    score = LossRegression(random_state=0)
+    selective = SelectiveClassifier(
+        NAIVE, uncertainty_score=score, target_coverage=0.7, cv=splits
+    ).fit(X, y)
+    expected, losses = np.empty(len(X)), np.empty(len(X))
+    observed = {}
+    for fold, (train, test) in enumerate(splits):
+        model = GaussianNB().fit(X[train], y[train])
+        losses[test] = model.predict(X[test]) != y[test]
+        observed[fold] = np.hstack([X[test], model.predict_proba(X[test])])
+    for fold, (_, test) in enumerate(splits):
+        _, other = splits[1 - fold]
+        regressor = score._make_regressor().fit(observed[1 - fold], losses[other])
+        expected[test] = regressor.predict(observed[fold])
+    threshold = np.sort(expected)[round(0.7 * len(X)) - 1]
+    assert selective.rule_.threshold == pytest.approx(threshold)
+    kept = expected <= threshold
+    assert selective.rule_.selective_risk == pytest.approx(losses[kept].mean())
+
+
+def test_reject_cost_is_compared_with_an_estimate_of_the_risk():
+    for score in ("loss_regression", "error_probability"):
+        selective = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
+        rule = selective.fit(X, y).rule_
+        assert (rule.threshold, rule.nu) == (0.2, 1.0)
+        assert 0 < rule.selective_risk < 0.2
+    order = SelectiveClassifier(NAIVE, uncertainty_score="sele", reject_cost=0.2)
+    assert order.fit(X, y).rule_.threshold != 0.2
+
+
+def test_classes_that_a_fold_lacks():
+    labels = y.copy()
+    labels[:2] = 9
+    splits = [
+        (np.arange(600), np.arange(600, 1200)),
+        (np.arange(600, 1200), np.arange(600)),
+    ]
+    for classifier in (NAIVE, LinearSVC(), LogisticRegression()):
+        for name in ("loss_regression", "sele"):
+            selective = SelectiveClassifier(
+                classifier,
+                uncertainty_score=name,
+                target_coverage=0.5,
+                cv=splits,
+                random_state=0,
+            ).fit(X, labels)
+            assert list(selective.classes_) == [0, 1, 2, 9]
+            assert selective.accept(X).mean() == pytest.approx(0.5, abs=0.15)
+
+
+def test_weights_reach_the_score():
+    weight = np.where(np.arange(len(X)) < 600, 1.0, 0.0)
+    shared = dict(uncertainty_score=SELE(1e-2), target_coverage=0.5, cv=0.3)
+    selective = SelectiveClassifier(NAIVE, random_state=0, **shared)
+    selective.fit(X, y, sample_weight=weight)
+    without = SelectiveClassifier(NAIVE, random_state=0, **shared).fit(X, y)
+    assert np.abs(selective.uncertainty(X) - without.uncertainty(X)).max() > 0.01
+
+
+def test_seed_reaches_the_score():
+    shared = dict(uncertainty_score="sele_boosting", target_coverage=0.5, cv=2)
+    first, second = (
+        SelectiveClassifier(NAIVE, random_state=seed, **shared).fit(X[:300], y[:300])
+        for seed in (0, np.random.RandomState(0))
+    )
+    again = SelectiveClassifier(NAIVE, random_state=0, **shared).fit(X[:300], y[:300])
+    np.testing.assert_array_equal(first.uncertainty(X), again.uncertainty(X))
+    assert second.uncertainty_score_.random_state is not None
+    assert pickle.loads(pickle.dumps(first)).rule_ == first.rule_
+
+
+def test_search_over_scores_and_their_parameters():
+    selective = SelectiveClassifier(NAIVE, uncertainty_score=SELE(random_state=0))
+    grid = {"uncertainty_score__features": ["input", "both", "per_label_linear"]}
+    search = GridSearchCV(selective, grid, scoring=neg_aurc_scorer, cv=3).fit(X, y)
+    assert search.best_params_["uncertainty_score__features"] != "input"
+
+
+def test_frozen_score_is_used_as_it_is():
+    score = ErrorProbability(random_state=0)
+    score.fit(X[300:600], y[300:600], estimator=FROZEN.estimator)
+    selective = SelectiveClassifier(
+        FROZEN,
+        uncertainty_score=FrozenEstimator(score),
+        target_coverage=0.5,
+        confidence=0.9,
+        random_state=0,
+    ).fit(X[600:], y[600:])
+    np.testing.assert_array_equal(selective.uncertainty(X), score.uncertainty(X))
+    assert selective.rule_.certificate.quantity == "coverage"
+    unfitted = FrozenEstimator(ErrorProbability())
+    with pytest.raises(NotFittedError):
+        SelectiveClassifier(FROZEN, uncertainty_score=unfitted).fit(X, y)
+
+
+def test_certified_risk_holds_out_what_it_is_solved_on():
+    selective = SelectiveClassifier(
+        NAIVE,
+        uncertainty_score="error_probability",
+        target_risk=0.3,
+        confidence=0.9,
+        cv=0.4,
+        random_state=0,
+    ).fit(X, y)
+    certificate = selective.rule_.certificate
+    assert (certificate.n_samples, certificate.bound) == (480, "binomial")
+    assert (certificate.target, certificate.confidence) == (0.3, 0.9)
+    # Fitted on the rest alone: a memory does not know what was held out.
+    memory = SelectiveClassifier(
+        NAIVE, uncertainty_score=MEMORY, target_coverage=0.9, confidence=0.9, cv=0.4
+    ).fit(X, y)
+    assert np.sum(memory.uncertainty(X) == 0.5) == 480
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound"),
+    [
+        ("zero_one", "binomial"),
+        ("absolute", "betting"),
+        ([[0, 4, 4], [4, 0, 4], [4, 4, 0]], "binomial"),
+    ],
+)
+def test_bound_follows_from_the_losses_that_are_possible(loss, bound):
+    scale = 1 if loss == "zero_one" else 4
+    selective = SelectiveClassifier(
+        NAIVE, loss=loss, target_risk=0.45 * scale, confidence=0.8, cv=0.5
+    ).fit(X, y)
+    assert selective.rule_.certificate.bound == bound
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target_risk": 0.3}, "confidence=0.9 needs samples on which neither"),
+        ({"target_risk": 0.3, "cv": 5}, "cv=5 keeps none. Hold a share out"),
+        ({"cv": 0.3}, "needs a target_risk or a target_coverage"),
+        ({"reject_cost": 0.3, "cv": 0.3}, "a reject_cost has no bound to hold"),
+        (
+            {"estimator": FROZEN, "uncertainty_score": "sele", "target_risk": 0.3},
+            "cv=None keeps none",
+        ),
+        ({"target_risk": 0.3, "cv": 0.3, "confidence": 1.0}, "confidence must be"),
+        ({"target_risk": 0.3, "cv": 0.3, "confidence": 90}, "confidence must be"),
+        ({"target_risk": 1e-3, "cv": 0.3}, "at least 2302 are needed"),
+    ],
+)
+def test_confidence_that_cannot_be_had(options, message):
+    options = {"estimator": NAIVE, "confidence": 0.9, "random_state": 0} | options
+    with pytest.raises(ValueError, match=message):
+        SelectiveClassifier(**options).fit(X, y)
+
+
+def test_confidence_and_weights():
+    selective = SelectiveClassifier(NAIVE, target_risk=0.3, confidence=0.9, cv=0.3)
+    with pytest.raises(ValueError, match="confidence cannot be had with sample_weight"):
+        selective.fit(X, y, sample_weight=np.ones(len(X)))
+
+
+def test_one_split_cannot_cross_fit():
+    selective = SelectiveClassifier(
+        NAIVE, uncertainty_score="sele", cv=ShuffleSplit(1, random_state=0)
+    )
+    with pytest.raises(ValueError, match="at least two splits with different test"):
+        selective.fit(X, y)
+
+
+def test_learned_scores_work_on_a_black_box():
+    class BlackBox(GaussianNB):
+        @property
+        def predict_proba(self):
+            raise AttributeError("not here")
+
+    for name in ("error_probability", "sele"):
+        selective = SelectiveClassifier(
+            BlackBox(), uncertainty_score=name, target_coverage=0.5, random_state=0
+        ).fit(X[TRAIN], y[TRAIN])
+        losses = selective.predict_label(X[TEST]) != y[TEST]
+        area = aurc_score(selective.uncertainty(X[TEST]), losses)
+        assert area < 0.8 * losses.mean()
+    with pytest.raises(ValueError, match="has no `predict_proba`"):
+        selective.set_params(uncertainty_score="true_class_probability").fit(X, y)

@@ -1,0 +1,138 @@
+"""Regression with rejection, of one output and of several."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+
+from sklearn_reject import SelectiveRegressor
+from sklearn_reject.curves import aurc_score
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1500, 3))
+SPREAD = np.exp(X[:, 1])
+y = X[:, 0] + SPREAD * rng.normal(size=1500)
+Y = np.column_stack([y, 2 * X[:, 2] + SPREAD * rng.normal(size=1500)])
+TRAIN, TEST = slice(0, 1000), slice(1000, None)
+
+
+def distance(y_true, y_pred):
+    return np.linalg.norm(y_true - y_pred, axis=1)
+
+
+@pytest.mark.parametrize("score", ["auto", "sele", "sele_boosting"])
+@pytest.mark.parametrize("loss", ["squared", "absolute", distance])
+def test_spread_is_learned(score, loss):
+    target = Y if callable(loss) else y
+    selective = SelectiveRegressor(
+        LinearRegression(),
+        uncertainty_score=score,
+        loss=loss,
+        target_coverage=0.5,
+        random_state=0,
+    ).fit(X[TRAIN], target[TRAIN])
+    predictions = selective.predict(X[TEST])
+    assert predictions.shape == target[TEST].shape
+    uncertainty = selective.uncertainty(X[TEST])
+    assert np.corrcoef(*np.argsort(np.argsort([uncertainty, SPREAD[TEST]])))[0, 1] > 0.6
+    losses = selective.loss_(target[TEST], predictions)
+    assert selective.score(X[TEST], target[TEST]) == -aurc_score(uncertainty, losses)
+    accepted = selective.accept(X[TEST])
+    assert accepted.mean() == pytest.approx(0.5, abs=0.1)
+    assert losses[accepted].mean() < 0.6 * losses.mean()
+
+
+def test_several_outputs_are_averaged():
+    selective = SelectiveRegressor(Ridge(), loss="absolute", target_coverage=0.5)
+    selective.fit(X, Y)
+    losses = selective.loss_(Y, selective.predict(X))
+    expected = np.abs(Y - selective.predict(X)).mean(axis=1)
+    np.testing.assert_allclose(losses, expected)
+
+
+def test_rules_and_protocols():
+    risky = SelectiveRegressor(Ridge(), target_risk=1.0, cv=3, random_state=0)
+    assert risky.fit(X, y).rule_.selective_risk == pytest.approx(1.0)
+    cost = SelectiveRegressor(Ridge(), reject_cost=2.0, random_state=0).fit(X, y)
+    assert (cost.rule_.threshold, cost.rule_.nu) == (2.0, 1.0)
+    frozen = FrozenEstimator(Ridge().fit(X[TRAIN], y[TRAIN]))
+    held = SelectiveRegressor(frozen, target_coverage=0.8, random_state=0)
+    assert held.fit(X[TEST], y[TEST]).rule_.coverage == pytest.approx(0.8)
+    neighbours = SelectiveRegressor(
+        KNeighborsRegressor(),
+        target_coverage=0.6,
+        uncertainty_score=lambda knn, X: knn.kneighbors(X)[0].mean(axis=1),
+        cv=0.3,
+    )
+    assert neighbours.fit(X, y).rule_.coverage == pytest.approx(0.6)
+
+
+def test_weights_and_clone():
+    weight = np.where(X[:, 1] > 0, 1.0, 0.1)
+    selective = SelectiveRegressor(Ridge(), target_coverage=0.5, random_state=0)
+    weighted = clone(selective).fit(X, y, sample_weight=weight)
+    rule = selective.fit(X, y).rule_
+    assert weighted.rule_.selective_risk > rule.selective_risk
+
+
+def test_certified():
+    def clipped(y_true, y_pred):
+        return np.minimum(np.abs(y_true - y_pred), 3.0)
+
+    selective = SelectiveRegressor(
+        Ridge(),
+        loss=clipped,
+        target_risk=0.8,
+        confidence=0.9,
+        max_loss=3.0,
+        cv=0.4,
+        random_state=0,
+    ).fit(X, y)
+    assert selective.rule_.certificate.bound == "betting"
+    assert selective.rule_.selective_risk < 0.8
+    with pytest.raises(ValueError, match="max_loss is needed to certify"):
+        selective.set_params(max_loss=None).fit(X, y)
+    with pytest.raises(ValueError, match="max_loss"):
+        selective.set_params(max_loss=-1).fit(X, y)
+    covered = SelectiveRegressor(Ridge(), target_coverage=0.7, confidence=0.9, cv=0.4)
+    assert covered.fit(X, y).rule_.certificate.quantity == "coverage"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "One of reject_cost, target_risk and target_coverage must be given"),
+        ({"target_risk": 1, "reject_cost": 1}, "At most one of"),
+        (
+            {"estimator": LogisticRegression(), "target_coverage": 0.5},
+            "estimator must be a regressor, got the classifier",
+        ),
+        ({"estimator": 3, "target_coverage": 0.5}, "estimator must be a regressor"),
+        ({"loss": "hinge", "target_coverage": 0.5}, "loss must be one of"),
+        (
+            {"uncertainty_score": "entropy", "target_coverage": 0.5},
+            "`predict_proba`",
+        ),
+        (
+            {"uncertainty_score": "true_class_probability", "target_coverage": 0.5},
+            "needs a classifier",
+        ),
+        ({"target_coverage": 0.5, "cv": 1}, "cv must be"),
+    ],
+)
+def test_bad_input(options, message):
+    options = {"estimator": Ridge()} | options
+    with pytest.raises(ValueError, match=message):
+        SelectiveRegressor(**options).fit(X, y)
+
+
+def test_predictions_of_another_shape():
+    with pytest.raises(ValueError, match="losses must be a vector"):
+        SelectiveRegressor(
+            Ridge(), loss=lambda a, b: np.abs(a - b), target_coverage=0.5
+        ).fit(X, Y)
+    selective = SelectiveRegressor(Ridge(), target_coverage=0.5).fit(X, Y)
+    with pytest.raises(ValueError, match="same number of outputs"):
+        selective.score(X, y)
