@@ -38,8 +38,9 @@ def sum_pairs(scores, weights, losses, *, curvature):
     first, last = near_range(scores, losses)
     below = np.zeros((1 + curvature, len(scores)))
     above = np.zeros_like(below)
-    below[0] = _losses_far_below(scores, losses)
-    above[0, errors], total = _weights_far_above(scores, weights, losses, last)
+    below[0] = _losses_far_below(losses[errors], last, len(scores))
+    above[0, errors], distance = sum_above(scores, weights, last, scores[errors])
+    total = float(losses[errors] @ distance)
     for rows in _batches(last - first):
         pairs = _Pairs(scores, errors[rows], first[rows], last[rows])
         total += pairs.losses_by_sample(losses) @ pairs.sum_log(weights)
@@ -49,20 +50,36 @@ def sum_pairs(scores, weights, losses, *, curvature):
     return total, below, above
 
 
-def _losses_far_below(scores, losses):
+def _losses_far_below(losses, last, n_samples):
+    # By the same ranges as the near ones: differences round to either side of a bound.
     running = np.append(0.0, np.cumsum(losses))
-    return running[np.searchsorted(scores, scores - _REACH, side="left")]
+    return running[np.searchsorted(last, np.arange(n_samples), side="right")]
 
 
-def _weights_far_above(scores, weights, losses, last):
-    """Return the weight far above each sample with a loss, and their total loss."""
-    errors = np.flatnonzero(losses)
+def sum_above(scores, weights, first, origins):
+    """Return the weight of samples from some rank on, and their total distance.
+
+    Parameters
+    ----------
+    scores, weights : ndarray of shape (n_samples,)
+        Samples by increasing score.
+
+    first : ndarray of shape (n_origins,), dtype int
+        Rank of the first sample to sum for each origin, `n_samples` for none.
+
+    origins : ndarray of shape (n_origins,)
+        Scores that the distances are from, none above its first sample.
+
+    Returns
+    -------
+    weight, distance : ndarray of shape (n_origins,)
+        Sums over the weights, and over the weights times the distances.
+    """
     weight = np.append(sum_from_end(weights), 0.0)
-    # The distances from a sample to those above, added up gap by gap: no cancellation.
+    # Distances are added up gap by gap, so that nothing cancels.
     moment = np.append(sum_from_end(weight[1:-1] * np.diff(scores)), [0.0, 0.0])
-    nearest = scores[np.minimum(last, len(scores) - 1)]
-    distance = moment[last] + weight[last] * (nearest - scores[errors])
-    return weight[last], float(losses[errors] @ distance)
+    nearest = scores[np.minimum(first, len(scores) - 1)]
+    return weight[first], moment[first] + weight[first] * (nearest - origins)
 
 
 def sum_from_end(values):

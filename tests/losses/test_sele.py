@@ -1,15 +1,18 @@
 """The pairwise SELE loss against its definition, in long double and by differences."""
 
+import os
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sklearn_reject.curves import aurc_score, sele_score
 from sklearn_reject.losses import sele_loss_and_gradient
 from sklearn_reject.losses._pair_sums import sum_over_pairs
 
-N = 400
+# The thorough profile of `make long-test` has time for more pairs.
+N = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 400
 
 
 def _spread_scores(scale):
@@ -27,6 +30,9 @@ SCORES = {
     "two far clusters": lambda rng, n: 1e8 * (rng.random(n) < 0.5) + rng.normal(size=n),
     "Cauchy": lambda rng, n: 100 * rng.standard_cauchy(n),
     "dense and sparse": lambda rng, n: rng.exponential(size=n) ** 8,
+    "half dense": lambda rng, n: np.where(
+        rng.random(n) < 0.5, rng.normal(size=n), 1e6 * rng.normal(size=n)
+    ),
     "at cell borders": lambda rng, n: 4.0 * rng.integers(-5, 5, n),
     "tiny": lambda rng, n: 1e-300 * rng.normal(size=n),
     "huge": lambda rng, n: 1e30 * rng.normal(size=n),
@@ -92,6 +98,7 @@ def test_weights_and_curvature(scores):
     st.floats(1e-6, 1e3),
     st.integers(0, 2**32 - 1),
 )
+@example([0.0, 0.0, 0.0, 40.0, 252.0, -1e-285], 1.0, 0)  # rounds to just near
 def test_any_small_sample(scores, scale, seed):
     rng = np.random.default_rng(seed)
     scores = np.array(scores) * scale
