@@ -22,7 +22,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 .DELETE_ON_ERROR:
 # Targets share an environment, and two installs into one would damage it.
 .NOTPARALLEL:
-.PHONY: help demo test long-test test-oldest lint doc bench all-checks clean
+.PHONY: help demo test long-test test-oldest lint doc bench papers all-checks clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3] [WORKERS=2]"
@@ -37,7 +37,7 @@ test: $(VENV)/stamp-test  ## tests and doctests, every warning an error
 
 long-test: $(VENV)/stamp-test  ## statistical guarantees, thousands of samples, minutes
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=thorough $(VENV)/bin/python $(PYTEST) \
-		tests/long tests/curves tests/selection
+		tests/long tests/curves tests/selection tests/losses
 
 test-oldest: $(VENV_OLDEST)/stamp-oldest  ## tests with the oldest versions declared
 	@$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST)
@@ -55,6 +55,9 @@ doc: $(VENV)/stamp-doc  ## html documentation in doc/_build/html
 
 bench: $(VENV_BENCH)/stamp-bench  ## measure beside other packages (large install)
 	@$(VENV_BENCH)/bin/python -m benchmarks
+
+papers: $(VENV)/stamp-plot  ## print the papers' tables beside ours
+	@$(ONE_THREAD) $(VENV)/bin/python -m benchmarks.papers.fpv23 --jobs $(WORKERS)
 
 all-checks: lint test test-oldest doc  ## all that must pass before a merge
 

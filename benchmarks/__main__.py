@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from benchmarks._report import print_table
 
-_NAMES = ("aurc", "solvers", "predict", "import", "peers", "guarantees")
+_NAMES = ("aurc", "solvers", "predict", "import", "peers", "sele", "guarantees")
 _PACKAGES = (
     "numpy",
     "scipy",

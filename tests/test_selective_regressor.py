@@ -53,8 +53,8 @@ def test_several_outputs_are_averaged():
 
 
 def test_rules_and_protocols():
-    risky = SelectiveRegressor(Ridge(), target_risk=1.0, cv=3, random_state=0)
-    assert risky.fit(X, y).rule_.selective_risk == pytest.approx(1.0)
+    risky = SelectiveRegressor(Ridge(), target_risk=2.0, cv=3, random_state=0)
+    assert risky.fit(X, y).rule_.selective_risk == pytest.approx(2.0)
     cost = SelectiveRegressor(Ridge(), reject_cost=2.0, random_state=0).fit(X, y)
     assert (cost.rule_.threshold, cost.rule_.nu) == (2.0, 1.0)
     frozen = FrozenEstimator(Ridge().fit(X[TRAIN], y[TRAIN]))

@@ -312,7 +312,9 @@ def certify_coverage(n_samples, coverage, *, confidence):
         the rule that accepts everything if these are all.
     """
     # Beta(k, n + 1 - k) >= om is as likely as fewer than k of n samples below om.
-    rank = int(binom.ppf(confidence, n_samples, coverage)) + 1
+    rank = n_samples + 1
+    if coverage < 1:
+        rank = int(binom.ppf(confidence, n_samples, coverage)) + 1
     p_value = beta.cdf(coverage, rank, n_samples + 1 - rank) if rank <= n_samples else 0
     return Certificate(
         "coverage",
