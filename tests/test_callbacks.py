@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
+from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
 
 callback = pytest.importorskip(
     "sklearn.callback", reason="scikit-learn has callbacks since 1.9"
@@ -235,3 +236,32 @@ def test_progress_bar_of_a_search(capsys):
     shown = capsys.readouterr().out
     assert "GridSearchCV" in shown
     assert "SelectiveClassifier" in shown
+
+
+@pytest.mark.parametrize(
+    ("score", "task", "count"),
+    [
+        (SELE(alphas=(0.1, 1.0), random_state=0), "fit-alpha", 2),
+        (SELEBoosting(n_estimators=7, n_iter_no_change=None), "fit-base-learner", 7),
+        (SELEBoosting(n_estimators=99, n_iter_no_change=1), "fit-base-learner", None),
+        (LossRegression(), None, 0),
+    ],
+)
+def test_learned_scores_tell_of_their_loops(recorder, score, task, count):
+    classifier = GaussianNB().fit(X[:40], y[:40])
+    score.set_callbacks(recorder).fit(X[40:], y[40:], estimator=classifier)
+    for event in ("begin", "end"):
+        seen = Counter(name for _, _, name, *_ in recorder.events(event))
+        assert seen["fit"] == 1
+        n_tasks = len(score.areas_) if count is None else count
+        assert seen[task] == n_tasks
+    assert recorder.events()[-1][0] == "teardown"
+
+
+def test_learned_score_inside_a_classifier(recorder):
+    selective = SelectiveClassifier(
+        GaussianNB(), uncertainty_score=SELE(0.1), target_coverage=0.5, cv=3
+    )
+    selective.set_callbacks(recorder).fit(X, y)
+    assert tasks(recorder.events("begin"))["begin", "fit-fold", 2] == 1
+    assert len(recorder.events("begin")) == len(recorder.events("end"))

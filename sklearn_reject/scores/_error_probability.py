@@ -9,7 +9,6 @@ from sklearn_reject.scores._features import (
     FeatureMap,
     are_samples,
     refuse_sparse,
-    uses_outputs,
 )
 from sklearn_reject.scores._learned import LearnedScore
 
@@ -83,11 +82,6 @@ class ErrorProbability(LearnedScore):
         self.random_state = random_state
 
     @property
-    def needs_outputs(self):
-        """Whether the features include outputs of the classifier."""
-        return uses_outputs(self.features)
-
-    @property
     def takes_sparse(self):
         """Whether the score works on a sparse matrix of samples."""
         if not are_samples(self.features):
@@ -99,21 +93,21 @@ class ErrorProbability(LearnedScore):
     def _learn(self, observations, aims, sample_weight, context):
         classifier = self._make_classifier()
         _check_zero_one(aims)
-        self.map_ = FeatureMap(self.features).fit(observations)
-        self.constant_ = float(aims[0])
+        self._map = FeatureMap(self.features).fit(observations)
+        self._constant = float(aims[0])
         if np.ptp(aims) == 0:
             self.classifier_ = None
             return
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        features = self.map_.transform(observations)
+        features = self._map.transform(observations)
         if self.classifier is None:
             refuse_sparse(features, "classifier")
         self.classifier_ = classifier.fit(features, aims > 0, **given)
 
     def _predict(self, observations):
         if self.classifier_ is None:
-            return np.full(len(observations), self.constant_)
-        features = self.map_.transform(observations)
+            return np.full(len(observations), self._constant)
+        features = self._map.transform(observations)
         column = list(self.classifier_.classes_).index(True)
         return self.classifier_.predict_proba(features)[:, column]
 

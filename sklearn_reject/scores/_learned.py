@@ -1,5 +1,7 @@
 """What the scores have in common that are learned from samples."""
 
+from contextlib import contextmanager
+
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils import indexable
@@ -14,6 +16,7 @@ from sklearn_reject._sklearn_private import (
 from sklearn_reject._validation import check_sample_weight, check_vector
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores._base import UncertaintyScore
+from sklearn_reject.scores._features import uses_outputs
 from sklearn_reject.scores._observations import Observations, find_labels, find_outputs
 
 
@@ -45,9 +48,6 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     """
 
     learns = True
-
-    #: Whether the score looks at the outputs of the classifier beside its labels.
-    needs_outputs = True
 
     #: Whether the unit of the score means nothing. It is standardised, then, to mean 0
     #: and standard deviation 1 on the samples it was learned from: scores learned from
@@ -121,6 +121,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self : object
             The score.
         """
+        self._check_options(classes)
         self.classes_ = None if classes is None else np.asarray(classes)
         if loss is None:
             loss = "squared" if classes is None else "zero_one"
@@ -210,9 +211,12 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         return self.predict_observed(response.X, *self._tell(response))
 
     def _tell(self, response):
-        outputs = find_outputs(response, self.classes_) if self.needs_outputs else None
-        labels = find_labels(response, self.classes_)
-        return np.empty((len(labels), 0)) if outputs is None else outputs, labels
+        # A score without a parameter of that name may look at everything.
+        if uses_outputs(getattr(self, "features", "both")):
+            outputs = find_outputs(response, self.classes_)
+        else:
+            outputs = np.empty((response.n_samples, 0))
+        return outputs, find_labels(response, self.classes_)
 
     def _pool(self, X, outputs, labels):
         n_labels = 1 if self.classes_ is None else len(self.classes_)
@@ -221,18 +225,17 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     def _aims(self, response, y):
         return self.loss_(y, response.labels)
 
+    def _check_options(self, classes):
+        """Raise for options that make no sense, alone or for these classes."""
+
     def _count_tasks(self):
-        """Return the number of tasks that :meth:`_track` will tell of."""
+        """Return the most tasks that callbacks will be told of."""
         return 0
 
-    def _track(self, context, name):
-        """Return what wraps the items of a loop and tells callbacks of each."""
-
-        def track(items):
-            for item in items:
-                task = context.subcontext(task_name=name)
-                task.call_on_fit_task_begin(estimator=self)
-                yield item
-                task.call_on_fit_task_end(estimator=self)
-
-        return track
+    @contextmanager
+    def _task(self, context, name):
+        """Tell callbacks of one task."""
+        task = context.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=self)
+        yield
+        task.call_on_fit_task_end(estimator=self)

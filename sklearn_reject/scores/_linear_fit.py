@@ -1,6 +1,7 @@
 """Fitting a linear score: a path of penalties, the best by its area."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Real
 
@@ -59,7 +60,7 @@ class LinearFit:
     refit: bool
     random_state: object
 
-    def fit(self, observations, aims, losses, weight, track=iter):
+    def fit(self, observations, aims, losses, weight, task=nullcontext):
         """Fit, and choose the penalty of least area on a validation part.
 
         Parameters
@@ -67,8 +68,8 @@ class LinearFit:
         observations, aims, losses, weight : object
             Samples, what to learn, their losses, and sample weights or None.
 
-        track : callable, default=iter
-            Wraps the penalties and is told of the progress by that.
+        task : callable, default=nullcontext
+            Returns a context in which the fit of one penalty runs.
 
         Returns
         -------
@@ -83,22 +84,24 @@ class LinearFit:
         check_option(self.refit, "refit", (True, False))
         parts = split_off(losses, self.validation_fraction, self.random_state)
         if parts is None or len(alphas) == 1:
-            [model] = self._fit_path(observations, aims, weight, track(alphas[:1]))
+            [model] = self._fit_path(observations, aims, weight, alphas[:1], task)
             return model, {}
         train, held = parts
         models = self._fit_path(
-            observations.take(train), aims[train], _take(weight, train), track(alphas)
+            observations.take(train), aims[train], _take(weight, train), alphas, task
         )
         samples = losses[held], observations.take(held), _take(weight, held)
         areas = [_area(model, *samples) for model in models]
         best = models[int(np.argmin(areas))]
         if self.refit:
             [best] = self._fit_path(
-                observations, aims, weight, [best.alpha], best.weights
+                observations, aims, weight, [best.alpha], start=best.weights
             )
         return best, dict(zip(alphas, areas, strict=True))
 
-    def _fit_path(self, observations, aims, weight, alphas, start=None):
+    def _fit_path(
+        self, observations, aims, weight, alphas, task=nullcontext, start=None
+    ):
         """Fit one score a penalty, each starting from the one before."""
         features = LabelledFeatures(self.features).fit(observations, weight)
         design = features.design(observations)
@@ -106,7 +109,9 @@ class LinearFit:
         solve = self.make_solver(design, design.sort(aims), weight)
         models = []
         for alpha in alphas:
-            start = solve(alpha, np.zeros(design.shape) if start is None else start)
+            start = np.zeros(design.shape) if start is None else start
+            with task():
+                start = solve(alpha, start)
             weights = _fill_unseen(start, design)
             models.append(LinearModel(features, weights, alpha))
         return models

@@ -10,7 +10,6 @@ from sklearn_reject.scores._features import (
     FeatureMap,
     are_samples,
     refuse_sparse,
-    uses_outputs,
 )
 from sklearn_reject.scores._learned import LearnedScore
 from sklearn_reject.scores._linear import PER_LABEL
@@ -126,11 +125,6 @@ class LossRegression(LearnedScore):
         self.random_state = random_state
 
     @property
-    def needs_outputs(self):
-        """Whether the features include outputs of the classifier."""
-        return uses_outputs(self.features)
-
-    @property
     def takes_sparse(self):
         """Whether the score works on a sparse matrix of samples."""
         if not are_samples(self.features):
@@ -141,10 +135,10 @@ class LossRegression(LearnedScore):
         if self._is_per_label():
             self._learn_ridge(observations, aims, sample_weight)
             return
-        self.map_ = FeatureMap(self.features).fit(observations)
+        self._map = FeatureMap(self.features).fit(observations)
         self.regressor_ = self._make_regressor()
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        features = self.map_.transform(observations)
+        features = self._map.transform(observations)
         if self.regressor is None:
             refuse_sparse(features, "regressor")
         self.regressor_.fit(features, _targets(aims), **given)
@@ -171,7 +165,7 @@ class LossRegression(LearnedScore):
     def _predict(self, observations):
         if self._is_per_label():
             return self.regressor_.predict(observations)
-        return self.regressor_.predict(self.map_.transform(observations))
+        return self.regressor_.predict(self._map.transform(observations))
 
     def _is_per_label(self):
         return isinstance(self.features, str) and self.features == PER_LABEL
@@ -260,28 +254,12 @@ class TrueClassProbability(LossRegression):
 
     estimates_risk = False
 
-    def prepare(self, classes, loss=None):
-        """Resolve the loss, and refuse regressors.
-
-        Parameters
-        ----------
-        classes : ndarray of shape (n_classes,) or None
-            All class labels; None for a regressor.
-
-        loss : TaskLoss, default=None
-            Loss to take unless the score has one of its own.
-
-        Returns
-        -------
-        self : object
-            The score.
-        """
+    def _check_options(self, classes):
         if classes is None:
             raise ValueError(
                 "TrueClassProbability needs a classifier with `predict_proba`, got a "
                 "regressor. Use LossRegression or SELE."
             )
-        return super().prepare(classes, loss)
 
     def _aims(self, response, y):
         probabilities = response.probabilities

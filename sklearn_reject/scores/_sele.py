@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_reject._validation import check_option
 from sklearn_reject.losses._sele import chunked_sele, exact_sele, make_chunks
-from sklearn_reject.scores._features import uses_outputs
 from sklearn_reject.scores._learned import LearnedScore
 from sklearn_reject.scores._linear import PER_LABEL
 from sklearn_reject.scores._linear_fit import LinearFit
@@ -150,11 +149,6 @@ class SELE(LearnedScore):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @property
-    def needs_outputs(self):
-        """Whether the features include outputs of the classifier."""
-        return uses_outputs(self.features)
-
     def _learn(self, observations, aims, sample_weight, context):
         check_option(self.method, "method", ("exact", "chunked"))
         results = {}
@@ -166,18 +160,21 @@ class SELE(LearnedScore):
             self.refit,
             self.random_state,
         )
-        track = self._track(context, "fit-alpha")
-        self.model_, self.areas_ = fit.fit(
-            observations, aims, aims, sample_weight, track
+        self._model, self.areas_ = fit.fit(
+            observations,
+            aims,
+            aims,
+            sample_weight,
+            partial(self._task, context, "fit-alpha"),
         )
-        self.alpha_ = self.model_.alpha
-        self.coef_ = self.model_.weights[:, :-1]
-        self.intercept_ = self.model_.weights[:, -1]
+        self.alpha_ = self._model.alpha
+        self.coef_ = self._model.weights[:, :-1]
+        self.intercept_ = self._model.weights[:, -1]
         self.n_iter_ = int(results[self.alpha_].nit)
         self._warn_unless_converged(results[self.alpha_])
 
     def _predict(self, observations):
-        return self.model_.predict(observations)
+        return self._model.predict(observations)
 
     def _count_tasks(self):
         return np.size(self.alphas)

@@ -1,5 +1,7 @@
 """Trees that order samples by their risk: gradient boosting of the SELE loss."""
 
+from contextlib import nullcontext
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses._sele import sele_gradient_and_curvature
-from sklearn_reject.scores._features import FeatureMap, uses_outputs
+from sklearn_reject.scores._features import FeatureMap
 from sklearn_reject.scores._learned import LearnedScore
 from sklearn_reject.scores._validation_part import split_off
 
@@ -133,61 +135,44 @@ class SELEBoosting(LearnedScore):
         self.loss = loss
         self.random_state = random_state
 
-    @property
-    def needs_outputs(self):
-        """Whether the features include outputs of the classifier."""
-        return uses_outputs(self.features)
-
-    def prepare(self, classes, loss=None):
-        """Resolve the loss and check the options.
-
-        Parameters
-        ----------
-        classes : ndarray of shape (n_classes,) or None
-            All class labels; None for a regressor.
-
-        loss : TaskLoss, default=None
-            Loss to take unless the score has one of its own.
-
-        Returns
-        -------
-        self : object
-            The score.
-        """
+    def _check_options(self, classes):
         check_number(self.learning_rate, "learning_rate", open_low=True)
         check_option(self.refit, "refit", (True, False))
         _check_count(self.n_estimators, "n_estimators")
         for name in ("max_samples", "n_iter_no_change"):
             if getattr(self, name) is not None:
                 _check_count(getattr(self, name), name)
-        return super().prepare(classes, loss)
 
     def _learn(self, observations, aims, sample_weight, context):
         rng = check_random_state(self.random_state)
         weight = np.ones(len(aims)) if sample_weight is None else sample_weight
-        self.map_ = FeatureMap(self.features).fit(observations)
+        self._map = FeatureMap(self.features).fit(observations)
         self.estimators_, self.areas_ = [], []
         if np.ptp(aims) == 0:  # any order is as good as another
             return
-        features = self.map_.transform(observations)
+        features = self._map.transform(observations)
         train, held = self._split(aims, rng)
         stopping = _Stopping(features[held], aims[held], weight[held], self)
-        rounds = self._track(context, "fit-base-learner")(range(self.n_estimators))
         sample = features[train], aims[train], weight[train]
-        self.estimators_ = list(self._boost(*sample, rng, rounds, stopping))
+        task = partial(self._task, context, "fit-base-learner")
+        n_trees = self.n_estimators
+        self.estimators_ = list(self._boost(*sample, rng, n_trees, task, stopping))
         self.areas_ = stopping.areas
         if not len(held):
             return
         del self.estimators_[int(np.argmin(self.areas_)) + 1 :]
         if self.refit:
-            rounds = range(len(self.estimators_))
-            self.estimators_ = list(self._boost(features, aims, weight, rng, rounds))
+            n_trees = len(self.estimators_)
+            self.estimators_ = list(self._boost(features, aims, weight, rng, n_trees))
 
-    def _boost(self, features, losses, weight, rng, rounds, stopping=None):
+    def _boost(
+        self, features, losses, weight, rng, n_trees, task=nullcontext, stopping=None
+    ):
         """Yield tree after tree, until it is time to stop."""
         scores = np.zeros(len(losses))
-        for _ in rounds:
-            tree = self._fit_tree(features, scores, losses, weight, rng)
+        for _ in range(n_trees):
+            with task():
+                tree = self._fit_tree(features, scores, losses, weight, rng)
             scores += self.learning_rate * tree.predict(features)
             yield tree
             if stopping is not None and stopping.is_due(tree):
@@ -205,6 +190,8 @@ class SELEBoosting(LearnedScore):
         """Fit one tree to the Newton steps of some samples."""
         gradient, curvature = sele_gradient_and_curvature(scores, losses, weight)
         mean = curvature.mean()
+        if mean == 0:  # all scores are far apart, after steps that were too long
+            mean, curvature = 1.0, np.ones_like(curvature)
         curvature = np.maximum(curvature, _LEAST_CURVATURE * mean)
         steps = np.clip(-gradient / curvature, -_LONGEST_STEP, _LONGEST_STEP)
         importance = curvature / mean
@@ -229,7 +216,7 @@ class SELEBoosting(LearnedScore):
         return learner
 
     def _predict(self, observations):
-        features = self.map_.transform(observations)
+        features = self._map.transform(observations)
         scores = np.zeros(len(observations))
         for tree in self.estimators_:
             scores += self.learning_rate * tree.predict(features)
