@@ -44,6 +44,7 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     solve_target_risk,
 )
+from sklearn_reject.selection._certify import check_confidence
 
 
 class BaseSelective(BaseReject):
@@ -169,6 +170,7 @@ class BaseSelective(BaseReject):
         check_cv_choice(self.cv, self.estimator, learns=self._learns())
         if self.confidence is None:
             return
+        check_confidence(self.confidence)
         if target[0] == "reject_cost":
             raise ValueError(
                 f"confidence={self.confidence!r} needs a target_risk or a "
@@ -185,10 +187,13 @@ class BaseSelective(BaseReject):
         if not is_fresh and not is_share(self.cv):
             raise ValueError(
                 f"confidence={self.confidence!r} needs samples on which neither the "
-                f"estimator nor the uncertainty score was fitted, and cv={self.cv!r} "
-                "keeps none. Hold a share out, for example with cv=0.3, or freeze what "
-                "was fitted on other samples with FrozenEstimator."
+                "estimator nor the uncertainty score was fitted, and "
+                f"cv={_brief(self.cv)} keeps none. Hold a share out, for example with "
+                "cv=0.3, or freeze what was fitted on other samples with "
+                "FrozenEstimator."
             )
+        if target[0] == "target_risk":
+            self._bound()  # raises before the fits, not after
 
     def _route(self, n_samples, params):
         """Return the parameters of the inner calls, and the weights of the rule."""
@@ -227,6 +232,8 @@ class BaseSelective(BaseReject):
 
     def _is_chow(self, target):
         """Tell whether the score is in units of the reject cost already."""
+        if isinstance(self.uncertainty_score_, FrozenEstimator):
+            return False  # it may have been learned for another loss
         inherits_loss = getattr(self.uncertainty_score, "loss", None) is None
         estimates_risk = getattr(self.uncertainty_score_, "estimates_risk", False)
         return target[0] == "reject_cost" and estimates_risk and inherits_loss
@@ -350,6 +357,11 @@ def _judge(score, loss, response, y):
     if hasattr(response.estimator, "classes_"):
         _ = response.label_indices  # raises for labels that are no classes
     return uncertainty, loss(y, labels)
+
+
+def _brief(value):
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:57]}..."
 
 
 def _take(weight, rows):

@@ -10,7 +10,9 @@ from sklearn_reject._base import BaseReject
 from sklearn_reject._selective_base import BaseSelective
 from sklearn_reject._sklearn_private import with_callbacks
 from sklearn_reject._validation import check_number
-from sklearn_reject.losses import check_loss
+from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
+
+_OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
 
 
 class SelectiveRegressor(BaseSelective, RegressorMixin, BaseReject):
@@ -236,6 +238,13 @@ class SelectiveRegressor(BaseSelective, RegressorMixin, BaseReject):
         if isinstance(self.estimator, FrozenEstimator):
             check_is_fitted(self.estimator)
         self.loss_ = check_loss(self.loss)
+        if isinstance(self.loss_, _OF_LABELS):
+            raise ValueError(
+                f"loss={self.loss!r} is one of labels. Use 'squared', 'absolute' or a "
+                "callable (y_true, y_pred) -> (n_samples,)."
+            )
+        if self.max_loss is not None:
+            check_number(self.max_loss, "max_loss", open_low=True)
         self.uncertainty_score_ = self._resolve_score()
 
     def _all_classes(self):
@@ -248,5 +257,4 @@ class SelectiveRegressor(BaseSelective, RegressorMixin, BaseReject):
                 "max_loss is needed to certify a target_risk: pass the largest loss "
                 "that is possible, in units of the loss."
             )
-        largest = check_number(self.max_loss, "max_loss", open_low=True)
-        return {"bound": "betting", "max_loss": largest}
+        return {"bound": "betting", "max_loss": self.max_loss}

@@ -1,6 +1,6 @@
 """Checks of arguments and arrays, shared by every floor."""
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -141,8 +141,17 @@ def check_number(value, name, *, high=np.inf, open_low=False):
     return float(value)
 
 
+def check_count(value, name):
+    """Return `value` as an int of at least one."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a positive int, got {value!r}.")
+    return int(value)
+
+
 def check_option(value, name, options):
     """Return `value` if it is one of `options`."""
+    if isinstance(value, np.generic):
+        value = value.item()  # grids of options often are arrays
     known = [option for option in options if isinstance(option, type(value))]
     if not any(value is option or value == option for option in known):
         raise ValueError(f"{name} must be one of {list(options)}, got {value!r}.")

@@ -291,3 +291,24 @@ def test_learned_scores_work_on_a_black_box():
         assert area < 0.8 * losses.mean()
     with pytest.raises(ValueError, match="has no `predict_proba`"):
         selective.set_params(uncertainty_score="true_class_probability").fit(X, y)
+
+
+def test_frozen_score_of_another_loss_is_solved_on_data():
+    score = LossRegression(random_state=0)
+    score.fit(X[300:600], y[300:600], estimator=FROZEN.estimator)  # of 0/1 loss
+    selective = SelectiveClassifier(
+        FROZEN,
+        uncertainty_score=FrozenEstimator(score),
+        loss="absolute",
+        reject_cost=0.5,
+    ).fit(X[600:], y[600:])
+    assert selective.rule_.threshold != 0.5
+
+
+def test_nothing_to_learn_from_in_a_fold():
+    weight = np.r_[np.ones(240), np.zeros(960)]
+    selective = SelectiveClassifier(
+        FROZEN, uncertainty_score="sele", target_coverage=0.7, cv=KFold(5)
+    )
+    with pytest.raises(ValueError, match="sample_weight is zero for all samples that"):
+        selective.fit(X, y, sample_weight=weight)

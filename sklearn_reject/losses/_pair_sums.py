@@ -8,8 +8,9 @@ from sklearn_reject.losses._cell_sums import even_line, occupied_line, sum_cells
 from sklearn_reject.losses._chebyshev import CELL, REACH
 from sklearn_reject.losses._near_pairs import near_range, sum_above, sum_pairs
 
-# Samples on both sides of a wider gap are far from each other, whichever way.
-_WIDE_GAP = CELL * (REACH + 2)
+# Samples on both sides of a wider gap are far from each other for the pairs. The cells
+# of dense islands decide by themselves what is near.
+_WIDE_GAP = 40.0
 
 # What a cell costs in comparison to a pair.
 _PAIRS_PER_CELL = 100

@@ -1,13 +1,14 @@
 """The pairwise loss of a score that orders samples by their risk (FPV23, eq. 30)."""
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._validation import check_option, check_samples
+from sklearn_reject._validation import check_count, check_option, check_samples
 from sklearn_reject.losses._pair_sums import sum_over_pairs
+
+# Losses are at most 1e100, and sums over pairs have to stay finite.
+_WIDEST = 1e200
 
 
 def sele_loss_and_gradient(
@@ -54,7 +55,7 @@ def sele_loss_and_gradient(
     Returns
     -------
     value : float
-        At least log(2) / n times the mean loss, lower is better.
+        Lower is better; without weights, at least log(2) / n times the mean loss.
 
     gradient : ndarray of shape (n_samples,)
         Derivative of the value with respect to each score. It sums to zero.
@@ -84,12 +85,29 @@ def sele_loss_and_gradient(
     """
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     check_option(method, "method", ("exact", "chunked"))
+    check_count(chunk_size, "chunk_size")
     if weight is None:
         weight = np.ones(len(scores))
+    present = np.flatnonzero(weight)
+    sample = scores[present], losses[present], weight[present] / weight.max()
+    _refuse_overflow(sample[0])
+    gradient = np.zeros(len(scores))
     if method == "exact":
-        return exact_sele(scores, losses, weight)
-    chunks = make_chunks(len(scores), chunk_size, random_state)
-    return chunked_sele(scores, losses, weight, chunks, n_jobs=n_jobs)
+        value, gradient[present] = exact_sele(*sample)
+    else:
+        chunks = make_chunks(len(present), chunk_size, random_state)
+        value, gradient[present] = chunked_sele(*sample, chunks, n_jobs=n_jobs)
+    return value, gradient
+
+
+def _refuse_overflow(scores):
+    with np.errstate(over="ignore"):
+        spread = scores.max() - scores.min()
+    if not spread < _WIDEST / len(scores):
+        raise ValueError(
+            f"scores range from {scores.min():g} to {scores.max():g}, so wide that "
+            "sums of their differences overflow. Rescale them."
+        )
 
 
 def exact_sele(scores, losses, weight):
@@ -108,12 +126,6 @@ def sele_gradient_and_curvature(scores, losses, weight):
 
 def make_chunks(n_samples, chunk_size, random_state):
     """Return a random partition of the rows into chunks of about equal size."""
-    if (
-        isinstance(chunk_size, bool)
-        or not isinstance(chunk_size, Integral)
-        or chunk_size < 1
-    ):
-        raise ValueError(f"chunk_size must be a positive int, got {chunk_size!r}.")
     n_chunks = max(1, round(n_samples / chunk_size))
     rows = check_random_state(random_state).permutation(n_samples)
     return np.array_split(rows, n_chunks)
@@ -133,7 +145,7 @@ def chunked_sele(scores, losses, weight, chunks, *, n_jobs=None):
 
 def _dense_sele(scores, losses, weight):
     """Return value and gradient of the loss of one chunk, pair by pair."""
-    rows = np.flatnonzero(losses * weight)
+    rows = np.flatnonzero(losses)
     gradient = np.zeros(len(scores))
     if not len(rows):
         return 0.0, gradient

@@ -10,7 +10,7 @@ from sklearn_reject.scores._features import (
     are_samples,
     refuse_sparse,
 )
-from sklearn_reject.scores._learned import LearnedScore
+from sklearn_reject.scores._learned import LearnedScore, weight_for
 
 
 class ErrorProbability(LearnedScore):
@@ -93,12 +93,12 @@ class ErrorProbability(LearnedScore):
     def _learn(self, observations, aims, sample_weight, context):
         classifier = self._make_classifier()
         _check_zero_one(aims)
-        self._map = FeatureMap(self.features).fit(observations)
+        self._map = FeatureMap(self.features).fit(observations, aims)
         self._constant = float(aims[0])
         if np.ptp(aims) == 0:
             self.classifier_ = None
             return
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        given = weight_for(classifier, sample_weight, "classifier")
         features = self._map.transform(observations)
         if self.classifier is None:
             refuse_sparse(features, "classifier")

@@ -7,6 +7,9 @@ from sklearn.utils import check_array
 
 _NAMES = ("input", "response", "both")
 
+# The samples, for weights of their own for each predicted label (FPV23, eq. 37).
+PER_LABEL = "per_label_linear"
+
 
 def are_samples(features):
     """Tell whether the samples are among the features as they are."""
@@ -41,22 +44,19 @@ class FeatureMap:
     def __init__(self, features):
         self.features = features
         is_name = isinstance(features, str)
-        if is_name and features not in _NAMES:
+        known = features in _NAMES if is_name else hasattr(features, "transform")
+        if not known and features != PER_LABEL:
             raise ValueError(
-                f"features must be one of {list(_NAMES)} or a transformer, got "
+                f"features must be one of {[*_NAMES, PER_LABEL]}, the last for linear "
+                "scores only, or a transformer with `fit` and `transform`, got "
                 f"{features!r}."
-            )
-        if not is_name and not hasattr(features, "transform"):
-            raise ValueError(
-                f"features must be one of {list(_NAMES)} or a transformer with `fit` "
-                f"and `transform`, got {features!r}."
             )
         self.transformer = None if is_name else clone(features)
 
-    def fit(self, observations):
-        """Fit the transformer, if there is one."""
+    def fit(self, observations, aims):
+        """Fit the transformer, if there is one, on samples and what to learn."""
         if self.transformer is not None:
-            self.transformer.fit(observations.X)
+            self.transformer.fit(observations.X, aims)
         return self
 
     def transform(self, observations):
@@ -66,7 +66,7 @@ class FeatureMap:
         if self.features == "response":
             return observations.outputs
         samples = self._to_matrix(observations.X)
-        if self.features == "input":
+        if self.features in ("input", PER_LABEL):
             return samples
         if sparse.issparse(samples):
             return sparse.hstack([samples, observations.outputs], format="csr")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils import indexable
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn_private import (
@@ -96,9 +96,11 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     # The decorator calls its own argument `estimator`.
     @with_callbacks
     def _fit_and_tell(self, X, y, judged, sample_weight):
+        if y is None:
+            raise ValueError("y is None: the true labels are needed to learn from.")
         X, y = indexable(X, np.asarray(y))
         weight = check_sample_weight(sample_weight, len(y))
-        self.prepare(None if is_regressor(judged) else judged.classes_)
+        self.prepare(_classes_of(judged))
         *told, aims = self.observe(Response(judged, X), y)
         context = self._init_callback_context(max_subtasks=self._count_tasks())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -121,6 +123,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self : object
             The score.
         """
+        self._forget()
         self._check_options(classes)
         self.classes_ = None if classes is None else np.asarray(classes)
         if loss is None:
@@ -175,7 +178,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         weight, present = sample_weight, slice(None)
         if weight is not None:
             present = np.flatnonzero(weight)
-            weight = weight[present]
+            weight = _normalize(weight[present])
         observations = self._pool(X, outputs, labels).take(present)
         self._learn(observations, aims[present], weight, context or SILENT_CONTEXT)
         self.center_, self.scale_ = 0.0, 1.0
@@ -225,6 +228,12 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     def _aims(self, response, y):
         return self.loss_(y, response.labels)
 
+    def _forget(self):
+        """Leave nothing behind of an earlier fit, in case that this one fails."""
+        for name in list(vars(self)):
+            if name.endswith("_") or name in ("_model", "_map", "_constant"):
+                delattr(self, name)
+
     def _check_options(self, classes):
         """Raise for options that make no sense, alone or for these classes."""
 
@@ -239,3 +248,37 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         task.call_on_fit_task_begin(estimator=self)
         yield
         task.call_on_fit_task_end(estimator=self)
+
+
+def _classes_of(estimator):
+    if is_regressor(estimator):
+        return None
+    if not hasattr(estimator, "classes_"):
+        raise ValueError(
+            f"estimator must be a fitted classifier or regressor, got {estimator!r}."
+        )
+    return estimator.classes_
+
+
+def _normalize(weight):
+    """Return weights of mean one, as learners have limits of absolute size."""
+    if not len(weight):
+        raise ValueError(
+            "sample_weight is zero for all samples that an uncertainty score would be "
+            "learned from. Give some a positive weight, or choose a cv that leaves "
+            "such samples in each part."
+        )
+    weight = weight / weight.max()
+    return weight / weight.mean()
+
+
+def weight_for(learner, sample_weight, name):
+    """Return weights as an argument of `fit`, after checking that it takes them."""
+    if sample_weight is None:
+        return {}
+    if not has_fit_parameter(learner, "sample_weight"):
+        raise ValueError(
+            f"{name} must take sample_weight in its `fit`, got {learner!r}. Choose one "
+            "that does, or leave the weights out."
+        )
+    return {"sample_weight": sample_weight}

@@ -4,9 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject.scores._features import FeatureMap
-
-PER_LABEL = "per_label_linear"
+from sklearn_reject.scores._features import PER_LABEL, FeatureMap
 
 
 class LabelledFeatures:
@@ -20,11 +18,12 @@ class LabelledFeatures:
 
     def __init__(self, features):
         self.is_per_label = isinstance(features, str) and features == PER_LABEL
-        self.map = FeatureMap("input" if self.is_per_label else features)
+        self.map = FeatureMap(features)
 
-    def fit(self, observations, sample_weight):
+    def fit(self, observations, aims, sample_weight):
         """Learn means and scales."""
-        matrix = self._matrix(self.map.fit(observations).transform(observations))
+        self.map.fit(observations, aims)
+        matrix = self._matrix(self.map.transform(observations))
         self.scaler = StandardScaler(with_mean=not sparse.issparse(matrix))
         self.scaler.fit(matrix, sample_weight=sample_weight)
         self.n_labels = observations.n_labels if self.is_per_label else 1

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_reject._validation import check_option
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.scores._linear import LabelledFeatures
-from sklearn_reject.scores._validation_part import split_off
+from sklearn_reject.scores._validation_part import check_fraction, split_off
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,7 @@ class LinearFit:
             Area under the risk-coverage curve of the validation part by alpha; empty
             where there is nothing to choose, or too little to choose by.
         """
-        alphas = _check_alphas(self.alphas)
-        check_option(self.refit, "refit", (True, False))
+        alphas = check_alphas(self.alphas)
         parts = split_off(losses, self.validation_fraction, self.random_state)
         if parts is None or len(alphas) == 1:
             [model] = self._fit_path(observations, aims, weight, alphas[:1], task)
@@ -103,7 +102,7 @@ class LinearFit:
         self, observations, aims, weight, alphas, task=nullcontext, start=None
     ):
         """Fit one score a penalty, each starting from the one before."""
-        features = LabelledFeatures(self.features).fit(observations, weight)
+        features = LabelledFeatures(self.features).fit(observations, aims, weight)
         design = features.design(observations)
         weight = None if weight is None else design.sort(weight)
         solve = self.make_solver(design, design.sort(aims), weight)
@@ -112,7 +111,7 @@ class LinearFit:
             start = np.zeros(design.shape) if start is None else start
             with task():
                 start = solve(alpha, start)
-            weights = _fill_unseen(start, design)
+            weights = _fill_unseen(start, design, weight)
             models.append(LinearModel(features, weights, alpha))
         return models
 
@@ -125,16 +124,16 @@ def _area(model, losses, observations, weight):
     return aurc_score(model.predict(observations), losses, sample_weight=weight)
 
 
-def _fill_unseen(weights, design):
+def _fill_unseen(weights, design, sample_weight):
     """Make labels that were not seen as uncertain as the average sample."""
     unseen = [start == end for start, end in design.groups]
     filled = weights.copy()
     filled[unseen] = 0.0
-    filled[unseen, -1] = design.scores(weights).mean()
+    filled[unseen, -1] = np.average(design.scores(weights), weights=sample_weight)
     return filled
 
 
-def _check_alphas(alphas):
+def check_alphas(alphas):
     """Return penalties from the strongest to the weakest."""
     values = np.atleast_1d(np.asarray(alphas, dtype=object))
     valid = [
@@ -147,3 +146,10 @@ def _check_alphas(alphas):
             f"{alphas!r}."
         )
     return sorted({float(a) for a in values}, reverse=True)
+
+
+def check_linear_options(alphas, validation_fraction, refit):
+    """Raise unless the options of a linear fit are valid."""
+    check_alphas(alphas)
+    check_fraction(validation_fraction)
+    check_option(refit, "refit", (True, False))

@@ -1,19 +1,19 @@
 """Scores that regress what a prediction costs, or how probable the truth was."""
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.utils import get_tags
 
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import (
+    PER_LABEL,
     FeatureMap,
     are_samples,
     refuse_sparse,
 )
-from sklearn_reject.scores._learned import LearnedScore
-from sklearn_reject.scores._linear import PER_LABEL
-from sklearn_reject.scores._linear_fit import LinearFit
+from sklearn_reject.scores._learned import LearnedScore, weight_for
+from sklearn_reject.scores._linear_fit import LinearFit, check_linear_options
 from sklearn_reject.scores._ridge import make_ridge_solver
 
 ALPHAS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
@@ -131,13 +131,20 @@ class LossRegression(LearnedScore):
             return True
         return self.regressor is not None and get_tags(self.regressor).input_tags.sparse
 
+    def _check_options(self, classes):
+        check_linear_options(self.alphas, self.validation_fraction, self.refit)
+        if self.regressor is not None and is_classifier(self.regressor):
+            raise ValueError(
+                f"regressor must be a regressor, got the classifier {self.regressor!r}."
+            )
+
     def _learn(self, observations, aims, sample_weight, context):
         if self._is_per_label():
             self._learn_ridge(observations, aims, sample_weight)
             return
-        self._map = FeatureMap(self.features).fit(observations)
+        self._map = FeatureMap(self.features).fit(observations, _targets(aims))
         self.regressor_ = self._make_regressor()
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        given = weight_for(self.regressor_, sample_weight, "regressor")
         features = self._map.transform(observations)
         if self.regressor is None:
             refuse_sparse(features, "regressor")
@@ -255,6 +262,7 @@ class TrueClassProbability(LossRegression):
     estimates_risk = False
 
     def _check_options(self, classes):
+        super()._check_options(classes)
         if classes is None:
             raise ValueError(
                 "TrueClassProbability needs a classifier with `predict_proba`, got a "

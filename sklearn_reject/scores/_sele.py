@@ -7,11 +7,11 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.losses._sele import chunked_sele, exact_sele, make_chunks
+from sklearn_reject.scores._features import PER_LABEL
 from sklearn_reject.scores._learned import LearnedScore
-from sklearn_reject.scores._linear import PER_LABEL
-from sklearn_reject.scores._linear_fit import LinearFit
+from sklearn_reject.scores._linear_fit import LinearFit, check_linear_options
 
 ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -20,9 +20,10 @@ class SELE(LearnedScore):
     """Linear score that minimises the pairwise loss SELE.
 
     Minimises psi(s) / mean(l) + alpha / 2 ||w||^2 over linear scores s, where psi is
-    :func:`~sklearn_reject.losses.sele_loss_and_gradient` (FPV23, section 3.4) and the
-    features are standardised. The score only orders the samples by their risk; it is
-    scaled to mean 0 and standard deviation 1 on the samples learned from.
+    :func:`~sklearn_reject.losses.sele_loss_and_gradient` (FPV23, section 3.4), w holds
+    the intercepts too, and the features are standardised; sparse ones are only scaled.
+    The score only orders the samples by their risk; it is scaled to mean 0 and standard
+    deviation 1 on the samples learned from.
 
     Parameters
     ----------
@@ -149,8 +150,14 @@ class SELE(LearnedScore):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learn(self, observations, aims, sample_weight, context):
+    def _check_options(self, classes):
+        check_linear_options(self.alphas, self.validation_fraction, self.refit)
         check_option(self.method, "method", ("exact", "chunked"))
+        check_count(self.chunk_size, "chunk_size")
+        check_count(self.max_iter, "max_iter")
+        check_number(self.tol, "tol", open_low=True)
+
+    def _learn(self, observations, aims, sample_weight, context):
         results = {}
         fit = LinearFit(
             partial(self._make_solver, results),

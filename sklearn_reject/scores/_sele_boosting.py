@@ -2,19 +2,18 @@
 
 from contextlib import nullcontext
 from functools import partial
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses._sele import sele_gradient_and_curvature
 from sklearn_reject.scores._features import FeatureMap
-from sklearn_reject.scores._learned import LearnedScore
-from sklearn_reject.scores._validation_part import split_off
+from sklearn_reject.scores._learned import LearnedScore, weight_for
+from sklearn_reject.scores._validation_part import check_fraction, split_off
 
 # Newton steps of single samples are kept to what the logistic function can tell apart.
 _LONGEST_STEP = 4.0
@@ -138,15 +137,17 @@ class SELEBoosting(LearnedScore):
     def _check_options(self, classes):
         check_number(self.learning_rate, "learning_rate", open_low=True)
         check_option(self.refit, "refit", (True, False))
-        _check_count(self.n_estimators, "n_estimators")
+        check_count(self.n_estimators, "n_estimators")
         for name in ("max_samples", "n_iter_no_change"):
             if getattr(self, name) is not None:
-                _check_count(getattr(self, name), name)
+                check_count(getattr(self, name), name)
+        check_fraction(self.validation_fraction)
+        weight_for(self._make_learner(np.random.RandomState(0)), 1, "base_learner")
 
     def _learn(self, observations, aims, sample_weight, context):
         rng = check_random_state(self.random_state)
         weight = np.ones(len(aims)) if sample_weight is None else sample_weight
-        self._map = FeatureMap(self.features).fit(observations)
+        self._map = FeatureMap(self.features).fit(observations, aims)
         self.estimators_, self.areas_ = [], []
         if np.ptp(aims) == 0:  # any order is as good as another
             return
@@ -243,8 +244,3 @@ class _Stopping:
         self.areas.append(area)
         since_best = len(self.areas) - 1 - int(np.argmin(self.areas))
         return since_best >= self.boosting.n_iter_no_change
-
-
-def _check_count(value, name):
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a positive int, got {value!r}.")

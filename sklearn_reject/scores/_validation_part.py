@@ -31,9 +31,7 @@ def split_off(aims, fraction, random_state):
         None where there are too few samples, or too few with a loss, to learn from
         some and validate on others.
     """
-    check_number(fraction, "validation_fraction", high=1.0, open_low=True)
-    if fraction == 1:
-        raise ValueError("validation_fraction must be below 1, or nothing is learned.")
+    check_fraction(fraction)
     has_loss = aims > 0
     n_with, n_without = has_loss.sum(), (~has_loss).sum()
     if n_with < _FEWEST or len(aims) * min(fraction, 1 - fraction) < _FEWEST:
@@ -41,3 +39,10 @@ def split_off(aims, fraction, random_state):
     kind = ShuffleSplit if n_without < _FEWEST else StratifiedShuffleSplit
     splitter = kind(1, test_size=fraction, random_state=random_state)
     return next(splitter.split(np.zeros(len(aims)), has_loss))
+
+
+def check_fraction(fraction):
+    """Raise unless the share of the validation part leaves something to learn from."""
+    check_number(fraction, "validation_fraction", high=1.0, open_low=True)
+    if fraction == 1:
+        raise ValueError("validation_fraction must be below 1, or nothing is learned.")

@@ -48,7 +48,7 @@ _N_BETS = 200
 _N_HALVINGS = 12
 
 
-def check_confidence(confidence, sample_weight):
+def check_confidence(confidence, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
     is_number = isinstance(confidence, Real) and not isinstance(confidence, bool)
     if not is_number or not 0 < confidence < 1:

@@ -160,5 +160,7 @@ def fewest_to_pass(bound, risk, level):
     stake = _LARGEST_STAKE if bound == "betting" else 1.0
     # Without any loss, a p-value shrinks by this factor a sample: 1 - risk for stake 1.
     rate = math.log1p(stake * risk / (1 - risk))
+    if rate == 0:
+        return _MOST_SAMPLES
     fewest = -math.log(level) / rate * (1 - _ROUNDING)
     return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))

@@ -14,6 +14,7 @@ from sklearn_reject.curves._risk_coverage import (
     share_within_risk,
 )
 from sklearn_reject.selection._certify import (
+    BOUNDS,
     SEARCHES,
     certify_coverage,
     certify_risk,
@@ -168,11 +169,15 @@ def solve_target_risk(
     0.84
     """
     risk = check_number(target, "target (the selective risk)")
+    check_option(randomize, "randomize", (True, False))
+    check_option(bound, "bound", BOUNDS)
+    check_option(search, "search", SEARCHES)
+    if max_loss is not None:
+        check_number(max_loss, "max_loss", open_low=True)
     if confidence is None:
         groups = group_by_score(scores, losses, sample_weight)
         return rule_for_target_risk(groups, risk, randomize=randomize)
     confidence = check_confidence(confidence, sample_weight)
-    check_option(search, "search", SEARCHES)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
     random_state = check_random_state(random_state)

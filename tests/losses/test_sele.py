@@ -33,6 +33,9 @@ SCORES = {
     "half dense": lambda rng, n: np.where(
         rng.random(n) < 0.5, rng.normal(size=n), 1e6 * rng.normal(size=n)
     ),
+    "gaps just wide": lambda rng, n: np.append(
+        rng.normal(size=n // 2), np.arange(n - n // 2) * rng.uniform(39, 49)
+    ),
     "at cell borders": lambda rng, n: 4.0 * rng.integers(-5, 5, n),
     "tiny": lambda rng, n: 1e-300 * rng.normal(size=n),
     "huge": lambda rng, n: 1e30 * rng.normal(size=n),
@@ -221,3 +224,29 @@ def test_bad_arrays():
         sele_loss_and_gradient([0.0, 1.0], [0, -1])
     with pytest.raises(ValueError, match="losses"):
         sele_loss_and_gradient([0.0, 1.0], [0])
+
+
+def test_samples_without_weight_count_as_absent():
+    rng = np.random.default_rng(7)
+    scores, losses = rng.normal(size=N), rng.exponential(size=N)
+    weights = (np.arange(N) % 20 == 0) * 1e-50
+    scores[1], scores[2] = -1.7e308, 1.7e308
+    present = weights > 0
+    for method in ("exact", "chunked"):
+        options = {"method": method, "chunk_size": 7, "random_state": 0}
+        value, gradient = sele_loss_and_gradient(
+            scores, losses, sample_weight=weights, **options
+        )
+        expected, each = sele_loss_and_gradient(
+            scores[present], losses[present], **options
+        )
+        assert value == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(gradient[present], each, rtol=0, atol=1e-15)
+        assert not gradient[~present].any()
+
+
+def test_scores_too_wide_to_subtract():
+    with pytest.raises(ValueError, match="scores range from -1e"):
+        sele_loss_and_gradient([-1e308, 1e308], [1, 0])
+    value, _ = sele_loss_and_gradient([-1e99, 1e99], [1e100, 0])
+    assert value == pytest.approx(2e99 * 1e100 / 4)

@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -260,6 +264,89 @@ class NaNRegressor(DummyRegressor):
 
     def predict(self, X):
         return np.full(len(X), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (SELE(tol=-1), "tol must be in"),
+        (SELE(tol=None), "tol must be a number"),
+        (SELE(max_iter=1.5), "max_iter must be a positive int"),
+        (SELE(chunk_size=-1), "chunk_size must be a positive int"),
+        (SELE(method="fast"), "method must be one of"),
+        (LossRegression(LogisticRegression()), "regressor must be a regressor"),
+        (LossRegression(alphas="foo"), "alphas must be finite"),
+        (LossRegression(validation_fraction=-4), "validation_fraction must be"),
+        (TrueClassProbability(refit="no"), "refit must be one of"),
+        (SELEBoosting(n_estimators=0), "n_estimators must be a positive int"),
+        (SELEBoosting(learning_rate=0), "learning_rate must be in"),
+        (SELEBoosting(KNeighborsRegressor()), "base_learner must take sample_weight"),
+        (SELEBoosting(max_samples=0.5), "max_samples must be a positive int"),
+    ],
+)
+def test_bad_options(score, message):
+    with pytest.raises(ValueError, match=message):
+        score.fit(X, y, estimator=GaussianNB().fit(X, y))
+
+
+def test_options_may_be_numpy_scalars():
+    SELE(0.1, method=np.str_("exact"), refit=np.True_).fit(X, y, estimator=BLACK_BOX)
+
+
+def test_learners_without_weights():
+    weight = np.ones(len(X))
+    for score in (
+        LossRegression(KNeighborsRegressor(), "input"),
+        ErrorProbability(KNeighborsClassifier(), "input"),
+    ):
+        score.fit(X, y, estimator=BLACK_BOX)
+        with pytest.raises(ValueError, match="must take sample_weight in its `fit`"):
+            score.fit(X, y, estimator=BLACK_BOX, sample_weight=weight)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scale_of_the_weights_means_nothing(name):
+    model = GaussianNB().fit(X[:500], y[:500])
+    weight = np.random.default_rng(0).uniform(0.5, 2, 500)
+    values = []
+    # Powers of two, as a bit that is rounded otherwise may change a tree.
+    for scale in (1.0, 2.0**-150, 2.0**150):
+        score = resolve_score(name, model, random_state=0)
+        score.fit(
+            X[500:1000], y[500:1000], estimator=model, sample_weight=weight * scale
+        )
+        values.append(score.uncertainty(X[1000:1100]))
+    np.testing.assert_allclose(values[1:], [values[0]] * 2)
+
+
+def test_transformers_that_are_frozen_or_look_at_the_losses():
+    model = GaussianNB().fit(X, y)
+    scaler = FrozenEstimator(StandardScaler().fit(X))
+    frozen = SELE(0.01, features=scaler).fit(X, y, estimator=model)
+    plain = SELE(0.01, features="input").fit(X, y, estimator=model)
+    np.testing.assert_allclose(frozen.uncertainty(X), plain.uncertainty(X), atol=1e-6)
+    best = SelectKBest(f_regression, k=1)
+    score = LossRegression(Ridge(), best).fit(X, y, estimator=BLACK_BOX)
+    assert abs(np.corrcoef(score.uncertainty(X), X[:, 1])[0, 1]) > 0.999
+
+
+def test_a_new_fit_leaves_nothing_of_the_old_one():
+    model = GaussianNB().fit(X, y)
+    score = LossRegression(features="per_label_linear").fit(X, y, estimator=model)
+    assert hasattr(score, "alpha_")
+    score.set_params(regressor=Ridge(), features="both").fit(X, y, estimator=model)
+    assert not hasattr(score, "alpha_")
+    with pytest.raises(ValueError, match="alphas must be finite"):
+        score.set_params(alphas=[]).fit(X, y, estimator=model)
+    with pytest.raises(NotFittedError):
+        score.uncertainty(X)
+
+
+def test_estimators_that_are_neither():
+    with pytest.raises(ValueError, match="must be a fitted classifier or regressor"):
+        SELE().fit(X, y, estimator=KMeans(2, n_init=1).fit(X))
+    with pytest.raises(ValueError, match="y is None"):
+        SELE().fit(X, None, estimator=BLACK_BOX)
 
 
 def test_regressor_that_predicts_nan():

@@ -463,3 +463,22 @@ def test_guarantee_of_a_coverage_on_few_repetitions():
         for _ in range(N_REPETITIONS)
     ]
     assert np.mean(reached) >= 0.8 - 3 * np.sqrt(0.16 / N_REPETITIONS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bound": "foo"}, "bound must be one of"),
+        ({"search": "bar"}, "search must be one of"),
+        ({"max_loss": -5}, "max_loss must be in"),
+        ({"randomize": "no"}, "randomize must be one of"),
+    ],
+)
+def test_options_are_checked_without_confidence_too(options, message):
+    with pytest.raises(ValueError, match=message):
+        solve_target_risk([0, 1], [0, 1], 0.6, **options)
+
+
+def test_target_that_is_next_to_nothing():
+    with pytest.raises(InfeasibleTargetError, match="cannot certify"):
+        solve_target_risk([0, 1], [0, 0], 1e-300, confidence=0.9, max_loss=1e100)
