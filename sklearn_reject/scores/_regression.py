@@ -37,8 +37,8 @@ class LossRegression(LearnedScore):
             default="both"
         What the regressor sees: "input" is the samples, "response" the probabilities,
         else decision values, else label of the classifier, "both" the two. A
-        transformer is fitted on the samples. "per_label_linear" is the linear score of
-        FPV23, eq. 37: a ridge regression of the samples for each predicted label.
+        transformer is fitted on samples and losses. "per_label_linear" is the linear
+        score of FPV23, eq. 37: a ridge regression for each predicted label.
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean
@@ -198,8 +198,8 @@ class TrueClassProbability(LossRegression):
             default="both"
         What the regressor sees: "input" is the samples, "response" the probabilities,
         else decision values, else label of the classifier, "both" the two. A
-        transformer is fitted on the samples. "per_label_linear" is the linear score of
-        FPV23, eq. 37: a ridge regression of the samples for each predicted label.
+        transformer is fitted on samples and losses. "per_label_linear" is the linear
+        score of FPV23, eq. 37: a ridge regression for each predicted label.
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean

@@ -36,7 +36,7 @@ class SELE(LearnedScore):
         "per_label_linear" gives the samples of each predicted label weights of their
         own (FPV23, eq. 37). "input" is the samples, "response" the probabilities or
         decision values of the classifier, "both" the two; a transformer is fitted on
-        the samples.
+        samples and losses.
 
     method : {"exact", "chunked"}, default="exact"
         "exact" sums over all pairs; "chunked" is the approximation of the paper.

@@ -45,7 +45,7 @@ class SELEBoosting(LearnedScore):
     features : {"input", "response", "both"} or transformer, default="both"
         What the trees see: "input" is the samples, "response" the probabilities, else
         decision values, else label of the classifier, "both" the two. A transformer is
-        fitted on the samples.
+        fitted on samples and losses.
 
     max_samples : int or None, default=20000
         Most samples that a tree is fitted to, drawn anew for each tree. None is all.
