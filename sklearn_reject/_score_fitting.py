@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._sklearn_private import _safe_indexing
+from sklearn_reject._validation import take_weight
 
 
 def observe_and_charge(score, loss, response, y):
@@ -66,7 +67,7 @@ class ObservedSample:
         """Return the arguments of `learn` for all samples or for a part."""
         if part is None:
             return self.X, *self.told, self.weight
-        weight = None if self.weight is None else self.weight[part]
+        weight = take_weight(self.weight, part)
         told = (values[part] for values in self.told)
         return _safe_indexing(self.X, part), *told, weight
 

@@ -253,9 +253,6 @@ class SelectiveClassifier(BaseSelective, BaseRejectClassifier):
         self.loss_ = check_loss(self.loss, labels=self._classes)
         self.uncertainty_score_ = self._resolve_score()
 
-    def _all_classes(self):
-        return self._classes
-
     def _bound(self):
         """Return the options of a guarantee, from all losses that are possible."""
         losses = self.loss_.matrix(self._classes)

@@ -35,7 +35,12 @@ from sklearn_reject._sklearn_private import (
     _safe_indexing,
     _safe_split,
 )
-from sklearn_reject._validation import check_number, check_option, check_sample_weight
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_sample_weight,
+    take_weight,
+)
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import (
@@ -52,11 +57,14 @@ class BaseSelective(BaseReject):
 
     A subclass has the parameters of :class:`SelectiveClassifier`, fits `loss_` and
     `uncertainty_score_` in `_resolve(y)`, and writes `_default_target`, `_check_kind`,
-    `_check_y`, `_all_classes` and `_bound`.
+    `_check_y` and `_bound`.
     """
 
     #: What the estimator inside has to be.
     _kind = None
+
+    #: All class labels, set in `_resolve`; None for a regressor.
+    _classes = None
 
     #: Whether folds get their share of each class.
     _stratifies = True
@@ -192,8 +200,6 @@ class BaseSelective(BaseReject):
                 "cv=0.3, or freeze what was fitted on other samples with "
                 "FrozenEstimator."
             )
-        if target[0] == "target_risk":
-            self._bound()  # raises before the fits, not after
 
     def _route(self, n_samples, params):
         """Return the parameters of the inner calls, and the weights of the rule."""
@@ -264,7 +270,7 @@ class BaseSelective(BaseReject):
 
     def _learn_and_judge(self, X, y, routed, weight):
         """Fit estimator and score, and judge samples that the score has not seen."""
-        self.uncertainty_score_.prepare(self._all_classes(), self.loss_)
+        self.uncertainty_score_.prepare(self._classes, self.loss_)
         splits, params = self._splits(X, y, routed), routed.estimator.fit
         if not is_share(self.cv):
             observed = self._observe_and_learn(X, y, splits, params, weight)
@@ -278,8 +284,9 @@ class BaseSelective(BaseReject):
         X_test, y_test = _safe_split(self.estimator, X, y, test, train)
         params = _check_method_params(X, params, indices=train)
         inner = self._inner_splits(X_train, y_train)
-        part = None if weight is None else weight[train]
-        self._observe_and_learn(X_train, y_train, inner, params, part)
+        self._observe_and_learn(
+            X_train, y_train, inner, params, take_weight(weight, train)
+        )
         response = Response(self.estimator_, X_test)
         return *_judge(self.uncertainty_score_, self.loss_, response, y_test), test
 
@@ -303,7 +310,7 @@ class BaseSelective(BaseReject):
             self.estimator_, told, _ = fit_on_all(self, X, y, splits, observe, params)
         *told, losses = told
         observed = ObservedSample(
-            _safe_indexing(X, rows), told, losses, rows, _take(weight, rows)
+            _safe_indexing(X, rows), told, losses, rows, take_weight(weight, rows)
         )
         self.uncertainty_score_.learn(*observed.training())
         self.uncertainty_score_.estimator_ = self.estimator_
@@ -332,7 +339,7 @@ class BaseSelective(BaseReject):
         samples = {
             "scores": scores,
             "losses": losses,
-            "sample_weight": None if weight is None else weight[rows],
+            "sample_weight": take_weight(weight, rows),
         }
         if self._is_chow(target):
             return chow_rule(value).measure(**samples)
@@ -362,10 +369,6 @@ def _judge(score, loss, response, y):
 def _brief(value):
     text = repr(value)
     return text if len(text) < 60 else f"{text[:57]}..."
-
-
-def _take(weight, rows):
-    return None if weight is None else weight[rows]
 
 
 def _check_takes_weights(estimator):

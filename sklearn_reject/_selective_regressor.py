@@ -243,18 +243,16 @@ class SelectiveRegressor(BaseSelective, RegressorMixin, BaseReject):
                 f"loss={self.loss!r} is one of labels. Use 'squared', 'absolute' or a "
                 "callable (y_true, y_pred) -> (n_samples,)."
             )
+        certifies_risk = self.confidence is not None and self.target_risk is not None
         if self.max_loss is not None:
             check_number(self.max_loss, "max_loss", open_low=True)
-        self.uncertainty_score_ = self._resolve_score()
-
-    def _all_classes(self):
-        return None
-
-    def _bound(self):
-        """Return the options of a guarantee."""
-        if self.max_loss is None:
+        elif certifies_risk:
             raise ValueError(
                 "max_loss is needed to certify a target_risk: pass the largest loss "
                 "that is possible, in units of the loss."
             )
+        self.uncertainty_score_ = self._resolve_score()
+
+    def _bound(self):
+        """Return the options of a guarantee."""
         return {"bound": "betting", "max_loss": self.max_loss}

@@ -121,6 +121,11 @@ def check_same_length(n_samples, **arrays):
             )
 
 
+def take_weight(weight, rows):
+    """Return the weights of some rows; None, which all samples have, stays None."""
+    return None if weight is None else weight[rows]
+
+
 def check_samples(scores, losses, sample_weight=None):
     """Validate the three arrays that every curve and every solver starts from."""
     scores = check_vector(scores, "scores")

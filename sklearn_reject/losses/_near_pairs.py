@@ -43,7 +43,7 @@ def sum_pairs(scores, weights, losses, *, curvature):
     total = float(losses[errors] @ distance)
     for rows in _batches(last - first):
         pairs = _Pairs(scores, errors[rows], first[rows], last[rows])
-        total += pairs.losses_by_sample(losses) @ pairs.sum_log(weights)
+        total += losses[errors[rows]] @ pairs.sum_log(weights)
         for kernel in range(1 + curvature):
             pairs.add_below(below[kernel], losses, kernel)
             pairs.add_above(above[kernel], weights, kernel)
@@ -116,9 +116,6 @@ class _Pairs:
         sigma = np.where(self.difference > 0, nearer, farther)
         self.kernels = (sigma, nearer * farther)
         self.log = np.maximum(self.difference, 0) + np.log1p(small)
-
-    def losses_by_sample(self, losses):
-        return losses[self.errors]
 
     def sum_log(self, weights):
         return np.add.reduceat(weights[self.j] * self.log, self.starts)

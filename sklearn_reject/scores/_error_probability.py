@@ -3,11 +3,10 @@
 import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.utils import get_tags
 
 from sklearn_reject.scores._features import (
     FeatureMap,
-    are_samples,
+    learner_takes_sparse,
     refuse_sparse,
 )
 from sklearn_reject.scores._learned import LearnedScore, weight_for
@@ -84,30 +83,26 @@ class ErrorProbability(LearnedScore):
     @property
     def takes_sparse(self):
         """Whether the score works on a sparse matrix of samples."""
-        if not are_samples(self.features):
-            return True
-        return (
-            self.classifier is not None and get_tags(self.classifier).input_tags.sparse
-        )
+        return learner_takes_sparse(self.classifier, self.features)
 
     def _learn(self, observations, aims, sample_weight, context):
         classifier = self._make_classifier()
         _check_zero_one(aims)
-        self._map = FeatureMap(self.features).fit(observations, aims)
-        self._constant = float(aims[0])
+        self._map_ = FeatureMap(self.features).fit(observations, aims)
+        self._constant_ = float(aims[0])
         if np.ptp(aims) == 0:
             self.classifier_ = None
             return
         given = weight_for(classifier, sample_weight, "classifier")
-        features = self._map.transform(observations)
+        features = self._map_.transform(observations)
         if self.classifier is None:
             refuse_sparse(features, "classifier")
         self.classifier_ = classifier.fit(features, aims > 0, **given)
 
     def _predict(self, observations):
         if self.classifier_ is None:
-            return np.full(len(observations), self._constant)
-        features = self._map.transform(observations)
+            return np.full(len(observations), self._constant_)
+        features = self._map_.transform(observations)
         column = list(self.classifier_.classes_).index(True)
         return self.classifier_.predict_proba(features)[:, column]
 

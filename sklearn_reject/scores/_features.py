@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 
 _NAMES = ("input", "response", "both")
 
@@ -11,14 +11,16 @@ _NAMES = ("input", "response", "both")
 PER_LABEL = "per_label_linear"
 
 
-def are_samples(features):
-    """Tell whether the samples are among the features as they are."""
-    return isinstance(features, str) and features in ("input", "both")
-
-
 def uses_outputs(features):
     """Tell whether what the classifier said is among the features."""
     return isinstance(features, str) and features in ("response", "both")
+
+
+def learner_takes_sparse(learner, features):
+    """Tell whether a learner, None for trees, takes what is made of sparse samples."""
+    if not isinstance(features, str) or features not in ("input", "both"):
+        return True
+    return learner is not None and get_tags(learner).input_tags.sparse
 
 
 def refuse_sparse(features, name):
@@ -39,17 +41,19 @@ class FeatureMap:
     features : {"input", "response", "both"} or transformer
         The samples, what the classifier said about them, both side by side, or what a
         transformer makes of the samples.
+
+    others : tuple of str, default=()
+        Names for the samples that the caller knows what to do with.
     """
 
-    def __init__(self, features):
+    def __init__(self, features, others=()):
         self.features = features
         is_name = isinstance(features, str)
-        known = features in _NAMES if is_name else hasattr(features, "transform")
-        if not known and features != PER_LABEL:
+        names = [*_NAMES, *others]
+        if not (features in names if is_name else hasattr(features, "transform")):
             raise ValueError(
-                f"features must be one of {[*_NAMES, PER_LABEL]}, the last for linear "
-                "scores only, or a transformer with `fit` and `transform`, got "
-                f"{features!r}."
+                f"features must be one of {names} or a transformer with `fit` and "
+                f"`transform`, got {features!r}."
             )
         self.transformer = None if is_name else clone(features)
 
@@ -66,7 +70,7 @@ class FeatureMap:
         if self.features == "response":
             return observations.outputs
         samples = self._to_matrix(observations.X)
-        if self.features in ("input", PER_LABEL):
+        if self.features != "both":
             return samples
         if sparse.issparse(samples):
             return sparse.hstack([samples, observations.outputs], format="csr")

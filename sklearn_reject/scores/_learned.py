@@ -231,7 +231,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     def _forget(self):
         """Leave nothing behind of an earlier fit, in case that this one fails."""
         for name in list(vars(self)):
-            if name.endswith("_") or name in ("_model", "_map", "_constant"):
+            if name.endswith("_"):
                 delattr(self, name)
 
     def _check_options(self, classes):

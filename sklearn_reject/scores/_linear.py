@@ -18,26 +18,30 @@ class LabelledFeatures:
 
     def __init__(self, features):
         self.is_per_label = isinstance(features, str) and features == PER_LABEL
-        self.map = FeatureMap(features)
+        self.map = FeatureMap(features, others=(PER_LABEL,))
 
-    def fit(self, observations, aims, sample_weight):
-        """Learn means and scales."""
+    def fit_design(self, observations, aims, sample_weight):
+        """Learn means and scales, and return the design of the samples."""
         self.map.fit(observations, aims)
-        matrix = self._matrix(self.map.transform(observations))
+        matrix = self._matrix(observations)
         self.scaler = StandardScaler(with_mean=not sparse.issparse(matrix))
         self.scaler.fit(matrix, sample_weight=sample_weight)
         self.n_labels = observations.n_labels if self.is_per_label else 1
-        return self
+        return self._design(matrix, observations)
 
     def design(self, observations):
         """Return the :class:`Design` of observed samples."""
-        matrix = self.scaler.transform(self._matrix(self.map.transform(observations)))
+        return self._design(self._matrix(observations), observations)
+
+    def _design(self, matrix, observations):
+        matrix = self.scaler.transform(matrix)
         labels = observations.labels
         if not self.is_per_label:
             labels = np.zeros(len(labels), dtype=np.intp)
         return Design(matrix, labels, self.n_labels)
 
-    def _matrix(self, features):
+    def _matrix(self, observations):
+        features = self.map.transform(observations)
         values = features.data if sparse.issparse(features) else features
         if not np.isfinite(values).all():
             raise ValueError(
@@ -81,6 +85,10 @@ class Design:
         result = np.empty_like(values)
         result[self.order] = values
         return result
+
+    def predict(self, weights):
+        """Return the score of each sample."""
+        return self.unsort(self.scores(weights))
 
     def scores(self, weights):
         """Return the score of each row."""

@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, take_weight
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.scores._linear import LabelledFeatures
 from sklearn_reject.scores._validation_part import check_fraction, split_off
@@ -35,8 +35,7 @@ class LinearModel:
 
     def predict(self, observations):
         """Return the scores of observed samples."""
-        design = self.features.design(observations)
-        return design.unsort(design.scores(self.weights))
+        return self.features.design(observations).predict(self.weights)
 
 
 @dataclass(frozen=True)
@@ -87,10 +86,16 @@ class LinearFit:
             return model, {}
         train, held = parts
         models = self._fit_path(
-            observations.take(train), aims[train], _take(weight, train), alphas, task
+            observations.take(train),
+            aims[train],
+            take_weight(weight, train),
+            alphas,
+            task,
         )
-        samples = losses[held], observations.take(held), _take(weight, held)
-        areas = [_area(model, *samples) for model in models]
+        # All models of a path have the same features.
+        design = models[0].features.design(observations.take(held))
+        samples = design, losses[held], take_weight(weight, held)
+        areas = [_area(model.weights, *samples) for model in models]
         best = models[int(np.argmin(areas))]
         if self.refit:
             [best] = self._fit_path(
@@ -102,8 +107,8 @@ class LinearFit:
         self, observations, aims, weight, alphas, task=nullcontext, start=None
     ):
         """Fit one score a penalty, each starting from the one before."""
-        features = LabelledFeatures(self.features).fit(observations, aims, weight)
-        design = features.design(observations)
+        features = LabelledFeatures(self.features)
+        design = features.fit_design(observations, aims, weight)
         weight = None if weight is None else design.sort(weight)
         solve = self.make_solver(design, design.sort(aims), weight)
         models = []
@@ -116,12 +121,8 @@ class LinearFit:
         return models
 
 
-def _take(weight, rows):
-    return None if weight is None else weight[rows]
-
-
-def _area(model, losses, observations, weight):
-    return aurc_score(model.predict(observations), losses, sample_weight=weight)
+def _area(weights, design, losses, sample_weight):
+    return aurc_score(design.predict(weights), losses, sample_weight=sample_weight)
 
 
 def _fill_unseen(weights, design, sample_weight):

@@ -3,13 +3,12 @@
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.utils import get_tags
 
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import (
     PER_LABEL,
     FeatureMap,
-    are_samples,
+    learner_takes_sparse,
     refuse_sparse,
 )
 from sklearn_reject.scores._learned import LearnedScore, weight_for
@@ -127,9 +126,7 @@ class LossRegression(LearnedScore):
     @property
     def takes_sparse(self):
         """Whether the score works on a sparse matrix of samples."""
-        if not are_samples(self.features):
-            return True
-        return self.regressor is not None and get_tags(self.regressor).input_tags.sparse
+        return learner_takes_sparse(self.regressor, self.features)
 
     def _check_options(self, classes):
         check_linear_options(self.alphas, self.validation_fraction, self.refit)
@@ -142,10 +139,10 @@ class LossRegression(LearnedScore):
         if self._is_per_label():
             self._learn_ridge(observations, aims, sample_weight)
             return
-        self._map = FeatureMap(self.features).fit(observations, _targets(aims))
+        self._map_ = FeatureMap(self.features).fit(observations, _targets(aims))
         self.regressor_ = self._make_regressor()
         given = weight_for(self.regressor_, sample_weight, "regressor")
-        features = self._map.transform(observations)
+        features = self._map_.transform(observations)
         if self.regressor is None:
             refuse_sparse(features, "regressor")
         self.regressor_.fit(features, _targets(aims), **given)
@@ -172,7 +169,7 @@ class LossRegression(LearnedScore):
     def _predict(self, observations):
         if self._is_per_label():
             return self.regressor_.predict(observations)
-        return self.regressor_.predict(self._map.transform(observations))
+        return self.regressor_.predict(self._map_.transform(observations))
 
     def _is_per_label(self):
         return isinstance(self.features, str) and self.features == PER_LABEL

@@ -167,21 +167,21 @@ class SELE(LearnedScore):
             self.refit,
             self.random_state,
         )
-        self._model, self.areas_ = fit.fit(
+        self._model_, self.areas_ = fit.fit(
             observations,
             aims,
             aims,
             sample_weight,
             partial(self._task, context, "fit-alpha"),
         )
-        self.alpha_ = self._model.alpha
-        self.coef_ = self._model.weights[:, :-1]
-        self.intercept_ = self._model.weights[:, -1]
+        self.alpha_ = self._model_.alpha
+        self.coef_ = self._model_.weights[:, :-1]
+        self.intercept_ = self._model_.weights[:, -1]
         self.n_iter_ = int(results[self.alpha_].nit)
         self._warn_unless_converged(results[self.alpha_])
 
     def _predict(self, observations):
-        return self._model.predict(observations)
+        return self._model_.predict(observations)
 
     def _count_tasks(self):
         return np.size(self.alphas)

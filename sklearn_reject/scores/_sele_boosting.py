@@ -147,11 +147,11 @@ class SELEBoosting(LearnedScore):
     def _learn(self, observations, aims, sample_weight, context):
         rng = check_random_state(self.random_state)
         weight = np.ones(len(aims)) if sample_weight is None else sample_weight
-        self._map = FeatureMap(self.features).fit(observations, aims)
+        self._map_ = FeatureMap(self.features).fit(observations, aims)
         self.estimators_, self.areas_ = [], []
         if np.ptp(aims) == 0:  # any order is as good as another
             return
-        features = self._map.transform(observations)
+        features = self._map_.transform(observations)
         train, held = self._split(aims, rng)
         stopping = _Stopping(features[held], aims[held], weight[held], self)
         sample = features[train], aims[train], weight[train]
@@ -217,7 +217,7 @@ class SELEBoosting(LearnedScore):
         return learner
 
     def _predict(self, observations):
-        features = self._map.transform(observations)
+        features = self._map_.transform(observations)
         scores = np.zeros(len(observations))
         for tree in self.estimators_:
             scores += self.learning_rate * tree.predict(features)

@@ -252,6 +252,9 @@ def test_bad_input():
     for score in (LossRegression, SELE, ErrorProbability, SELEBoosting):
         with pytest.raises(ValueError, match="features must be one of"):
             score(features="outputs").fit(X, y, estimator=model)
+    for score in (ErrorProbability, SELEBoosting):
+        with pytest.raises(ValueError, match="got 'per_label_linear'"):
+            score(features="per_label_linear").fit(X, y, estimator=model)
     with pytest.raises(ValueError, match="is a ridge regression by itself"):
         LossRegression(Ridge(), "per_label_linear").fit(X, y, estimator=model)
     nan = np.where(X > 2, np.nan, X)
