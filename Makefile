@@ -58,6 +58,8 @@ bench: $(VENV_BENCH)/stamp-bench  ## measure beside other packages (large instal
 
 papers: $(VENV)/stamp-plot  ## print the papers' tables beside ours
 	@$(ONE_THREAD) $(VENV)/bin/python -m benchmarks.papers.fpv23 --jobs $(WORKERS)
+	@$(ONE_THREAD) $(VENV)/bin/python -m benchmarks.papers.fpp23 --jobs $(WORKERS) \
+		--figure benchmarks/papers/figures/fpp23-figure1.png
 
 all-checks: lint test test-oldest doc  ## all that must pass before a merge
 
@@ -88,10 +90,10 @@ $(VENV_OLDEST)/stamp-oldest: pyproject.toml
 		--resolution lowest-direct -e '.[test]'
 	@touch $@
 
-# Of torch-uncertainty only one module is used, which needs none of its dependencies.
+# Of these two only one module each is used, which needs none of their dependencies.
 $(VENV_BENCH)/stamp-bench: pyproject.toml
 	@echo "installing sklearn-reject[bench] into $(VENV_BENCH), about 1.5 GB"
 	@$(PYTHON) -m venv $(VENV_BENCH)
 	@$(VENV_BENCH)/bin/python $(PIP_INSTALL) -e '.[bench]'
-	@$(VENV_BENCH)/bin/python $(PIP_INSTALL) --no-deps torch-uncertainty
+	@$(VENV_BENCH)/bin/python $(PIP_INSTALL) --no-deps torch-uncertainty pytorch-ood
 	@touch $@

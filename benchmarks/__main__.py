@@ -8,7 +8,17 @@ from importlib.metadata import PackageNotFoundError, version
 
 from benchmarks._report import print_table
 
-_NAMES = ("aurc", "solvers", "predict", "import", "peers", "sele", "guarantees")
+_NAMES = (
+    "aurc",
+    "solvers",
+    "predict",
+    "import",
+    "peers",
+    "sele",
+    "guarantees",
+    "knn",
+    "double_score",
+)
 _PACKAGES = (
     "numpy",
     "scipy",

@@ -8,8 +8,9 @@ from importlib import import_module
 
 __version__ = "0.1.0.dev0"
 
-_SUBMODULES = ("curves", "losses", "metrics", "scores", "selection")
+_SUBMODULES = ("curves", "datasets", "losses", "metrics", "scores", "selection")
 _HOMES = {
+    "DoubleScoreOODClassifier": "sklearn_reject._double_score",
     "SelectiveClassifier": "sklearn_reject._selective",
     "SelectiveRegressor": "sklearn_reject._selective_regressor",
     "InfeasibleTargetError": "sklearn_reject.selection",

@@ -1,9 +1,17 @@
 """What the meta-estimators that may reject have in common."""
 
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    is_regressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._reject_label import mark_rejected
 from sklearn_reject._response import Response
@@ -24,7 +32,8 @@ def _inner_has(method):
 class BaseReject(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators that wrap another one and may reject samples.
 
-    A subclass fits `estimator_`, `rule_` and `uncertainty_score_`.
+    A subclass fits `estimator_`, `rule_` and either `uncertainty_score_` or what its
+    own `_uncertainty`, `_judge` and `_labels` of a response need.
     """
 
     _doc_link_module = "sklearn_reject"
@@ -50,7 +59,7 @@ class BaseReject(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Higher = more uncertain.
         """
         check_is_fitted(self)
-        return self.uncertainty_score_.from_response(Response(self.estimator_, X))
+        return self._uncertainty(Response(self.estimator_, X))
 
     def accept(self, X):
         """Tell which samples are accepted, drawing where the rule randomizes.
@@ -81,15 +90,29 @@ class BaseReject(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             0 or 1 except for samples exactly at the threshold.
         """
         uncertainty = self.uncertainty(X)
-        return self.rule_.accept_proba(uncertainty)
+        return self._threshold_rule().accept_proba(uncertainty)
 
     def _accept(self, uncertainty):
-        return self.rule_.accept(uncertainty, self.random_state)
+        return self._threshold_rule().accept(uncertainty, self.random_state)
+
+    def _threshold_rule(self):
+        """Return the rule that compares the uncertainty with a threshold."""
+        return self.rule_
+
+    def _uncertainty(self, response):
+        return self.uncertainty_score_.from_response(response)
+
+    def _labels(self, response):
+        return self.uncertainty_score_.labels(response)
+
+    def _judge(self, response):
+        """Return labels and uncertainty."""
+        return self.uncertainty_score_.judge(response)
 
     def _predict_with_uncertainty(self, X):
         """Return labels and uncertainty from one pass of the inner classifier."""
         check_is_fitted(self)
-        return self.uncertainty_score_.judge(Response(self.estimator_, X))
+        return self._judge(Response(self.estimator_, X))
 
     def _copy_feature_names(self):
         for name in ("n_features_in_", "feature_names_in_"):
@@ -112,7 +135,7 @@ class BaseReject(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 class BaseRejectClassifier(ClassifierMixin, BaseReject):
     """Base of classifiers that wrap a classifier and may reject samples.
 
-    A subclass fits `reject_label_`, too.
+    A subclass fits `reject_label_` and `loss_`, too, and sets `_classes` before.
     """
 
     @property
@@ -152,7 +175,7 @@ class BaseRejectClassifier(ClassifierMixin, BaseReject):
             Class labels.
         """
         check_is_fitted(self)
-        return self.uncertainty_score_.labels(Response(self.estimator_, X))
+        return self._labels(Response(self.estimator_, X))
 
     @available_if(_inner_has("predict_proba"))
     def predict_proba(self, X):
@@ -204,6 +227,37 @@ class BaseRejectClassifier(ClassifierMixin, BaseReject):
         """
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
+
+    def _check_kind(self):
+        if is_regressor(self.estimator):
+            raise ValueError(
+                "estimator must be a classifier, got the regressor "
+                f"{self.estimator!r}. Use SelectiveRegressor."
+            )
+
+    def _check_y(self, y):
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return y
+
+    def _find_classes(self, y):
+        """Return the classes that the inner classifier will have."""
+        if isinstance(self.estimator, FrozenEstimator):
+            check_is_fitted(self.estimator)
+            return np.asarray(self.estimator.classes_)
+        return np.unique(y)
+
+    def _bound_of_losses(self, general):
+        """Return how to bound a risk, judged by all losses that are possible.
+
+        It is `general` where some loss is neither zero nor the largest.
+        """
+        losses = self.loss_.matrix(self._classes)
+        largest = losses.max()
+        is_binary = np.isin(losses, (0.0, largest)).all()
+        bound = "binomial" if is_binary else general
+        return {"bound": bound, "max_loss": largest or 1.0}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

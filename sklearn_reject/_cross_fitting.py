@@ -107,7 +107,7 @@ def fit_on_part(caller, X, y, split, summarize, fit_params):
     X_train, y_train = _safe_split(caller.estimator, X, y, train)
     X_test, y_test = _safe_split(caller.estimator, X, y, test, train)
     params = _check_method_params(X, fit_params, indices=train)
-    context = _begin(caller, X, y, n_fits=1)
+    context = begin_fits(caller, X, y, n_fits=1)
     estimator = _fit_final(caller, X_train, y_train, params, context, 0)
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
     return estimator, summarize(Response(estimator, X_test), y_test), test
@@ -118,7 +118,7 @@ def fit_on_all(caller, X, y, splits, summarize, fit_params):
 
     Parameters and returns are those of :func:`fit_on_part`, for a list of splits.
     """
-    context = _begin(caller, X, y, n_fits=len(splits) + 1)
+    context = begin_fits(caller, X, y, n_fits=len(splits) + 1)
     summaries = respond_out_of_fold(
         caller.estimator,
         X,
@@ -140,7 +140,8 @@ def fit_on_all(caller, X, y, splits, summarize, fit_params):
     return estimator, summary, rows
 
 
-def _begin(caller, X, y, n_fits):
+def begin_fits(caller, X, y, n_fits):
+    """Tell the callbacks of a meta-estimator that so many fits begin."""
     context = caller._init_callback_context(
         max_subtasks=n_fits, sequential_subtasks=False
     )

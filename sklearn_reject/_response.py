@@ -6,9 +6,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import indexable
+from sklearn.utils import check_array, indexable
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import validate_data
 
+from sklearn_reject._network import find_features, find_head, is_network, symmetrize
 from sklearn_reject._sklearn_private import (
     _check_method_params,
     _num_samples,
@@ -56,7 +58,7 @@ _PREDICT_LARGEST_DECISION = frozenset(
 
 
 class Response:
-    """Labels, probabilities and decision values of a classifier on the rows of X.
+    """What a classifier says about the rows of X: labels, probabilities, features.
 
     Each is computed at its first use, in one pass of the estimator: where the labels
     follow from probabilities or decision values that are there already, `predict` is
@@ -103,6 +105,57 @@ class Response:
         if values.ndim == 1 and len(self.classes) == 2:
             return values
         return self._check_columns(values, "decision_function")
+
+    @property
+    def model(self):
+        """The classifier inside pipelines and frozen estimators."""
+        return _decider(self.estimator)
+
+    @cached_property
+    def model_input(self):
+        """What reaches the classifier inside pipelines, float64, dense or sparse.
+
+        Of shape (n_samples, n_features).
+        """
+        X = _transform(self.estimator, self.X)
+        if is_network(self.model):
+            return validate_data(
+                self.model, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+        return _check_numbers(X, self.model)
+
+    @cached_property
+    def features(self):
+        """Features of the samples, float64 matrix of shape (n_samples, n_features).
+
+        The last hidden layer of an MLPClassifier; for any other classifier what
+        reaches it. Within a pipeline that is the output of the step before the last.
+        It is dense unless that output is sparse.
+        """
+        return find_features(self.model, self.model_input)
+
+    @cached_property
+    def head(self):
+        """The last layer, which makes logits of `features`, or None.
+
+        MLPClassifier and the linear classifiers of scikit-learn have one.
+        """
+        return find_head(self.model)
+
+    @cached_property
+    def logits(self):
+        """Unnormalised log-probabilities, ndarray of shape (n_samples, n_classes).
+
+        The decision values, one a class; the one value f of two classes becomes
+        (-f/2, f/2), whose softmax is the logistic function of f and which favours
+        neither class. For an MLPClassifier, what goes into the output activation,
+        halved alike for two classes.
+        """
+        if is_network(self.model):
+            return self._check_columns(self.head(self.features), "logits")
+        _check_has_logits(self.estimator)
+        values = np.asarray(self.decision_values, dtype=np.float64)
+        return symmetrize(values) if values.ndim == 1 else values
 
     @cached_property
     def labels(self):
@@ -192,9 +245,32 @@ def _check_has(estimator, method):
     if not hasattr(estimator, method):
         raise ValueError(
             f"{type(estimator).__name__} has no `{method}`, which this "
-            "uncertainty_score needs. Use a classifier that has it "
+            "uncertainty_score or novelty_score needs. Use a classifier that has it "
             "(CalibratedClassifierCV adds probabilities), or another score."
         )
+
+
+def _check_has_logits(estimator):
+    if not hasattr(estimator, "decision_function"):
+        raise ValueError(
+            f"{type(estimator).__name__} has no logits: it has no `decision_function` "
+            "and is not an MLPClassifier. Logarithms of probabilities would not do, as "
+            "their energy is the same for all samples. Use novelty_score='msp', or "
+            "pass a callable (estimator, X) -> (n_samples, n_classes) as the `logits` "
+            "of the score."
+        )
+
+
+def _check_numbers(X, model):
+    try:
+        return check_array(X, accept_sparse="csr", dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"What reaches {type(model).__name__} cannot be taken for its features: "
+            f"{error} Put the preprocessing into a Pipeline with the classifier, or "
+            "pass a callable (estimator, X) -> (n_samples, n_features) as the "
+            "`features` of the score."
+        ) from error
 
 
 def _name_of_decider(estimator):
@@ -212,6 +288,19 @@ def _decider(estimator):
             estimator = estimator.estimator
         else:
             return estimator
+
+
+def _transform(estimator, X):
+    """Return what reaches the estimator that `_decider` finds."""
+    while True:
+        if type(estimator) is Pipeline:
+            if len(estimator.steps) > 1:
+                X = estimator[:-1].transform(X)
+            estimator = estimator.steps[-1][1]
+        elif type(estimator) is FrozenEstimator:
+            estimator = estimator.estimator
+        else:
+            return X
 
 
 def respond_out_of_fold(

@@ -1,12 +1,5 @@
 """The classifier that rejects what it is too uncertain about."""
 
-import numpy as np
-from sklearn.base import is_regressor
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
-
 from sklearn_reject._base import BaseRejectClassifier
 from sklearn_reject._reject_label import resolve_reject_label
 from sklearn_reject._selective_base import BaseSelective
@@ -224,39 +217,16 @@ class SelectiveClassifier(BaseSelective, BaseRejectClassifier):
             tags.non_deterministic = True
         return tags
 
-    _kind = "classifier"
-
     def _default_target(self):
         return _DEFAULT_REJECT_COST
 
-    def _check_kind(self):
-        if is_regressor(self.estimator):
-            raise ValueError(
-                "estimator must be a classifier, got the regressor "
-                f"{self.estimator!r}. Use SelectiveRegressor."
-            )
-
-    def _check_y(self, y):
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
-
     def _resolve(self, y):
         """Turn loss, score and reject label into objects."""
-        if isinstance(self.estimator, FrozenEstimator):
-            check_is_fitted(self.estimator)
-            self._classes = np.asarray(self.estimator.classes_)
-        else:
-            self._classes = np.unique(y)
+        self._classes = self._find_classes(y)
         self.reject_label_ = resolve_reject_label(self.reject_label, self._classes)
         self.loss_ = check_loss(self.loss, labels=self._classes)
         self.uncertainty_score_ = self._resolve_score()
 
     def _bound(self):
-        """Return the options of a guarantee, from all losses that are possible."""
-        losses = self.loss_.matrix(self._classes)
-        largest = losses.max()
-        is_binary = np.isin(losses, (0.0, largest)).all()
-        bound = "binomial" if is_binary else "betting"
-        return {"bound": bound, "max_loss": largest or 1.0}
+        """Return the options of a guarantee."""
+        return self._bound_of_losses("betting")

@@ -1,17 +1,10 @@
 """What a classifier and a regressor that reject have in common: fitting the rule."""
 
 from functools import partial
-from inspect import signature
-from numbers import Integral
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, check_random_state, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._base import BaseReject
@@ -24,6 +17,7 @@ from sklearn_reject._cross_fitting import (
     make_splits,
 )
 from sklearn_reject._response import Response
+from sklearn_reject._routed_fit import RoutedFit, refuse_weights
 from sklearn_reject._score_fitting import (
     ObservedSample,
     cross_fit_uncertainty,
@@ -31,14 +25,11 @@ from sklearn_reject._score_fitting import (
 )
 from sklearn_reject._sklearn_private import (
     _check_method_params,
-    _routing_enabled,
     _safe_indexing,
     _safe_split,
 )
 from sklearn_reject._validation import (
     check_number,
-    check_option,
-    check_sample_weight,
     take_weight,
 )
 from sklearn_reject.curves import aurc_score
@@ -52,7 +43,7 @@ from sklearn_reject.selection import (
 from sklearn_reject.selection._certify import check_confidence
 
 
-class BaseSelective(BaseReject):
+class BaseSelective(RoutedFit, BaseReject):
     """Base of the estimators that solve one of the three rejection models.
 
     A subclass has the parameters of :class:`SelectiveClassifier`, fits `loss_` and
@@ -60,17 +51,8 @@ class BaseSelective(BaseReject):
     `_check_y` and `_bound`.
     """
 
-    #: What the estimator inside has to be.
-    _kind = None
-
     #: All class labels, set in `_resolve`; None for a regressor.
     _classes = None
-
-    #: Whether folds get their share of each class.
-    _stratifies = True
-
-    # `fit` takes it through **params, where no request would be found.
-    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
 
     def _fit(self, X, y, params):
         # A fit that fails leaves no rule of an earlier one behind.
@@ -123,22 +105,6 @@ class BaseSelective(BaseReject):
             tags.input_tags.sparse = False
         return tags
 
-    def get_metadata_routing(self):
-        """Return where metadata go: to this `fit`, the estimator and the splitter.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            The routing.
-        """
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        router.add(estimator=self.estimator, method_mapping=to_fit)
-        if hasattr(self.cv, "get_metadata_routing"):
-            router.add(splitter=self.cv, method_mapping=to_split)
-        return router
-
     def _names_of_targets(self):
         names = ("reject_cost", "target_risk", "target_coverage")
         given = [name for name in names if getattr(self, name) is not None]
@@ -163,15 +129,8 @@ class BaseSelective(BaseReject):
         return name, check_number(value, name, high=high, open_low=is_coverage)
 
     def _check_parameters(self):
-        for method in ("fit", "predict"):
-            if not hasattr(self.estimator, method):
-                raise ValueError(
-                    f"estimator must be a {self._kind} with `fit` and `predict`, got "
-                    f"{self.estimator!r} without `{method}`."
-                )
+        self._check_inner()
         self._check_kind()
-        check_option(self.randomize, "randomize", (True, False))
-        check_random_state(self.random_state)
 
     def _check_protocol(self, target, weight):
         """Raise where samples would judge what they have trained."""
@@ -184,13 +143,7 @@ class BaseSelective(BaseReject):
                 f"confidence={self.confidence!r} needs a target_risk or a "
                 "target_coverage to guarantee; a reject_cost has no bound to hold."
             )
-        if weight is not None:
-            raise ValueError(
-                "confidence cannot be had with sample_weight: a guarantee is about "
-                "samples drawn alike. Leave the weights out or, to give them to the "
-                "estimator inside only, enable metadata routing and call "
-                "`set_fit_request(sample_weight=False)`."
-            )
+        refuse_weights(weight)
         is_fresh = isinstance(self.estimator, FrozenEstimator) and not self._learns()
         if not is_fresh and not is_share(self.cv):
             raise ValueError(
@@ -201,29 +154,13 @@ class BaseSelective(BaseReject):
                 "FrozenEstimator."
             )
 
-    def _route(self, n_samples, params):
-        """Return the parameters of the inner calls, and the weights of the rule."""
-        params = {name: value for name, value in params.items() if value is not None}
-        weight = check_sample_weight(params.get("sample_weight"), n_samples)
-        if _routing_enabled():
-            refuses = (
-                self._get_metadata_request().fit.requests["sample_weight"] is False
-            )
-            routed = process_routing(self, "fit", **params)
-            return routed, None if refuses else weight
-        if isinstance(self.estimator, FrozenEstimator):
-            params = {}
-        elif weight is not None:
-            _check_takes_weights(self.estimator)
-        return Bunch(estimator=Bunch(fit=params)), weight
-
     def _resolve_score(self):
         """Return the score, with the loss and a seed unless it has its own."""
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, Integral):
-            seed = seed.randint(np.iinfo(np.int32).max)
         score = resolve_score(
-            self.uncertainty_score, self.estimator, loss=self.loss_, random_state=seed
+            self.uncertainty_score,
+            self.estimator,
+            loss=self.loss_,
+            random_state=self._seed(),
         )
         if isinstance(score, FrozenEstimator):
             check_is_fitted(score.estimator, "estimator_")
@@ -316,20 +253,6 @@ class BaseSelective(BaseReject):
         self.uncertainty_score_.estimator_ = self.estimator_
         return observed
 
-    def _splits(self, X, y, routed):
-        """Return the splits that judge the estimator."""
-        # Not every router has a splitter, and an empty one answers `get` only.
-        splitter = routed.get("splitter", Bunch(split={}))
-        return make_splits(
-            self.cv,
-            X,
-            y,
-            # A certificate is about samples that are drawn independently.
-            stratify=self._stratifies and self.confidence is None,
-            random_state=self.random_state,
-            split_params=splitter.split,
-        )
-
     def _solve(self, target, judged, weight):
         """Solve the rule on the samples that judged the estimator."""
         name, value = target
@@ -369,15 +292,3 @@ def _judge(score, loss, response, y):
 def _brief(value):
     text = repr(value)
     return text if len(text) < 60 else f"{text[:57]}..."
-
-
-def _check_takes_weights(estimator):
-    parameters = signature(estimator.fit).parameters.values()
-    if not any(
-        p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters
-    ):
-        raise ValueError(
-            f"sample_weight was given, but {type(estimator).__name__}.fit does not "
-            "take it. To weigh the samples for the rule only, enable metadata routing "
-            "and call `set_fit_request(sample_weight=True)` on the meta-estimator."
-        )

@@ -1,5 +1,6 @@
 """The one place for underscored names of scikit-learn, and for its versions."""
 
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.metaestimators import _safe_split
@@ -49,6 +50,7 @@ SILENT_CONTEXT = _SilentContext()
 __all__ = [
     "SILENT_CONTEXT",
     "CallbackSupportMixin",
+    "LinearClassifierMixin",
     "_check_method_params",
     "_num_samples",
     "_routing_enabled",

@@ -30,6 +30,36 @@ def check_vector(values, name):
     return array
 
 
+def check_extended_vector(values, name):
+    """Return `values` as a float64 vector that may be infinite, but not NaN."""
+    values = np.asarray(values)
+    is_infinite = np.zeros(0, dtype=bool)
+    if values.dtype.kind == "f" and values.ndim == 1:
+        is_infinite = np.isinf(values)
+    if not is_infinite.any():
+        return check_vector(values, name)
+    check_vector(np.where(is_infinite, 0.0, values), name)
+    return values.astype(np.float64)
+
+
+def check_flags(values, name):
+    """Return `values`, booleans or zeros and ones, as a vector of booleans."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a vector of booleans, one a sample, got an array of shape "
+            f"{array.shape} and dtype {array.dtype}."
+        )
+    flags = array.astype(bool)
+    if array.dtype.kind != "b" and not np.array_equal(flags, array):
+        odd = array[flags != array][0]
+        raise ValueError(
+            f"{name} must hold True and False, or 1 and 0, got {odd}. Compare the "
+            "labels with the one that stands for OOD."
+        )
+    return flags
+
+
 def _as_real_array(values, name):
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:

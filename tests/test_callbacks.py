@@ -14,7 +14,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
+from sklearn_reject import (
+    DoubleScoreOODClassifier,
+    InfeasibleTargetError,
+    SelectiveClassifier,
+)
 from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
 
 callback = pytest.importorskip(
@@ -110,6 +114,27 @@ def test_number_of_fits_is_announced(recorder, arguments, n_fits):
     (whole,) = [event for event in recorder.events("begin") if event[2] == "fit"]
     assert whole[-1] == n_fits
     assert len(recorder.events("begin")) == len(recorder.events("end")) == n_fits + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "n_fits", "rows"),
+    [
+        ({"cv": 3}, 4, {60, 90}),
+        ({"cv": 0.2}, 1, {72}),
+        ({"cv": 0.2, "confidence": 0.9}, 6, {57, 58, 72}),
+    ],
+    ids=str,
+)
+def test_the_fits_of_a_double_score_classifier(recorder, options, n_fits, rows):
+    double = DoubleScoreOODClassifier(
+        GaussianNB(), novelty_score="msp", min_tpr=0.5, random_state=0, **options
+    )
+    double.set_callbacks(recorder).fit(X, y)
+    begun = recorder.events("begin")
+    (whole,) = [event for event in begun if event[2] == "fit"]
+    assert whole[-1] == n_fits
+    assert len(begun) == len(recorder.events("end")) == n_fits + 1
+    assert {event[4] for event in begun if event[2] != "fit"} == rows
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

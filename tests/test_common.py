@@ -15,8 +15,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from sklearn_reject import SelectiveClassifier, SelectiveRegressor
+from sklearn_reject import (
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
 from sklearn_reject.scores import (
+    KNN,
     SELE,
     ConditionalRisk,
     ErrorProbability,
@@ -35,6 +40,7 @@ def distance_to_neighbours(knn, X):
 
 
 logistic = partial(SelectiveClassifier, LogisticRegression())
+double = partial(DoubleScoreOODClassifier, LogisticRegression())
 small_forest = RandomForestClassifier(5, random_state=0)
 
 PLUG_IN = ["conditional_risk", "entropy", "margin", "top_two_gap"]
@@ -102,6 +108,18 @@ CONFIGURATIONS = {
     ),
     "calibrated": SelectiveClassifier(CalibratedClassifierCV(GaussianNB(), cv=2)),
     "cost of one": logistic(reject_cost=1.0, cv=3),
+    "double": double(min_tpr=0.8, novelty_score="msp"),
+    "double, all accepted": double(min_tpr=1.0, novelty_score=KNN(1), cv=2),
+    "double, share held out": double(min_tpr=1.0, novelty_score="energy", cv=0.3),
+    "double, precision": double(
+        min_precision=0.9, min_recall=1.0, ood_prior=0.0, novelty_score="max_logit"
+    ),
+    "double, costs, reject_label None": double(
+        costs=(0.3, 1.0, 0.0), ood_prior=0.0, novelty_score="msp", reject_label=None
+    ),
+    "double, learned": double(
+        min_tpr=1.0, novelty_score="msp", risk_score=SELE(alphas=0.01), cv=2
+    ),
     "regressor": SelectiveRegressor(
         Ridge(), target_coverage=0.8, uncertainty_score=SELE(alphas=0.1), cv=3
     ),
@@ -135,6 +153,7 @@ REJECTS_ROWS = {
     "neighbours",
     "pipeline",
     "calibrated",
+    "double",
 }
 
 

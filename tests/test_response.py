@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -245,3 +247,95 @@ def test_pairwise_decision_values_are_refused():
         _ = Response(clf, X).decision_values
     binary = SVC(decision_function_shape="ovo").fit(X[y < 2], y[y < 2])
     assert Response(binary, X).decision_values.ndim == 1
+
+
+def fit_digits(estimator, n_classes=3):
+    X, y = load_digits(return_X_y=True)
+    rows = np.flatnonzero(y < n_classes)[:200]
+    return estimator.fit(X[rows], y[rows]), X[rows]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "estimator", [LogisticRegression(max_iter=5000), LinearSVC(), SVC()], ids=name_of
+)
+def test_logits_are_decision_values(estimator, n_classes):
+    estimator, X = fit_digits(estimator, n_classes)
+    values = estimator.decision_function(X)
+    if n_classes == 2:
+        values = np.stack([-values / 2, values / 2], axis=1)
+    np.testing.assert_array_equal(Response(estimator, X).logits, values)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("wrap", [make_pipeline, FrozenEstimator], ids=name_of)
+def test_logits_of_a_network_give_its_probabilities(n_classes, wrap):
+    network = MLPClassifier((6,), max_iter=5000, tol=1e-2, random_state=0)
+    pipeline = make_pipeline(MinMaxScaler(), network)
+    estimator, X = fit_digits(pipeline, n_classes)
+    response = Response(wrap(estimator), X)
+    assert response.features.shape == (len(X), 6)
+    assert response.logits.shape == (len(X), n_classes)
+    np.testing.assert_allclose(
+        softmax(response.logits, axis=1), estimator.predict_proba(X), atol=1e-12
+    )
+
+
+def test_features_are_what_reaches_the_classifier():
+    estimator, X = fit_digits(make_pipeline(MinMaxScaler(), make_pipeline(SVC())))
+    expected = estimator[0].transform(X)
+    np.testing.assert_array_equal(Response(estimator, X).features, expected)
+    for wrapped in (FrozenEstimator(estimator), make_pipeline(estimator)):
+        np.testing.assert_array_equal(Response(wrapped, X).features, expected)
+    classifier, X = fit_digits(GaussianNB())
+    features = Response(classifier, X.astype(np.float32)).features
+    np.testing.assert_array_equal(features, X)
+    assert features.dtype == np.float64
+
+
+def test_hidden_layer_by_hand():
+    network = MLPClassifier((6,), max_iter=5000, tol=1e-2, random_state=0)
+    network, X = fit_digits(network)
+    expected = np.maximum(X @ network.coefs_[0] + network.intercepts_[0], 0)
+    np.testing.assert_allclose(Response(network, X).features, expected)
+
+
+def test_features_of_dataframes_and_sparse_matrices():
+    pandas = pytest.importorskip("pandas")
+    network = MLPClassifier((6,), max_iter=5000, tol=1e-2, random_state=0)
+    _, X = fit_digits(GaussianNB())
+    frame = pandas.DataFrame(X).rename(columns=str)
+    y = np.arange(len(X)) % 3
+    for estimator in (network, make_pipeline(MinMaxScaler(), network)):
+        estimator.fit(frame, y)
+        expected = Response(FrozenEstimator(estimator), frame).features
+        assert expected.shape == (len(X), 6)
+    network.fit(X, y)
+    np.testing.assert_allclose(
+        Response(network, sparse.csr_matrix(X)).features,
+        Response(network, X).features,
+    )
+    linear = LogisticRegression(max_iter=5000).fit(X, y)
+    assert sparse.issparse(Response(linear, sparse.csr_matrix(X)).features)
+
+
+def test_samples_that_cannot_be_features():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"colour": ["red", "blue"]})
+    response = Response(Custom(), frame)
+    with pytest.raises(ValueError, match=r"reaches Custom cannot.*Put the preproc"):
+        _ = response.features
+
+
+def test_a_network_checks_the_number_of_features():
+    network = MLPClassifier((6,), max_iter=5000, tol=1e-2, random_state=0)
+    network, X = fit_digits(network)
+    with pytest.raises(ValueError, match="expecting 64 features"):
+        _ = Response(network, X[:, 1:]).features
+
+
+def test_classifiers_without_logits():
+    estimator, X = fit_digits(GaussianNB())
+    with pytest.raises(ValueError, match=r"no logits.*'msp'.*`logits` of the score"):
+        _ = Response(estimator, X).logits
+    assert Response(estimator, X).head is None

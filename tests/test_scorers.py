@@ -572,7 +572,15 @@ def test_made_scorer_checks_its_arguments(arguments, message):
 
 def test_names():
     names = get_selective_scorer_names()
-    assert names == ["coverage_at_risk", "neg_augrc", "neg_aurc", "selective_accuracy"]
+    assert names == [
+        "coverage_at_risk",
+        "neg_augrc",
+        "neg_aurc",
+        "neg_selective_risk_at_precision_recall",
+        "neg_selective_risk_at_tpr_fpr",
+        "oscr",
+        "selective_accuracy",
+    ]
 
 
 @pytest.mark.parametrize(

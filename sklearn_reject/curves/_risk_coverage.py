@@ -2,13 +2,17 @@
 
 import warnings
 
+import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._validation import check_number
 from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_by_score
+from sklearn_reject.curves._origin_samples import gather_samples
 
 
-def risk_coverage_curve(scores, losses, *, sample_weight=None):
+def risk_coverage_curve(
+    scores, losses, *, is_ood=None, max_fpr=None, sample_weight=None
+):
     """Compute selective risk against coverage, one point a distinct score.
 
     Point k belongs to the rule that accepts every sample whose score is at most
@@ -17,10 +21,19 @@ def risk_coverage_curve(scores, losses, *, sample_weight=None):
     Parameters
     ----------
     scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain.
+        Uncertainty scores, higher = more uncertain. With `is_ood`, minus infinity is
+        always accepted and infinity never.
 
     losses : array-like of shape (n_samples,)
-        Non-negative losses.
+        Non-negative losses. Those of OOD samples are not used.
+
+    is_ood : array-like of shape (n_samples,), dtype bool, default=None
+        Whether a sample is out of distribution. Coverage and risk are then those of the
+        ID samples, and only their scores are thresholds.
+
+    max_fpr : float in [0, 1], default=None
+        Largest share of OOD samples to accept: the curve ends where a threshold accepts
+        more. It takes `is_ood`.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -28,7 +41,9 @@ def risk_coverage_curve(scores, losses, *, sample_weight=None):
     Returns
     -------
     coverage : ndarray of shape (n_thresholds,)
-        Weighted share of accepted samples, increasing up to 1.
+        Weighted share of accepted samples, increasing up to 1, or less where samples
+        of infinite score or `max_fpr` forbid it. Empty where no threshold keeps
+        `max_fpr`.
 
     risk : ndarray of shape (n_thresholds,)
         Weighted mean loss of the accepted samples.
@@ -40,7 +55,8 @@ def risk_coverage_curve(scores, losses, *, sample_weight=None):
     ------
     ValueError
         If an array is empty, not finite or of another length, or if a loss or weight
-        is negative or all weights are zero.
+        is negative or all weights are zero; if there is no ID sample, or a `max_fpr`
+        without OOD samples.
 
     Examples
     --------
@@ -48,10 +64,47 @@ def risk_coverage_curve(scores, losses, *, sample_weight=None):
     >>> risk_coverage_curve([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
     (array([0.25, 0.75, 1.  ]), array([0.        , 0.33333333, 0.5       ]), \
 array([0.1, 0.4, 0.8]))
+
+    The last sample is out of distribution, and must not be accepted:
+
+    >>> is_ood = [False, False, False, True]
+    >>> coverage, risk, thresholds = risk_coverage_curve(
+    ...     [0.1, 0.4, 0.9, 0.8], [0, 1, 1, 0], is_ood=is_ood, max_fpr=0.0
+    ... )
+    >>> coverage.round(3), risk, thresholds
+    (array([0.333, 0.667]), array([0. , 0.5]), array([0.1, 0.4]))
     """
+    if max_fpr is not None:
+        max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
+    if is_ood is not None:
+        return _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight)
+    if max_fpr is not None:
+        raise ValueError(
+            f"max_fpr={max_fpr:g} bounds the OOD samples that are accepted, but none "
+            "are marked. Pass is_ood, or ood_label to the metric of the same name."
+        )
     groups = group_by_score(scores, losses, sample_weight)
     coverage = groups.cumulative_weights / groups.total_weight
     return coverage, groups.cumulative_losses / groups.cumulative_weights, groups.scores
+
+
+def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
+    if np.ndim(scores) == 2:
+        raise ValueError(
+            f"scores has shape {np.shape(scores)}, but the curve is that of one score. "
+            "For two scores see risk_coverage_frontier."
+        )
+    samples = gather_samples(scores, losses, is_ood, sample_weight)
+    if max_fpr is None:
+        max_fpr = 1.0
+    else:
+        samples.refuse_without_ood("a bound on the FPR")
+    groups = next(samples.groups(None))
+    accepted_id = groups.accepted_id[1:]
+    allowed = groups.false_positive_rates[1:] <= max_fpr * (1 + RELATIVE_TOLERANCE)
+    points = (groups.id_weights > 0) & allowed
+    risk = groups.accepted_losses[1:][points] / accepted_id[points]
+    return accepted_id[points] / groups.total_id, risk, groups.scores[points]
 
 
 def selective_risk_at_coverage_score(

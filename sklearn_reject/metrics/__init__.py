@@ -4,6 +4,27 @@ The metrics take ``(y_true, y_pred, uncertainty)``; the functions of the same na
 :mod:`sklearn_reject.curves` take scores and losses.
 """
 
+from sklearn_reject.metrics._ood import (
+    fpr_at_tpr_score,
+    ood_aupr_score,
+    ood_auroc_score,
+    ood_precision_recall_curve,
+    ood_roc_curve,
+    precision_recall_frontier,
+    roc_frontier,
+)
+from sklearn_reject.metrics._ood_risk import (
+    oscr_score,
+    risk_coverage_frontier,
+    selective_risk_at_precision_recall_score,
+    selective_risk_at_tpr_fpr_score,
+)
+from sklearn_reject.metrics._ood_scorers import (
+    neg_selective_risk_at_precision_recall_scorer,
+    neg_selective_risk_at_tpr_fpr_scorer,
+    oscr_scorer,
+)
+from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
 from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
@@ -24,18 +45,33 @@ from sklearn_reject.metrics._scorers import (
 )
 
 __all__ = [
+    "OODFrontierDisplay",
     "RiskCoverageDisplay",
     "augrc_score",
     "aurc_score",
     "coverage_at_risk_score",
     "coverage_at_risk_scorer",
+    "fpr_at_tpr_score",
     "get_selective_scorer",
     "get_selective_scorer_names",
     "make_selective_scorer",
     "neg_augrc_scorer",
     "neg_aurc_scorer",
+    "neg_selective_risk_at_precision_recall_scorer",
+    "neg_selective_risk_at_tpr_fpr_scorer",
+    "ood_aupr_score",
+    "ood_auroc_score",
+    "ood_precision_recall_curve",
+    "ood_roc_curve",
+    "oscr_score",
+    "oscr_scorer",
+    "precision_recall_frontier",
     "risk_coverage_curve",
+    "risk_coverage_frontier",
+    "roc_frontier",
     "sele_score",
     "selective_accuracy_scorer",
     "selective_risk_at_coverage_score",
+    "selective_risk_at_precision_recall_score",
+    "selective_risk_at_tpr_fpr_score",
 ]

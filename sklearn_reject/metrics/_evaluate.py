@@ -30,6 +30,32 @@ def predict_with_uncertainty(estimator, X):
     return resolve_score("auto", estimator).judge(Response(estimator, X))
 
 
+def predict_with_both_scores(estimator, X):
+    """Return labels, and risk and novelty where a classifier tells the two apart.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier, one with `risk_and_novelty` maybe inside a pipeline or a
+        search.
+
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+
+    Returns
+    -------
+    labels, risk : ndarray of shape (n_samples,)
+        Predicted labels and their risk; the uncertainty where there is no novelty.
+
+    novelty : ndarray of shape (n_samples,) or None
+        Higher = more novel.
+    """
+    if hasattr(_innermost(estimator), "risk_and_novelty"):
+        estimator, X = _locate(estimator, X)
+        return (estimator.predict_label(X), *estimator.risk_and_novelty(X))
+    return (*predict_with_uncertainty(estimator, X), None)
+
+
 def accept(estimator, X, uncertainty):
     """Tell which samples a classifier accepts: all, if it cannot reject."""
     rule = getattr(_innermost(estimator), "_accept", None)

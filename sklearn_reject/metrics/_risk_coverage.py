@@ -7,6 +7,7 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn_reject import curves
 from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.losses import check_loss
+from sklearn_reject.metrics._ood_samples import origins_and_losses, score_columns
 
 
 def risk_coverage_curve(
@@ -16,6 +17,8 @@ def risk_coverage_curve(
     *,
     loss="zero_one",
     labels=None,
+    ood_label=None,
+    max_fpr=None,
     sample_weight=None,
 ):
     """Compute selective risk against coverage, one point a distinct uncertainty.
@@ -34,7 +37,8 @@ def risk_coverage_curve(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        with the sign turned. With an `ood_label`, minus infinity is always accepted and
+        infinity never.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -45,13 +49,25 @@ def risk_coverage_curve(
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
 
+    ood_label : "auto", None or label, default=None
+        Label of OOD samples in `y_true`. Coverage and risk are then those of the ID
+        samples. "auto" is -1 for numbers and "ood" for strings; where `y_true` has
+        exactly two labels and -1 is one of them, it is a class. With None no sample is
+        OOD.
+
+    max_fpr : float in [0, 1], default=None
+        Largest share of OOD samples to accept: the curve ends where a threshold accepts
+        more. It takes an `ood_label`.
+
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
 
     Returns
     -------
     coverage : ndarray of shape (n_thresholds,)
-        Weighted share of accepted samples, increasing up to 1.
+        Weighted share of accepted samples, increasing up to 1, or less where samples
+        of infinite uncertainty or `max_fpr` forbid it. Empty where no threshold keeps
+        `max_fpr`.
 
     risk : ndarray of shape (n_thresholds,)
         Weighted mean loss of the accepted samples, in units of the loss.
@@ -63,7 +79,8 @@ def risk_coverage_curve(
     ------
     ValueError
         If an argument is empty, not finite, of another length than the others or out
-        of its range, or if a label is not among those of the cost matrix.
+        of its range, if a label is not among those of the cost matrix, or if `y_pred`
+        holds the OOD label or there are no OOD samples for `max_fpr`.
 
     See Also
     --------
@@ -79,8 +96,15 @@ def risk_coverage_curve(
     >>> risk.round(3)
     array([0.   , 0.   , 0.333, 0.5  ])
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.risk_coverage_curve(scores, losses, sample_weight=sample_weight)
+    if ood_label is None:
+        is_ood = None
+        scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    else:
+        is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+        scores = score_columns(uncertainty, None, len(is_ood))
+    return curves.risk_coverage_curve(
+        scores, losses, is_ood=is_ood, max_fpr=max_fpr, sample_weight=sample_weight
+    )
 
 
 def aurc_score(

@@ -1,74 +1,26 @@
 """Scorers for model selection: higher is better; rejecting all never wins."""
 
-from copy import copy
-
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_reject._validation import check_number, check_option, check_sample_weight
-from sklearn_reject.metrics._evaluate import accept, predict_with_uncertainty
+from sklearn_reject.metrics._evaluate import accept
+from sklearn_reject.metrics._ood_scorers import (
+    neg_selective_risk_at_precision_recall_scorer,
+    neg_selective_risk_at_tpr_fpr_scorer,
+    oscr_scorer,
+)
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,
     coverage_at_risk_score,
     selective_risk_at_coverage_score,
 )
+from sklearn_reject.metrics._scorer_base import SelectiveScorer
 from sklearn_reject.selection import solve_target_coverage
 
 
-class _SelectiveScorer:
-    """Base of the scorers: a callable ``(estimator, X, y, sample_weight=None)``."""
-
-    _requests_weight = None
-
-    def __init__(self, metric, sign, options=None):
-        self._metric = metric
-        self._sign = sign
-        self._options = options or {}
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        """Return the score of a fitted classifier, a float, higher is better."""
-        labels, uncertainty = predict_with_uncertainty(estimator, X)
-        value = self._evaluate(estimator, X, y, labels, uncertainty, sample_weight)
-        return float(self._sign * value)
-
-    def _evaluate(self, estimator, X, y, labels, uncertainty, sample_weight):
-        return self._metric(
-            y, labels, uncertainty, sample_weight=sample_weight, **self._options
-        )
-
-    def set_score_request(self, *, sample_weight=None):
-        """Say whether metadata routing is to pass `sample_weight` to the scorer.
-
-        Parameters
-        ----------
-        sample_weight : bool, str or None, default=None
-            As scikit-learn's metadata requests define it.
-
-        Returns
-        -------
-        scorer : object
-            A scorer with that request.
-        """
-        scorer = copy(self)
-        scorer._requests_weight = sample_weight
-        return scorer
-
-    def get_metadata_routing(self):
-        """Return what the scorer requests from metadata routing."""
-        requests = MetadataRequest(owner=type(self).__name__)
-        requests.score.add_request(param="sample_weight", alias=self._requests_weight)
-        return requests
-
-    def __repr__(self):
-        sign = "-" if self._sign < 0 else ""
-        options = "".join(f", {key}={value!r}" for key, value in self._options.items())
-        name = getattr(self._metric, "__name__", repr(self._metric))
-        return f"<selective scorer {sign}{name}{options}>"
-
-
-class _AcceptedScorer(_SelectiveScorer):
+class _AcceptedScorer(SelectiveScorer):
     """Scorer of a metric of labels, with a rule for what is rejected."""
 
     def __init__(self, metric, sign, options, on_reject, coverage):
@@ -139,10 +91,10 @@ def _selective_accuracy(y_true, y_pred, uncertainty, *, coverage, sample_weight=
 _selective_accuracy.__name__ = "selective_accuracy"
 
 #: Minus :func:`aurc_score` with 0/1 loss.
-neg_aurc_scorer = _SelectiveScorer(aurc_score, -1)
+neg_aurc_scorer = SelectiveScorer(aurc_score, -1)
 
 #: Minus :func:`augrc_score` with 0/1 loss.
-neg_augrc_scorer = _SelectiveScorer(augrc_score, -1)
+neg_augrc_scorer = SelectiveScorer(augrc_score, -1)
 
 
 def selective_accuracy_scorer(*, coverage):
@@ -175,7 +127,7 @@ def selective_accuracy_scorer(*, coverage):
     (0.96, 1.0)
     """
     coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-    return _SelectiveScorer(_selective_accuracy, 1, {"coverage": coverage})
+    return SelectiveScorer(_selective_accuracy, 1, {"coverage": coverage})
 
 
 def coverage_at_risk_scorer(*, risk, loss="zero_one"):
@@ -210,7 +162,7 @@ def coverage_at_risk_scorer(*, risk, loss="zero_one"):
     0.9
     """
     risk = check_number(risk, "risk")
-    return _SelectiveScorer(coverage_at_risk_score, 1, {"risk": risk, "loss": loss})
+    return SelectiveScorer(coverage_at_risk_score, 1, {"risk": risk, "loss": loss})
 
 
 def make_selective_scorer(
@@ -288,7 +240,7 @@ def _make_negative_area(metric):
                 "normalize='prr' is higher is better, so its negative is no score. Use "
                 "normalize='excess', which orders classifiers on the same samples."
             )
-        return _SelectiveScorer(metric, -1, {"loss": loss, **options})
+        return SelectiveScorer(metric, -1, {"loss": loss, **options})
 
     return make
 
@@ -297,6 +249,11 @@ _SCORERS = {
     "coverage_at_risk": coverage_at_risk_scorer,
     "neg_augrc": _make_negative_area(augrc_score),
     "neg_aurc": _make_negative_area(aurc_score),
+    "neg_selective_risk_at_precision_recall": (
+        neg_selective_risk_at_precision_recall_scorer
+    ),
+    "neg_selective_risk_at_tpr_fpr": neg_selective_risk_at_tpr_fpr_scorer,
+    "oscr": oscr_scorer,
     "selective_accuracy": selective_accuracy_scorer,
 }
 
@@ -312,6 +269,7 @@ def get_selective_scorer(name, **params):
     **params : dict
         Options of the scorer: `coverage` for "selective_accuracy", `risk` and `loss`
         for "coverage_at_risk", `loss` and other options of the metric for the areas.
+        For the others those of the function that has the name of the scorer.
 
     Returns
     -------
@@ -344,7 +302,8 @@ def get_selective_scorer_names():
     Examples
     --------
     >>> from sklearn_reject.metrics import get_selective_scorer_names
-    >>> get_selective_scorer_names()
-    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', 'selective_accuracy']
+    >>> get_selective_scorer_names()[:4]
+    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', \
+'neg_selective_risk_at_precision_recall']
     """
     return sorted(_SCORERS)

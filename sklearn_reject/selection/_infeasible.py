@@ -15,6 +15,11 @@ class InfeasibleTargetError(ValueError):
     coverage : float, default=nan
         The largest coverage at that risk.
 
+    attainable : dict of str to float, default=None
+        For problems with OOD samples, what can be met of each bound while the other
+        one holds: "max_tpr" and "min_fpr", or "max_recall" and "max_precision". NaN
+        where the other bound cannot be met at all. None becomes an empty dict.
+
     Examples
     --------
     >>> from sklearn_reject.selection import InfeasibleTargetError, solve_target_risk
@@ -23,13 +28,29 @@ class InfeasibleTargetError(ValueError):
     ... except InfeasibleTargetError as error:
     ...     print(error.lowest_risk, error.coverage)
     0.5 1.0
+
+    >>> from sklearn_reject.selection import tune_single_score
+    >>> scores, losses, is_ood = [0.1, 0.2, 0.3, 0.4], [0, 0, 0, 0], [0, 1, 0, 0]
+    >>> try:
+    ...     tune_single_score(scores, losses, is_ood, min_tpr=1, max_fpr=0.5)
+    ... except InfeasibleTargetError as error:
+    ...     print({name: round(x, 3) for name, x in error.attainable.items()})
+    {'max_tpr': 0.333, 'min_fpr': 1.0}
     """
 
-    def __init__(self, message, lowest_risk=float("nan"), coverage=float("nan")):
+    def __init__(
+        self,
+        message,
+        lowest_risk=float("nan"),
+        coverage=float("nan"),
+        attainable=None,
+    ):
+        attainable = {} if attainable is None else dict(attainable)
         # All arguments go into `args`, so that the error survives pickling.
-        super().__init__(message, lowest_risk, coverage)
+        super().__init__(message, lowest_risk, coverage, attainable)
         self.lowest_risk = lowest_risk
         self.coverage = coverage
+        self.attainable = attainable
 
     def __str__(self):
         return self.args[0]

@@ -6,10 +6,17 @@ from sklearn_reject import curves
 from sklearn_reject._sklearn_private import _safe_indexing
 from sklearn_reject._validation import check_sample_weight
 from sklearn_reject.metrics._evaluate import predict_with_uncertainty
+from sklearn_reject.metrics._plot._drawing import (
+    check_names,
+    curve_styles,
+    draw_curves,
+    find_axes,
+)
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
 _RANDOM_STYLE = {"linestyle": "--", "color": "0.6"}
 _ORACLE_STYLE = {"linestyle": ":", "color": "0.2"}
+_STYLE_OF_SEVERAL = {"alpha": 0.6, "color": "C0"}
 
 
 class RiskCoverageDisplay:
@@ -316,17 +323,13 @@ class RiskCoverageDisplay:
             is wanted that the display does not have.
         """
         self._check_references(plot_oracle, plot_random)
-        self.ax_ = _axes(ax)
+        self.ax_ = find_axes(ax, "RiskCoverageDisplay", "risk_coverage_curve")
         self.figure_ = self.ax_.figure
-        styles = _styles(curve_kwargs, len(self.coverage))
+        shared = _STYLE_OF_SEVERAL if len(self.coverage) > 1 else {}
+        styles = curve_styles(curve_kwargs, len(self.coverage), shared)
         legend = self._legend(self.name if name is None else name)
-        lines = [
-            self.ax_.plot(coverage, risk, **{"label": label, **style})[0]
-            for coverage, risk, label, style in zip(
-                self.coverage, self.risk, legend, styles, strict=True
-            )
-        ]
-        self.line_ = lines[0] if len(lines) == 1 else lines
+        points = zip(self.coverage, self.risk, strict=True)
+        self.line_ = draw_curves(self.ax_, points, legend, styles)
         self.oracle_ = self.random_ = None
         if plot_oracle:
             self.oracle_ = self._reference(
@@ -358,10 +361,9 @@ class RiskCoverageDisplay:
         """Return the label of each curve; None leaves it out of the legend."""
         n_curves = len(self.coverage)
         if isinstance(name, list):
-            if len(name) != n_curves:
-                raise ValueError(f"name has {len(name)} entries for {n_curves} curves.")
             areas = self.aurc or [None] * n_curves
-            return [_label(*pair) for pair in zip(name, areas, strict=True)]
+            pairs = zip(check_names(name, n_curves), areas, strict=True)
+            return [_label(*pair) for pair in pairs]
         if not self.aurc:
             return [name] + [None] * (n_curves - 1)
         spread = np.std(self.aurc) if n_curves > 1 else None
@@ -375,18 +377,6 @@ def _label(name, area, spread=None):
     if spread is not None:
         value += f" ± {spread:.2g}"
     return value if name is None else f"{name} ({value})"
-
-
-def _styles(curve_kwargs, n_curves):
-    if not isinstance(curve_kwargs, list):
-        shared = {"alpha": 0.6, "color": "C0"} if n_curves > 1 else {}
-        return [{**shared, **(curve_kwargs or {})}] * n_curves
-    if len(curve_kwargs) != n_curves:
-        raise ValueError(
-            f"curve_kwargs has {len(curve_kwargs)} entries for {n_curves} curves. Pass "
-            "one dict for all, or one for each."
-        )
-    return curve_kwargs
 
 
 def _fold(estimator, X, y, rows, loss, labels, weight):
@@ -407,17 +397,3 @@ def _references(samples):
     rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
     oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]
     return oracle, float(np.average(losses, weights=weight))
-
-
-def _axes(ax):
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "RiskCoverageDisplay.plot needs matplotlib. Install it with "
-            "`pip install sklearn-reject[plot]`, or use risk_coverage_curve for the "
-            "numbers."
-        ) from error
-    return plt.subplots()[1]

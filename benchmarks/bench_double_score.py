@@ -1,0 +1,151 @@
+"""Two scores tuned together, against a sort for each angle."""
+
+from functools import partial
+
+import numpy as np
+
+from benchmarks._report import Row, at_least, at_most, show_time
+from benchmarks._timing import interleaved_medians, peak_bytes, seconds
+from sklearn_reject.curves._directions import direction_grid, scale_of
+from sklearn_reject.selection import tune_double_score
+
+TITLE = "tune_double_score, 20 % OOD, in multiples of argsort + cumsum for each angle"
+
+_N_ANGLES = 361
+
+# The reference takes the same time for each angle: at a million samples some are
+# enough to tell it.
+_N_TIMED = {10**5: 121, 10**6: 25}
+
+_MODELS = {
+    "TPR-FPR": {"min_tpr": 0.7, "max_fpr": 0.2},
+    "precision-recall": {"min_precision": 0.9, "min_recall": 0.7, "ood_prior": 0.25},
+    "costs": {"costs": (0.3, 0.5, 0.1), "ood_prior": 0.25},
+}
+
+
+def run():
+    """Return the rows of the table."""
+    yield _agreement_row()
+    for n_samples in _N_TIMED:
+        yield from _grid_rows(n_samples)
+    yield from _jobs_rows()
+    yield from _exact_rows()
+    yield from _auto_rows()
+
+
+def make_sample(n_samples, seed=0):
+    """Return risk, novelty, losses and which samples are OOD."""
+    rng = np.random.default_rng(seed)
+    is_ood = rng.random(n_samples) < 0.2
+    risk = rng.beta(1, 4, n_samples)
+    losses = (rng.random(n_samples) < risk) & ~is_ood
+    risk += 0.05 * rng.normal(size=n_samples)
+    novelty = rng.normal(size=n_samples) + 1.5 * is_ood
+    return risk, novelty, losses.astype(float), is_ood
+
+
+def sort_each_angle(
+    risk, novelty, losses, is_ood, min_tpr, max_fpr, n_angles=_N_ANGLES, n_timed=None
+):
+    """Return the least risk over the grid, or over evenly drawn angles of it."""
+    ratio = scale_of(risk[~is_ood]) / scale_of(novelty[~is_ood])
+    least_id = np.ceil(min_tpr * (~is_ood).sum() - 1e-9)
+    most_ood = np.floor(max_fpr * is_ood.sum() + 1e-9)
+    directions = direction_grid(n_angles)
+    best = np.inf
+    for cosine, sine in directions[:: max(1, n_angles // (n_timed or n_angles))]:
+        order = np.argsort(cosine / ratio * risk + sine * novelty)
+        of_ood = np.cumsum(is_ood[order])
+        of_id = np.arange(1, len(order) + 1) - of_ood
+        loss = np.cumsum(losses[order])
+        feasible = (of_id >= least_id) & (of_ood <= most_ood)
+        risks = loss[feasible] / of_id[feasible]
+        best = min(best, risks.min(initial=np.inf))
+    return best
+
+
+def _grid(sample, model, **options):
+    return tune_double_score(
+        *sample, method="grid", randomize=False, **_MODELS[model], **options
+    )
+
+
+def _agreement_row():
+    sample = make_sample(10**5)
+    rule = _grid(sample, "TPR-FPR")
+    expected = sort_each_angle(*sample, **_MODELS["TPR-FPR"])
+    error = abs(rule.selective_risk / expected - 1)
+    return at_most("100,000 samples: risk apart from the reference", 1e-12, error)
+
+
+def _grid_rows(n_samples):
+    sample = make_sample(n_samples)
+    n_timed = _N_TIMED[n_samples]
+    contenders = {name: partial(_grid, sample, name) for name in _MODELS}
+    contenders["reference"] = partial(
+        sort_each_angle, *sample, **_MODELS["TPR-FPR"], n_timed=n_timed
+    )
+    times = interleaved_medians(contenders, repeats=3)
+    n_timed = len(direction_grid(_N_ANGLES)[:: _N_ANGLES // n_timed])
+    reference = times["reference"] * _N_ANGLES / n_timed
+    for name in _MODELS:
+        details = f"{show_time(times[name])} against {show_time(reference)}"
+        what = f"{n_samples:,} samples, {_N_ANGLES} angles, {name}: faster"
+        yield at_least(what, 5, reference / times[name], " x", details)
+    arrays = max(peak_bytes(contenders[name]) for name in _MODELS) / (8 * n_samples)
+    yield at_most(f"{n_samples:,} samples, peak memory", 10, arrays, " arrays")
+
+
+def _exact(sample, model, **options):
+    return tune_double_score(*sample, method="exact", **_MODELS[model], **options)
+
+
+def _exact_rows():
+    for n_samples, repeats in ((5000, 5), (20_000, 1)):
+        sample = make_sample(n_samples)
+        contenders = {name: partial(_exact, sample, name) for name in _MODELS}
+        times = interleaved_medians(contenders, repeats=repeats)
+        for name, time in times.items():
+            what = f"{n_samples:,} samples, exact, {name}"
+            if n_samples == 5000:
+                yield at_most(what, 1.5, time, " s")
+            else:
+                yield Row(what, "", show_time(time))
+    yield from _gain_rows(make_sample(5000))
+
+
+def _gain_rows(sample):
+    """Compare risks: the exact one is the least there is."""
+    model = _MODELS["TPR-FPR"]
+    exact = tune_double_score(*sample, method="exact", **model).selective_risk
+    for n_angles, asked in ((19, None), (_N_ANGLES, None), (3600, 0)):
+        rule = tune_double_score(*sample, method="grid", n_angles=n_angles, **model)
+        excess = 100 * (rule.selective_risk / exact - 1)
+        what = f"5,000 samples: risk of {n_angles} angles above the exact one"
+        if asked is None:
+            yield Row(what, "", f"{excess:.3g} %")
+        else:
+            yield at_least(what, asked, excess, " %")
+
+
+def _jobs_rows():
+    sample = make_sample(20_000)
+    times = interleaved_medians(
+        {n_jobs: partial(_exact, sample, "costs", n_jobs=n_jobs) for n_jobs in (1, 2)},
+        repeats=2,
+    )
+    details = f"{show_time(times[2])} against {show_time(times[1])}"
+    gain = times[1] / times[2]
+    yield at_least(
+        "20,000 samples, exact, costs: two jobs faster", 1.6, gain, " x", details
+    )
+
+
+def _auto_rows():
+    sample = make_sample(10**6)
+    for name in _MODELS:
+        grid = seconds(partial(_grid, sample, name))
+        auto = seconds(partial(tune_double_score, *sample, **_MODELS[name]))
+        what = f"1,000,000 samples, {name}: auto in multiples of the grid"
+        yield at_most(what, 2, auto / grid, " x", show_time(auto))

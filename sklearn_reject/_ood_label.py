@@ -1,0 +1,115 @@
+"""The label that marks samples as out of distribution, and which samples have it."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import column_or_1d
+
+
+def resolve_ood_label(ood_label, y):
+    """Return the label of OOD samples.
+
+    Parameters
+    ----------
+    ood_label : "auto", None or a label
+        "auto" is -1 where `y` is numeric and "ood" where it holds strings; but where
+        -1 is one of exactly two labels, as in {-1, 1}, it is a class and no sample is
+        OOD. None says that no sample is OOD. Anything else is the label itself,
+        whether or not it occurs.
+
+    y : array-like of shape (n_samples,)
+        Labels.
+
+    Returns
+    -------
+    label : scalar or None
+        The label, None where no sample can be OOD.
+
+    Raises
+    ------
+    ValueError
+        If the label is not a scalar, is NaN, or is a string where `y` is numeric or a
+        number where `y` holds strings; or if `y` mixes the two.
+    """
+    if ood_label is None:
+        return None
+    y = _label_vector(y)
+    if isinstance(ood_label, str) and ood_label == "auto":
+        return _automatic_label(y)
+    _check_label(ood_label, y)
+    return ood_label
+
+
+def split_origin(y, ood_label="auto"):
+    """Return the label of OOD samples and which samples have it.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels.
+
+    ood_label : "auto", None or a label, default="auto"
+        As in :func:`resolve_ood_label`.
+
+    Returns
+    -------
+    label : scalar or None
+        The label, None where no sample can be OOD.
+
+    is_ood : ndarray of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution.
+
+    Raises
+    ------
+    ValueError
+        As :func:`resolve_ood_label`.
+    """
+    y = _label_vector(y)
+    label = resolve_ood_label(ood_label, y)
+    if label is None:
+        return None, np.zeros(len(y), dtype=bool)
+    return label, np.asarray(y == label, dtype=bool)
+
+
+def _label_vector(y):
+    return column_or_1d(np.asarray(y))
+
+
+def _automatic_label(y):
+    if _holds_strings(y):
+        return "ood"
+    others = y[y != -1]
+    # A classifier needs two classes, so a single other label makes -1 one of them.
+    is_class = 0 < len(others) < len(y) and np.all(others == others[0])
+    return None if is_class else -1
+
+
+def _holds_strings(y):
+    """Tell strings from numbers."""
+    if y.dtype.kind != "O":
+        return y.dtype.kind in "US"
+    kinds = {isinstance(label, str) for label in y.tolist()}
+    if len(kinds) > 1:
+        raise ValueError(
+            "y mixes strings and other labels, so that ood_label cannot be told from "
+            "a class. Convert all labels to strings or all to numbers."
+        )
+    return kinds == {True}
+
+
+def _check_label(ood_label, y):
+    if not isinstance(ood_label, (str, Real, np.bool_)):
+        raise ValueError(
+            f"ood_label must be 'auto', None, a number or a string, got {ood_label!r}."
+        )
+    if ood_label != ood_label:
+        raise ValueError(
+            "ood_label must not be NaN, which equals nothing. Mark OOD samples with a "
+            "number that is not a class, such as -1."
+        )
+    if isinstance(ood_label, str) != _holds_strings(y):
+        kinds = ("strings", "numbers")
+        raise ValueError(
+            f"ood_label={ood_label!r}, but y holds {kinds[isinstance(ood_label, str)]}."
+            " Pass a label of the kind of y, or 'auto'."
+        )

@@ -1,0 +1,121 @@
+"""How `fit` of a meta-estimator treats parameters, weights, seeds and splits."""
+
+from inspect import signature
+from numbers import Integral
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+
+from sklearn_reject._cross_fitting import make_splits
+from sklearn_reject._sklearn_private import _routing_enabled
+from sklearn_reject._validation import check_option, check_sample_weight
+
+
+class RoutedFit:
+    """Mixin of meta-estimators whose `fit` takes `**params` and judges on splits.
+
+    A subclass has the parameters `estimator`, `cv`, `randomize`, `confidence` and
+    `random_state`.
+    """
+
+    #: What the estimator inside has to be.
+    _kind = "classifier"
+
+    #: Whether folds get their share of each class.
+    _stratifies = True
+
+    # `fit` takes it through **params, where no request would be found.
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
+
+    def get_metadata_routing(self):
+        """Return where metadata go: to this `fit`, the estimator and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=to_fit)
+        if hasattr(self.cv, "get_metadata_routing"):
+            router.add(splitter=self.cv, method_mapping=to_split)
+        return router
+
+    def _check_inner(self):
+        """Raise for an estimator or options of drawing that cannot be used."""
+        for method in ("fit", "predict"):
+            if not hasattr(self.estimator, method):
+                raise ValueError(
+                    f"estimator must be a {self._kind} with `fit` and `predict`, got "
+                    f"{self.estimator!r} without `{method}`."
+                )
+        check_option(self.randomize, "randomize", (True, False))
+        check_random_state(self.random_state)
+
+    def _route(self, n_samples, params):
+        """Return the parameters of the inner calls, and the weights of the rule."""
+        params = {name: value for name, value in params.items() if value is not None}
+        weight = check_sample_weight(params.get("sample_weight"), n_samples)
+        if _routing_enabled():
+            refuses = (
+                self._get_metadata_request().fit.requests["sample_weight"] is False
+            )
+            routed = process_routing(self, "fit", **params)
+            return routed, None if refuses else weight
+        if isinstance(self.estimator, FrozenEstimator):
+            params = {}
+        elif weight is not None:
+            _check_takes_weights(self.estimator)
+        return Bunch(estimator=Bunch(fit=params)), weight
+
+    def _seed(self):
+        """Return a seed for parts that have none of their own, None without one."""
+        seed = self.random_state
+        if seed is not None and not isinstance(seed, Integral):
+            seed = seed.randint(np.iinfo(np.int32).max)
+        return seed
+
+    def _splits(self, X, y, routed):
+        """Return the splits that judge the estimator."""
+        # Not every router has a splitter, and an empty one answers `get` only.
+        splitter = routed.get("splitter", Bunch(split={}))
+        return make_splits(
+            self.cv,
+            X,
+            y,
+            # A certificate is about samples that are drawn independently.
+            stratify=self._stratifies and self.confidence is None,
+            random_state=self.random_state,
+            split_params=splitter.split,
+        )
+
+
+def refuse_weights(weight):
+    """Raise where a guarantee is asked for and samples have weights."""
+    if weight is not None:
+        raise ValueError(
+            "confidence cannot be had with sample_weight: a guarantee is about "
+            "samples drawn alike. Leave the weights out or, to give them to the "
+            "estimator inside only, enable metadata routing and call "
+            "`set_fit_request(sample_weight=False)`."
+        )
+
+
+def _check_takes_weights(estimator):
+    parameters = signature(estimator.fit).parameters.values()
+    if not any(
+        p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters
+    ):
+        raise ValueError(
+            f"sample_weight was given, but {type(estimator).__name__}.fit does not "
+            "take it. To weigh the samples for the rule only, enable metadata routing "
+            "and call `set_fit_request(sample_weight=True)` on the meta-estimator."
+        )

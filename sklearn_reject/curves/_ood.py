@@ -1,0 +1,370 @@
+"""How a score separates ID from OOD samples: curves, areas and a point on them."""
+
+import warnings
+
+import numpy as np
+from scipy.integrate import trapezoid
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject.curves._origin_samples import check_positive, gather_samples
+
+
+def ood_roc_curve(scores, is_ood, *, sample_weight=None):
+    """Compute what a threshold accepts of ID samples against what of OOD samples.
+
+    Point k belongs to the rule that accepts every sample whose score is at most
+    ``thresholds[k]``.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Scores, higher = rejected first. Samples of score minus infinity are accepted by
+        every rule, those of score infinity by none, so that the curve may begin after
+        (0, 0) and end before (1, 1).
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    fpr : ndarray of shape (n_thresholds,)
+        Weighted share of the OOD samples that are accepted, lower is better.
+
+    tpr : ndarray of shape (n_thresholds,)
+        Weighted share of the ID samples that are accepted, higher is better.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Minus infinity, then the distinct finite scores, increasing.
+
+    Raises
+    ------
+    ValueError
+        If an array is empty, NaN or of another length, a weight is negative, or there
+        are no ID or no OOD samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.curves import ood_roc_curve
+    >>> ood_roc_curve([0.1, 0.4, 0.4, 0.8], [False, True, False, True])
+    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), \
+array([-inf,  0.1,  0.4,  0.8]))
+    """
+    groups = _group_one_score(scores, is_ood, sample_weight, "a ROC curve")
+    thresholds = np.append(-np.inf, groups.scores)
+    rules = slice(groups.n_always, None)
+    return (
+        groups.false_positive_rates[rules],
+        groups.true_positive_rates[rules],
+        thresholds[rules],
+    )
+
+
+def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None):
+    """Compute the precision of what a threshold accepts against its recall.
+
+    The positive class is ID: recall is the share of the ID samples that are accepted,
+    precision the share of ID among what is accepted. Point k belongs to the rule that
+    accepts every sample whose score is at most ``thresholds[k]``.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Scores, higher = rejected first. Samples of score minus infinity are accepted by
+        every rule, those of score infinity by none.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution.
+
+    ood_prior : float in [0, 1[ or None
+        Share of OOD where the rule is going to be used. None takes the share in the
+        sample.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    precision : ndarray of shape (n_thresholds,)
+        Share of ID among the accepted, under the prior: with prior p it is
+        (1 - p) TPR / ((1 - p) TPR + p FPR), and 1 where nothing is accepted. Higher is
+        better.
+
+    recall : ndarray of shape (n_thresholds,)
+        Weighted share of the ID samples that are accepted, increasing.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Minus infinity, then the distinct finite scores, increasing.
+
+    Raises
+    ------
+    ValueError
+        If an array is empty, NaN or of another length, a weight is negative, the prior
+        is out of its range, or there are no ID or no OOD samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.curves import ood_precision_recall_curve
+    >>> precision, recall, thresholds = ood_precision_recall_curve(
+    ...     [0.1, 0.4, 0.4, 0.8], [False, True, False, True], ood_prior=0.25
+    ... )
+    >>> precision.round(3), recall
+    (array([1.   , 1.   , 0.857, 0.75 ]), array([0. , 0.5, 1. , 1. ]))
+    """
+    if ood_prior is not None:
+        ood_prior = check_ood_prior(ood_prior)
+    what = "a precision-recall curve"
+    groups = _group_one_score(scores, is_ood, sample_weight, what)
+    thresholds = np.append(-np.inf, groups.scores)
+    rules = slice(groups.n_always, None)
+    precision = precisions(groups, ood_prior)
+    return precision[rules], groups.true_positive_rates[rules], thresholds[rules]
+
+
+def ood_auroc_score(scores, is_ood, *, n_angles=361, sample_weight=None):
+    """Compute the area under the ROC curve of ID against OOD. Higher is better.
+
+    The probability that an OOD sample has a higher score than an ID sample, ties
+    counted one half: the same whichever of the two is the positive class.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,) or (n_samples, 2)
+        Scores, higher = rejected first; infinite ones are the lowest and the highest.
+        Two columns are a risk score and a novelty score, of which the best direction
+        counts: the largest area over all weighted sums on the grid.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        In [0, 1], 0.5 for a random score. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an array is empty, NaN or of another length, a weight is negative, or there
+        are no ID samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.curves import ood_auroc_score
+    >>> ood_auroc_score([0.1, 0.4, 0.4, 0.8], [False, True, False, True])
+    0.875
+    """
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    if not samples.is_ood.any():
+        return undefined_without_ood("The area under the ROC curve")
+    return float(max(map(_area_of_roc, samples.rankings(n_angles))))
+
+
+def ood_aupr_score(
+    scores,
+    is_ood,
+    *,
+    positive,
+    interpolation="step",
+    ood_prior=None,
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the area under the precision-recall curve. Higher is better.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,) or (n_samples, 2)
+        Scores, higher = rejected first; infinite ones are the lowest and the highest.
+        Two columns are a risk score and a novelty score, of which the best direction
+        counts: the largest area over all weighted sums on the grid.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution.
+
+    positive : {"id", "ood"}
+        What is retrieved: "id" ranks the ID samples first, by the lowest score
+        ("AUPR-in", and the AUPR of the reject option with OOD inputs), "ood" the OOD
+        samples, by the highest ("AUPR-out"). The two areas are different numbers.
+
+    interpolation : {"step", "trapezoid"}, default="step"
+        "step" is the average precision, as
+        :func:`sklearn.metrics.average_precision_score` has it. "trapezoid" draws lines
+        between the distinct points, from precision 1 at recall 0.
+
+    ood_prior : float in ]0, 1[, default=None
+        Share of OOD that the precision is for. None takes the share in the sample.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        In [0, 1]. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown or out of its range, an array is empty, NaN or of
+        another length, a weight is negative, or there are no ID samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.curves import ood_aupr_score
+    >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [False, True, False, False]
+    >>> round(ood_aupr_score(scores, is_ood, positive="id"), 4)
+    0.8056
+    >>> round(ood_aupr_score(scores, is_ood, positive="ood"), 4)
+    0.3333
+    """
+    check_positive(positive)
+    check_option(interpolation, "interpolation", ("step", "trapezoid"))
+    if ood_prior is not None:
+        ood_prior = check_ood_prior(ood_prior, open_low=True)
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    if not samples.is_ood.any():
+        return undefined_without_ood("The area under the precision-recall curve")
+    if ood_prior is None or positive == "id":
+        negative_prior = ood_prior
+    else:
+        negative_prior = 1 - ood_prior
+    area = _step_area if interpolation == "step" else _trapezoid_area
+    rankings = samples.rankings(n_angles, positive)
+    return float(max(area(groups, negative_prior) for groups in rankings))
+
+
+def fpr_at_tpr_score(
+    scores, is_ood, *, positive, tpr=0.95, n_angles=361, sample_weight=None
+):
+    """Compute the false positive rate where the true positive rate reaches a value.
+
+    Lower is better.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,) or (n_samples, 2)
+        Scores, higher = rejected first; infinite ones are the lowest and the highest.
+        Two columns are a risk score and a novelty score, of which the best direction
+        counts: the smallest rate over all weighted sums on the grid.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution.
+
+    positive : {"id", "ood"}
+        With "id" the value is the share of OOD samples accepted where at least `tpr` of
+        the ID samples are; with "ood" the share of ID samples rejected where at least
+        `tpr` of the OOD samples are.
+
+    tpr : float in ]0, 1], default=0.95
+        True positive rate to reach. Tied samples are taken together.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    fpr : float
+        In [0, 1]. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown or out of its range, an array is empty, NaN or of
+        another length, a weight is negative, or there are no ID samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.curves import fpr_at_tpr_score
+    >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [False, True, False, True]
+    >>> fpr_at_tpr_score(scores, is_ood, positive="id")
+    0.5
+    """
+    check_positive(positive)
+    tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    if not samples.is_ood.any():
+        return undefined_without_ood("The false positive rate")
+    rankings = samples.rankings(n_angles, positive)
+    return float(min(_rate_where_reached(groups, tpr) for groups in rankings))
+
+
+def check_ood_prior(ood_prior, *, open_low=False):
+    """Return the prior as a float in [0, 1[, or ]0, 1[."""
+    prior = check_number(ood_prior, "ood_prior", high=1.0, open_low=open_low)
+    if prior == 1:
+        raise ValueError(
+            f"ood_prior must be below 1, got {ood_prior!r}: without ID samples there "
+            "is nothing to accept."
+        )
+    return prior
+
+
+def precisions(groups, ood_prior=None):
+    """Return the precision of the first 0, 1, ... groups; 1 where they are empty."""
+    if ood_prior is None:
+        ood_prior = groups.total_ood / (groups.total_id + groups.total_ood)
+    right = (1 - ood_prior) * groups.true_positive_rates
+    accepted = right + ood_prior * groups.false_positive_rates
+    return np.divide(right, accepted, out=np.ones_like(right), where=accepted > 0)
+
+
+def undefined_without_ood(what):
+    """Warn that a value needs OOD samples, and return NaN."""
+    warnings.warn(
+        f"{what} is undefined without OOD samples and is set to NaN. Mark the OOD "
+        "samples: in curves by is_ood, in metrics by ood_label (where -1 is one of "
+        "just two labels, 'auto' takes it for a class: pass ood_label=-1).",
+        UndefinedMetricWarning,
+        stacklevel=3,
+    )
+    return float("nan")
+
+
+def _group_one_score(scores, is_ood, sample_weight, what):
+    if np.ndim(scores) == 2:
+        raise ValueError(
+            f"scores has shape {np.shape(scores)}, but {what} is that of one score. "
+            "For two scores see roc_frontier and precision_recall_frontier."
+        )
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    samples.refuse_without_ood(what)
+    return next(samples.groups(None))
+
+
+def _area_of_roc(groups):
+    return trapezoid(groups.true_positive_rates, groups.false_positive_rates)
+
+
+def _step_area(groups, ood_prior):
+    steps = np.diff(groups.true_positive_rates)
+    return steps @ precisions(groups, ood_prior)[1:]
+
+
+def _trapezoid_area(groups, ood_prior):
+    return trapezoid(precisions(groups, ood_prior), groups.true_positive_rates)
+
+
+def _rate_where_reached(groups, tpr):
+    wanted = tpr * groups.total_id * (1 - RELATIVE_TOLERANCE)
+    n_groups = np.searchsorted(groups.accepted_id, wanted)
+    return groups.false_positive_rates[n_groups]

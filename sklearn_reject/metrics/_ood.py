@@ -1,0 +1,545 @@
+"""How a score separates ID from OOD samples, from labels and uncertainties."""
+
+from sklearn_reject import curves
+from sklearn_reject.metrics._ood_samples import origins, score_columns
+
+
+def ood_roc_curve(
+    y_true,
+    uncertainty,
+    *,
+    ood_label="auto",
+    sample_weight=None,
+):
+    """Compute what a threshold accepts of ID samples against what of OOD samples.
+
+    Point k belongs to the rule that accepts every sample whose uncertainty is at most
+    ``thresholds[k]``.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Minus infinity is always accepted, infinity never.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    fpr : ndarray of shape (n_thresholds,)
+        Weighted share of the OOD samples that are accepted, lower is better.
+
+    tpr : ndarray of shape (n_thresholds,)
+        Weighted share of the ID samples that are accepted, higher is better.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Minus infinity, then the distinct finite uncertainties, increasing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID or no OOD samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.ood_roc_curve : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import ood_roc_curve
+    >>> fpr, tpr, _ = ood_roc_curve([0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8])
+    >>> fpr, tpr
+    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
+    """
+    is_ood = origins(y_true, ood_label)
+    scores = score_columns(uncertainty, None, len(is_ood))
+    return curves.ood_roc_curve(scores, is_ood, sample_weight=sample_weight)
+
+
+def ood_precision_recall_curve(
+    y_true,
+    uncertainty,
+    *,
+    ood_prior,
+    ood_label="auto",
+    sample_weight=None,
+):
+    """Compute the precision of what a threshold accepts against its recall.
+
+    The positive class is ID: recall is the share of the ID samples that are accepted,
+    precision the share of ID among what is accepted. Point k belongs to the rule that
+    accepts every sample whose uncertainty is at most ``thresholds[k]``.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Minus infinity is always accepted, infinity never.
+
+    ood_prior : float in [0, 1[ or None
+        Share of OOD where the rule is going to be used. None takes the share in the
+        sample.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    precision : ndarray of shape (n_thresholds,)
+        Share of ID among the accepted, under the prior: with prior p it is
+        (1 - p) TPR / ((1 - p) TPR + p FPR), and 1 where nothing is accepted. Higher is
+        better.
+
+    recall : ndarray of shape (n_thresholds,)
+        Weighted share of the ID samples that are accepted, increasing.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Minus infinity, then the distinct finite uncertainties, increasing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID or no OOD samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.ood_precision_recall_curve : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import ood_precision_recall_curve
+    >>> precision, recall, _ = ood_precision_recall_curve(
+    ...     [0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8], ood_prior=0.25
+    ... )
+    >>> precision.round(3), recall
+    (array([1.   , 1.   , 0.857, 0.75 ]), array([0. , 0.5, 1. , 1. ]))
+    """
+    is_ood = origins(y_true, ood_label)
+    scores = score_columns(uncertainty, None, len(is_ood))
+    return curves.ood_precision_recall_curve(
+        scores, is_ood, ood_prior=ood_prior, sample_weight=sample_weight
+    )
+
+
+def ood_auroc_score(
+    y_true,
+    uncertainty,
+    *,
+    novelty=None,
+    ood_label="auto",
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the area under the ROC curve of ID against OOD. Higher is better.
+
+    The probability that an OOD sample has a higher score than an ID sample, ties
+    counted one half: the same whichever of the two is the positive class.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Infinite values are the lowest and the highest. Finite where
+        `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The two then count as the best direction
+        does: the largest area over the weighted sums of both on a grid.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        In [0, 1], 0.5 for a random score. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.ood_auroc_score : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import ood_auroc_score
+    >>> ood_auroc_score([0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8])
+    0.875
+    """
+    is_ood = origins(y_true, ood_label)
+    scores = score_columns(uncertainty, novelty, len(is_ood))
+    return curves.ood_auroc_score(
+        scores, is_ood, n_angles=n_angles, sample_weight=sample_weight
+    )
+
+
+def ood_aupr_score(
+    y_true,
+    uncertainty,
+    *,
+    positive,
+    novelty=None,
+    ood_label="auto",
+    interpolation="step",
+    ood_prior=None,
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the area under the precision-recall curve. Higher is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Infinite values are the lowest and the highest. Finite where
+        `novelty` is given.
+
+    positive : {"id", "ood"}
+        What is retrieved: "id" ranks the ID samples first, by the lowest score
+        ("AUPR-in", and the AUPR of FPP23), "ood" the OOD samples, by the highest
+        ("AUPR-out"). The two areas are different numbers.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The two then count as the best direction
+        does: the largest area over the weighted sums of both on a grid.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    interpolation : {"step", "trapezoid"}, default="step"
+        "step" is the average precision, as
+        :func:`sklearn.metrics.average_precision_score` has it. "trapezoid" draws lines
+        between the distinct points, from precision 1 at recall 0.
+
+    ood_prior : float in ]0, 1[, default=None
+        Share of OOD that the precision is for. None takes the share in the sample.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        In [0, 1]. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.ood_aupr_score : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import ood_aupr_score
+    >>> y_true, uncertainty = [0, -1, 1, 1], [0.1, 0.2, 0.3, 0.4]
+    >>> round(ood_aupr_score(y_true, uncertainty, positive="id"), 4)
+    0.8056
+    >>> round(ood_aupr_score(y_true, uncertainty, positive="ood"), 4)
+    0.3333
+    """
+    is_ood = origins(y_true, ood_label)
+    scores = score_columns(uncertainty, novelty, len(is_ood))
+    return curves.ood_aupr_score(
+        scores,
+        is_ood,
+        positive=positive,
+        interpolation=interpolation,
+        ood_prior=ood_prior,
+        n_angles=n_angles,
+        sample_weight=sample_weight,
+    )
+
+
+def fpr_at_tpr_score(
+    y_true,
+    uncertainty,
+    *,
+    positive,
+    tpr=0.95,
+    novelty=None,
+    ood_label="auto",
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the false positive rate where the true positive rate reaches a value.
+
+    Lower is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Infinite values are the lowest and the highest. Finite where
+        `novelty` is given.
+
+    positive : {"id", "ood"}
+        With "id" the value is the share of OOD samples accepted where at least `tpr` of
+        the ID samples are; with "ood" the share of ID samples rejected where at least
+        `tpr` of the OOD samples are.
+
+    tpr : float in ]0, 1], default=0.95
+        True positive rate to reach. Tied samples are taken together.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The two then count as the best direction
+        does: the smallest rate over the weighted sums of both on a grid.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    fpr : float
+        In [0, 1]. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.fpr_at_tpr_score : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import fpr_at_tpr_score
+    >>> y_true, uncertainty = [0, -1, 1, -1], [0.1, 0.2, 0.3, 0.4]
+    >>> fpr_at_tpr_score(y_true, uncertainty, positive="id")
+    0.5
+    """
+    is_ood = origins(y_true, ood_label)
+    scores = score_columns(uncertainty, novelty, len(is_ood))
+    return curves.fpr_at_tpr_score(
+        scores,
+        is_ood,
+        positive=positive,
+        tpr=tpr,
+        n_angles=n_angles,
+        sample_weight=sample_weight,
+    )
+
+
+def roc_frontier(
+    y_true,
+    uncertainty,
+    *,
+    novelty=None,
+    ood_label="auto",
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the largest TPR that a threshold reaches at each bound on the FPR.
+
+    For one score these are the upper left corners of its ROC curve, for two scores the
+    best of the corners of all their weighted sums: which bounds `min_tpr` and `max_fpr`
+    can be met together (FPP23, section 3.2).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Minus infinity is always accepted, infinity never. Finite where
+        `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The frontier is then that of all weighted
+        sums of both on a grid of directions.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    fpr : ndarray of shape (n_points,)
+        Shares of OOD samples accepted, increasing: the smallest for each `tpr`. With
+        two scores and more than 10,000 samples they are rounded up to multiples of
+        0.0001.
+
+    tpr : ndarray of shape (n_points,)
+        Largest share of ID samples accepted, increasing. Between two points the value
+        of the first one holds.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID or no OOD samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.roc_frontier : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import roc_frontier
+    >>> y_true, risk = [0, 1, -1, -1], [0.1, 0.4, 0.2, 0.8]
+    >>> roc_frontier(y_true, risk)
+    (array([0. , 0.5]), array([0.5, 1. ]))
+    >>> roc_frontier(y_true, risk, novelty=[0.3, 0.1, 0.7, 0.4])
+    (array([0.]), array([1.]))
+    """
+    is_ood = origins(y_true, ood_label)
+    scores = score_columns(uncertainty, novelty, len(is_ood))
+    return curves.roc_frontier(
+        scores, is_ood, n_angles=n_angles, sample_weight=sample_weight
+    )
+
+
+def precision_recall_frontier(
+    y_true,
+    uncertainty,
+    *,
+    ood_prior,
+    novelty=None,
+    ood_label="auto",
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the largest precision that a threshold reaches at each least recall.
+
+    Recall is the share of the ID samples that are accepted, precision the share of ID
+    among what is accepted: which bounds `min_precision` and `min_recall` can be met
+    together (FPP23, section 3.3).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Minus infinity is always accepted, infinity never. Finite where
+        `novelty` is given.
+
+    ood_prior : float in [0, 1[ or None
+        Share of OOD where the rule is going to be used. None takes the share in the
+        sample.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The frontier is then that of all weighted
+        sums of both on a grid of directions.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    precision : ndarray of shape (n_points,)
+        Largest precision at that recall or more, decreasing. Between two points the
+        value of the second one holds.
+
+    recall : ndarray of shape (n_points,)
+        Shares of ID samples accepted, positive and increasing. With two scores and more
+        than 10,000 samples they are rounded down to multiples of 0.0001.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID or no OOD samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.precision_recall_frontier : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import precision_recall_frontier
+    >>> precision, recall = precision_recall_frontier(
+    ...     [0, 1, -1, -1], [0.1, 0.4, 0.2, 0.8], ood_prior=0.25
+    ... )
+    >>> precision.round(3), recall
+    (array([1.   , 0.857]), array([0.5, 1. ]))
+    """
+    is_ood = origins(y_true, ood_label)
+    scores = score_columns(uncertainty, novelty, len(is_ood))
+    return curves.precision_recall_frontier(
+        scores,
+        is_ood,
+        ood_prior=ood_prior,
+        n_angles=n_angles,
+        sample_weight=sample_weight,
+    )

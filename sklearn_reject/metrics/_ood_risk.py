@@ -1,0 +1,453 @@
+"""Risk of predictions where some samples are OOD, from labels and uncertainties."""
+
+import warnings
+
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_reject import curves
+from sklearn_reject._validation import check_number
+from sklearn_reject.curves._ood import undefined_without_ood
+from sklearn_reject.metrics._ood_samples import origins_and_losses, score_columns
+from sklearn_reject.selection import (
+    InfeasibleTargetError,
+    tune_double_score,
+    tune_single_score,
+)
+
+
+def risk_coverage_frontier(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    novelty=None,
+    max_fpr=1.0,
+    ood_label="auto",
+    loss="zero_one",
+    labels=None,
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the least selective risk that a threshold reaches at each least TPR.
+
+    Only thresholds count that accept at most the share `max_fpr` of the OOD samples:
+    the points are what the bounded TPR-FPR model can attain (FPP23, section 3.2).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
+        samples are not compared with anything, but must be classes, too.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Minus infinity is always accepted, infinity never. Finite where
+        `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The frontier is then that of all weighted
+        sums of both on a grid of directions.
+
+    max_fpr : float in [0, 1], default=1.0
+        Largest share of OOD samples to accept.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
+        by row and predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels of the ID
+        samples and the predictions.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    tpr : ndarray of shape (n_points,)
+        Shares of ID samples accepted, positive and increasing up to the largest that is
+        attainable; empty where no rule keeps `max_fpr`. With two scores and more than
+        10,000 samples they are rounded down to multiples of 0.0001.
+
+    risk : ndarray of shape (n_points,)
+        Least mean loss of accepted ID samples at that TPR or more, increasing, in units
+        of the loss. Between two points the value of the second one holds.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, if `y_pred` holds the OOD label, or if there are no ID or no OOD
+        samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.risk_coverage_frontier : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import risk_coverage_frontier
+    >>> y_true, y_pred = [0, -1, 1, -1], [0, 0, 0, 1]
+    >>> risk_coverage_frontier(y_true, y_pred, [0.1, 0.2, 0.3, 0.4], max_fpr=0.5)
+    (array([0.5, 1. ]), array([0. , 0.5]))
+    """
+    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+    return curves.risk_coverage_frontier(
+        score_columns(uncertainty, novelty, len(is_ood)),
+        losses,
+        is_ood,
+        max_fpr=max_fpr,
+        n_angles=n_angles,
+        sample_weight=sample_weight,
+    )
+
+
+def oscr_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    novelty=None,
+    definition="dhamija",
+    ood_label="auto",
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the area under correct classification against accepted OOD samples.
+
+    Higher is better. The curve is that of all threshold rules, those that accept a
+    share of tied samples included, from FPR 0 to FPR 1.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
+        samples are not compared with anything, but must be classes, too.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Infinite values are the lowest and the highest. Finite where
+        `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The two then count as the best direction
+        does: the largest area over the weighted sums of both on a grid.
+
+    definition : {"dhamija", "franc"}, default="dhamija"
+        "dhamija" takes the share of **all** ID samples that are accepted and correct,
+        as is usual: at FPR 1 it is the accuracy without rejection. "franc" takes the
+        accuracy among the **accepted** ID samples, as FPP23 does, zero before there is
+        one: it says nothing of how many ID samples are lost.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        In [0, 1]. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, if `y_pred` holds the OOD label, or if there are no ID samples.
+
+    See Also
+    --------
+    sklearn_reject.curves.oscr_score : The same from arrays.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import oscr_score
+    >>> y_true, y_pred, uncertainty = [0, -1, 1, -1], [0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4]
+    >>> oscr_score(y_true, y_pred, uncertainty)
+    0.75
+    >>> oscr_score(y_true, y_pred, uncertainty, definition="franc")
+    1.0
+    """
+    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label)
+    return curves.oscr_score(
+        score_columns(uncertainty, novelty, len(is_ood)),
+        losses,
+        is_ood,
+        definition=definition,
+        n_angles=n_angles,
+        sample_weight=sample_weight,
+    )
+
+
+def selective_risk_at_tpr_fpr_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    novelty=None,
+    min_tpr,
+    max_fpr,
+    ood_label="auto",
+    loss="zero_one",
+    labels=None,
+    randomize=False,
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the least selective risk at a bounded TPR and FPR. Lower is better.
+
+    The risk of the best threshold that accepts at least the share `min_tpr` of the ID
+    samples and at most the share `max_fpr` of the OOD samples (FPP23, problem 13).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
+        samples are not compared with anything, but must be classes, too.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Minus infinity is always accepted, infinity never. Finite where
+        `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. `uncertainty` is then the risk score, and
+        both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
+
+    min_tpr : float in ]0, 1]
+        Least share of ID samples to accept.
+
+    max_fpr : float in [0, 1]
+        Largest share of OOD samples to accept.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
+        by row and predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels of the ID
+        samples and the predictions.
+
+    randomize : bool, default=False
+        If False, samples tied at the threshold are accepted together or not at all. If
+        True, a share of them may be, and the risk is the expected one.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    risk : float
+        Mean loss of the accepted ID samples, in units of the loss. NaN with a warning
+        where no rule meets both bounds, or without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, if `y_pred` holds the OOD label, or if there are no ID samples.
+
+    See Also
+    --------
+    sklearn_reject.selection.tune_single_score : The rule of one score.
+    sklearn_reject.selection.tune_double_score : The rule of two scores.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import selective_risk_at_tpr_fpr_score
+    >>> y_true, y_pred = [0, 0, -1, 1, 1, -1], [0, 0, 1, 0, 1, 1]
+    >>> selective_risk_at_tpr_fpr_score(
+    ...     y_true, y_pred, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], min_tpr=0.7, max_fpr=0.5
+    ... )
+    0.25
+    """
+    bounds = {
+        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
+        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
+    }
+    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+    scores = score_columns(uncertainty, novelty, len(is_ood))
+    options = {"randomize": randomize, "sample_weight": sample_weight}
+    return _tuned_risk(scores, losses, is_ood, n_angles, **bounds, **options)
+
+
+def selective_risk_at_precision_recall_score(
+    y_true,
+    y_pred,
+    uncertainty,
+    *,
+    novelty=None,
+    min_precision,
+    min_recall,
+    ood_prior,
+    ood_label="auto",
+    loss="zero_one",
+    labels=None,
+    randomize=False,
+    n_angles=361,
+    sample_weight=None,
+):
+    """Compute the least selective risk at a bounded precision and recall.
+
+    Lower is better. The risk of the best threshold that accepts at least the share
+    `min_recall` of the ID samples, where at least the share `min_precision` of what it
+    accepts is ID (FPP23, problem 14).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels of all samples, rejected or not: what
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
+        samples are not compared with anything, but must be classes, too.
+
+    uncertainty : array-like of shape (n_samples,)
+        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
+        combines them. Minus infinity is always accepted, infinity never. Finite where
+        `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. `uncertainty` is then the risk score, and
+        both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
+
+    min_precision : float in ]0, 1]
+        Least share of ID samples among the accepted ones.
+
+    min_recall : float in ]0, 1]
+        Least share of ID samples to accept.
+
+    ood_prior : float in [0, 1[
+        Share of OOD samples that the precision is for. The share in the sample does not
+        matter.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
+        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
+        class, and no sample is OOD.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
+        by row and predicted labels by column. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix. None takes the sorted labels of the ID
+        samples and the predictions.
+
+    randomize : bool, default=False
+        If False, samples tied at the threshold are accepted together or not at all. If
+        True, a share of them may be, and the risk is the expected one.
+
+    n_angles : int >= 3, default=361
+        Number of directions for two scores, from the risk score over the novelty score
+        to the risk score reversed.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    risk : float
+        Mean loss of the accepted ID samples, in units of the loss. NaN with a warning
+        where no rule meets both bounds, or without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, if `y_pred` holds the OOD label, or if there are no ID samples.
+
+    See Also
+    --------
+    sklearn_reject.selection.tune_single_score : The rule of one score.
+    sklearn_reject.selection.tune_double_score : The rule of two scores.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import selective_risk_at_precision_recall_score
+    >>> y_true, y_pred = [0, 0, -1, 1, 1, -1], [0, 0, 1, 0, 1, 1]
+    >>> selective_risk_at_precision_recall_score(
+    ...     y_true,
+    ...     y_pred,
+    ...     [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+    ...     min_precision=0.8,
+    ...     min_recall=0.7,
+    ...     ood_prior=0.25,
+    ... )
+    0.25
+    """
+    bounds = {
+        name: check_number(value, name, high=1.0, open_low=True)
+        for name, value in [
+            ("min_precision", min_precision),
+            ("min_recall", min_recall),
+        ]
+    }
+    bounds["ood_prior"] = check_number(ood_prior, "ood_prior", high=1.0)
+    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+    scores = score_columns(uncertainty, novelty, len(is_ood))
+    options = {"randomize": randomize, "sample_weight": sample_weight}
+    return _tuned_risk(scores, losses, is_ood, n_angles, **bounds, **options)
+
+
+def _tuned_risk(scores, losses, is_ood, n_angles, **options):
+    if not is_ood.any():
+        return undefined_without_ood("The selective risk at bounds on OOD samples")
+    try:
+        if scores.ndim == 1:
+            rule = tune_single_score(scores, losses, is_ood, **options)
+        else:
+            options["n_angles"] = n_angles
+            rule = tune_double_score(*scores.T, losses, is_ood, **options)
+    except InfeasibleTargetError as error:
+        warnings.warn(
+            f"{error} The selective risk is set to NaN.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return float("nan")
+    return float(rule.selective_risk)

@@ -1,0 +1,401 @@
+"""Display of what one score or two attain with ID and OOD samples."""
+
+import numpy as np
+
+from sklearn_reject import curves
+from sklearn_reject._validation import check_option
+from sklearn_reject.metrics._evaluate import predict_with_both_scores
+from sklearn_reject.metrics._ood_samples import (
+    origins,
+    origins_and_losses,
+    score_columns,
+)
+from sklearn_reject.metrics._plot._drawing import (
+    check_names,
+    curve_styles,
+    draw_curves,
+    find_axes,
+)
+
+_BOUNDS_STYLE = {"color": "0.4", "linestyle": "--", "marker": "o", "markevery": [1]}
+
+_TPR = "TPR (share of ID samples accepted)"
+_LABELS = {
+    "roc": ("FPR (share of OOD samples accepted)", _TPR),
+    "precision_recall": ("Recall (share of ID samples accepted)", "Precision"),
+    "risk_coverage": (_TPR, "Selective risk"),
+}
+_KINDS = tuple(_LABELS)
+
+
+class OODFrontierDisplay:
+    """What thresholds attain with ID and OOD samples, for choosing feasible bounds.
+
+    One score is drawn by its own curve. Two scores, risk and novelty, are drawn by the
+    frontier of all their weighted sums: no rule of the family lies beyond it. Make the
+    display with :meth:`from_estimator` or :meth:`from_predictions`; the parameters
+    below are what they compute.
+
+    Parameters
+    ----------
+    x, y : list of ndarray of shape (n_points,)
+        Corners of each curve. The axes are, by kind: FPR and TPR ("roc", up and left is
+        better), recall and precision ("precision_recall", up and right is better), TPR
+        and selective risk ("risk_coverage", down and right is better).
+
+    kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
+        What is drawn.
+
+    name : str or list of str, default=None
+        Name of the curve, or of each curve.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D or list of them
+        The curve, a list where there are several.
+
+    bounds_ : matplotlib Line2D or None
+        The bounds, drawn as a corner.
+
+    ax_ : matplotlib Axes
+        Axes with the curves.
+
+    figure_ : matplotlib Figure
+        Figure with the axes.
+
+    See Also
+    --------
+    sklearn_reject.metrics.roc_frontier : The numbers of kind "roc".
+    sklearn_reject.metrics.precision_recall_frontier : Those of "precision_recall".
+    sklearn_reject.metrics.risk_coverage_frontier : Those of "risk_coverage".
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_reject.datasets import make_fpp23_mixture
+    >>> from sklearn_reject.metrics import OODFrontierDisplay
+    >>> sample = make_fpp23_mixture(return_X_y=False, random_state=0)
+    >>> display = OODFrontierDisplay.from_predictions(
+    ...     sample.target,
+    ...     sample.prediction,
+    ...     sample.risk,
+    ...     novelty=sample.likelihood_ratio,
+    ...     bounds=(0.2, 0.7),
+    ... )
+    >>> plt.show()
+    """
+
+    def __init__(self, x, y, *, kind="roc", name=None):
+        self.x = x
+        self.y = y
+        self.kind = kind
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        y,
+        *,
+        kind="roc",
+        parts=False,
+        max_fpr=None,
+        ood_prior=None,
+        ood_label="auto",
+        loss="zero_one",
+        labels=None,
+        n_angles=361,
+        sample_weight=None,
+        name=None,
+        ax=None,
+        **plot_options,
+    ):
+        """Draw what a fitted classifier attains.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted classifier. One with `risk_and_novelty`, such as
+            :class:`~sklearn_reject.DoubleScoreOODClassifier`, is drawn by the frontier
+            of the two, also inside a pipeline or a search; any other by the curve of
+            its uncertainty.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            ID and OOD samples.
+
+        y : array-like of shape (n_samples,)
+            True labels, and `ood_label` for OOD samples.
+
+        kind, parts, max_fpr, ood_prior, ood_label, n_angles : optional
+            As in :meth:`from_predictions`.
+
+        loss, labels, sample_weight : optional
+            As in :func:`risk_coverage_frontier`.
+
+        name : str or list of str, default=None
+            Name in the legend. None takes the class name of the estimator.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        **plot_options : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : OODFrontierDisplay
+            The display, drawn.
+        """
+        y_pred, uncertainty, novelty = predict_with_both_scores(estimator, X)
+        return cls.from_predictions(
+            y,
+            y_pred,
+            uncertainty,
+            novelty=novelty,
+            kind=kind,
+            parts=parts,
+            max_fpr=max_fpr,
+            ood_prior=ood_prior,
+            ood_label=ood_label,
+            loss=loss,
+            labels=labels,
+            n_angles=n_angles,
+            sample_weight=sample_weight,
+            name=type(estimator).__name__ if name is None else name,
+            ax=ax,
+            **plot_options,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_pred,
+        uncertainty,
+        *,
+        novelty=None,
+        kind="roc",
+        parts=False,
+        max_fpr=None,
+        ood_prior=None,
+        ood_label="auto",
+        loss="zero_one",
+        labels=None,
+        n_angles=361,
+        sample_weight=None,
+        name=None,
+        ax=None,
+        **plot_options,
+    ):
+        """Draw what one score or two attain.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels, and `ood_label` for OOD samples.
+
+        y_pred : array-like of shape (n_samples,) or None
+            Predicted labels. Only "risk_coverage" needs them.
+
+        uncertainty : array-like of shape (n_samples,)
+            Score of each sample, higher = rejected first; the risk score where there is
+            a `novelty`.
+
+        novelty : array-like of shape (n_samples,), default=None
+            A second score, higher = more novel. The frontier of all weighted sums of
+            both is drawn.
+
+        kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
+            What is drawn.
+
+        parts : bool, default=False
+            Whether to draw, beside the frontier of two scores, the curve of each alone.
+
+        max_fpr : float in [0, 1], default=None
+            For "risk_coverage": largest share of OOD samples to accept. None for no
+            bound.
+
+        ood_prior : float in [0, 1[, default=None
+            For "precision_recall": share of OOD where the rule is going to be used.
+            None takes the share in the sample.
+
+        ood_label : "auto", None or label, default="auto"
+            Label of OOD samples in `y_true`, as in :func:`risk_coverage_frontier`.
+
+        loss, labels, sample_weight : optional
+            As in :func:`risk_coverage_frontier`.
+
+        n_angles : int >= 3, default=361
+            Number of directions for two scores.
+
+        name : str or list of str, default=None
+            Name in the legend. With `parts` a name of the frontier, or three names.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        **plot_options : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : OODFrontierDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the kind is unknown, `parts` are wanted of one score, or the samples are
+            invalid or hold no OOD ones.
+        """
+        check_option(kind, "kind", _KINDS)
+        if kind == "risk_coverage":
+            is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+        else:
+            is_ood = origins(y_true, ood_label)
+            losses = np.zeros(len(is_ood))
+        scores = score_columns(uncertainty, novelty, len(is_ood))
+        methods = _with_parts(scores) if parts else [scores]
+        options = {"n_angles": n_angles, "sample_weight": sample_weight}
+        points = [
+            _POINTS[kind](columns, losses, is_ood, max_fpr, ood_prior, options)
+            for columns in methods
+        ]
+        if parts and not isinstance(name, list):
+            name = [name or "risk and novelty", "risk alone", "novelty alone"]
+        x, y = map(list, zip(*points, strict=True))
+        return cls(x, y, kind=kind, name=name).plot(ax, **plot_options)
+
+    def plot(
+        self,
+        ax=None,
+        *,
+        name=None,
+        bounds=None,
+        curve_kwargs=None,
+        bounds_kwargs=None,
+    ):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        name : str or list of str, default=None
+            Name of the curve, or of each curve. None takes that of the display.
+
+        bounds : tuple of two floats, default=None
+            A point on the axes, such as (max_fpr, min_tpr), (min_recall, min_precision)
+            or (min_tpr, largest risk). It is drawn as the corner of what is within both
+            bounds: they can be met where a curve passes through it.
+
+        curve_kwargs : dict or list of dict, default=None
+            Passed to matplotlib's `plot` for all curves, or for each.
+
+        bounds_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the bounds.
+
+        Returns
+        -------
+        display : OODFrontierDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there are not as many names or `curve_kwargs` as curves.
+        """
+        self.ax_ = find_axes(ax, "OODFrontierDisplay", "roc_frontier")
+        self.figure_ = self.ax_.figure
+        styles = curve_styles(curve_kwargs, len(self.x), {})
+        legend = self._legend(self.name if name is None else name)
+        points = zip(self.x, self.y, strict=True)
+        self.line_ = draw_curves(self.ax_, points, legend, styles)
+        self.bounds_ = None
+        if bounds is not None:
+            self.bounds_ = self._draw_bounds(bounds, bounds_kwargs or {})
+        self._finish_axes()
+        return self
+
+    def _legend(self, name):
+        if isinstance(name, list):
+            return check_names(name, len(self.x))
+        return [name] + [None] * (len(self.x) - 1)
+
+    def _draw_bounds(self, bounds, user):
+        x, y = bounds
+        # The sides of the axes that the corner is open to.
+        far_x = 0.0 if self.kind == "roc" else 1.0
+        far_y = 0.0 if self.kind == "risk_coverage" else 1.0
+        style = {"label": "bounds", **_BOUNDS_STYLE, **user}
+        return self.ax_.plot([far_x, x, x], [y, y, far_y], **style)[0]
+
+    def _finish_axes(self):
+        xlabel, ylabel = _LABELS[self.kind]
+        self.ax_.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.01, 1.01))
+        if self.kind == "risk_coverage":
+            self.ax_.set_ylim(bottom=0, auto=True)
+        else:
+            self.ax_.set_ylim(top=1.01, auto=True)
+        if self.ax_.get_legend_handles_labels()[1]:
+            self.ax_.legend(loc="best")
+
+
+def _with_parts(scores):
+    if scores.ndim == 1:
+        raise ValueError(
+            "parts=True draws risk and novelty alone beside their frontier, but there "
+            "is one score only. Pass novelty=, or a classifier with risk_and_novelty."
+        )
+    return [scores, *scores.T]
+
+
+def _roc_points(scores, _losses, is_ood, _max_fpr, _ood_prior, options):
+    if scores.ndim == 1:
+        weight = options["sample_weight"]
+        return curves.ood_roc_curve(scores, is_ood, sample_weight=weight)[:2]
+    fpr, tpr = curves.roc_frontier(scores, is_ood, **options)
+    fpr, tpr = np.append(fpr, 1.0), np.append(tpr, tpr[-1:])
+    return np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[:-1]
+
+
+def _precision_recall_points(scores, _losses, is_ood, _max_fpr, ood_prior, options):
+    if scores.ndim == 1:
+        precision, recall, _ = curves.ood_precision_recall_curve(
+            scores, is_ood, ood_prior=ood_prior, sample_weight=options["sample_weight"]
+        )
+        return recall, precision
+    precision, recall = curves.precision_recall_frontier(
+        scores, is_ood, ood_prior=ood_prior, **options
+    )
+    return _steps_from_zero(recall, precision)
+
+
+def _risk_coverage_points(scores, losses, is_ood, max_fpr, _ood_prior, options):
+    samples = scores, losses
+    if scores.ndim == 1:
+        weight = options["sample_weight"]
+        return curves.risk_coverage_curve(
+            *samples, is_ood=is_ood, max_fpr=max_fpr, sample_weight=weight
+        )[:2]
+    max_fpr = 1.0 if max_fpr is None else max_fpr
+    return _steps_from_zero(
+        *curves.risk_coverage_frontier(*samples, is_ood, max_fpr=max_fpr, **options)
+    )
+
+
+def _steps_from_zero(x, y):
+    """Return corners where the value of each point holds down to the one before."""
+    x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
+    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+
+
+_POINTS = {
+    "roc": _roc_points,
+    "precision_recall": _precision_recall_points,
+    "risk_coverage": _risk_coverage_points,
+}

@@ -1,0 +1,115 @@
+"""Novelty as the ratio of the densities of OOD and ID samples."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from sklearn_reject._response import Response
+from sklearn_reject.scores._learned import weight_for
+from sklearn_reject.scores._novelty_base import NoveltyScore
+from sklearn_reject.scores._novelty_sources import find_features
+
+
+class LikelihoodRatio(NoveltyScore):
+    """Likelihood ratio of OOD to ID, by a probabilistic classifier between the two.
+
+    The ideal novelty g(x) = p_O(x) / p_I(x) (FPP23, theorem 2), estimated by P(O given
+    x) / P(I given x) n_I / n_O. At least 0, higher = more novel; infinite where the
+    classifier is certain that a sample is OOD. It knows OOD samples of the kind that it
+    was fitted on, and only as far as the features tell them from ID samples.
+
+    Parameters
+    ----------
+    classifier : classifier, default=None
+        Binary classifier with `predict_proba`; it is cloned. None takes a
+        HistGradientBoostingClassifier.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
+        of an MLPClassifier and, for another classifier, what reaches it.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness of the default classifier.
+
+    Attributes
+    ----------
+    classifier_ : classifier
+        Fitted on labels 0 for ID and 1 for OOD.
+
+    odds_ : float
+        The n_I / n_O of the samples that it was fitted on.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`, or does not take `sample_weight`
+        where it is given, or if the features are sparse and the default classifier is
+        used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import LikelihoodRatio
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_ood = rng.normal(0, 1, (4000, 1)), rng.normal(1, 1, (1000, 1))
+    >>> y = X[:, 0] > 0
+    >>> score = LikelihoodRatio(LogisticRegression())
+    >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y), X_ood=X_ood)
+    >>> score.novelty([[-1.0], [0.5], [2.0]]).round(1)
+    array([0.2, 1. , 4.8])
+    """
+
+    needs_samples = True
+    needs_ood = True
+    estimates_likelihood_ratio = True
+
+    def __init__(self, classifier=None, features=None, random_state=None):
+        self.classifier = classifier
+        self.features = features
+        self.random_state = random_state
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        classifier = self._make_classifier()
+        inside = self._find_features(response)
+        outside = self._find_features(Response(response.estimator, X_ood))
+        if sample_weight is not None:
+            # Of mean one, they leave the balance of the two as it is.
+            weights = sample_weight / sample_weight.mean()
+            sample_weight = np.append(weights, np.ones(outside.shape[0]))
+        options = weight_for(classifier, sample_weight, "classifier")
+        is_ood = np.repeat([0, 1], [inside.shape[0], outside.shape[0]])
+        self.classifier_ = classifier.fit(_stack(inside, outside), is_ood, **options)
+        self.odds_ = inside.shape[0] / outside.shape[0]
+
+    @property
+    def takes_sparse(self):
+        """Whether the score works on a sparse matrix; the default learner does not."""
+        return self.classifier is not None
+
+    def _make_classifier(self):
+        if self.classifier is None:
+            return HistGradientBoostingClassifier(random_state=self.random_state)
+        if not hasattr(self.classifier, "predict_proba"):
+            raise ValueError(
+                "classifier must have `predict_proba`, got "
+                f"{self.classifier!r}. CalibratedClassifierCV adds it."
+            )
+        return clone(self.classifier)
+
+    def _find_features(self, response):
+        return find_features(response, self.features, accept_sparse=self.takes_sparse)
+
+    def _novelty(self, response):
+        probabilities = self.classifier_.predict_proba(self._find_features(response))
+        inside, outside = np.asarray(probabilities, dtype=np.float64).T
+        with np.errstate(divide="ignore", over="ignore"):
+            return outside / inside * self.odds_
+
+
+def _stack(inside, outside):
+    if sparse.issparse(inside):
+        return sparse.vstack([inside, outside], format="csr")
+    return np.vstack([inside, outside])

@@ -1,0 +1,389 @@
+"""A threshold whose TPR, FPR and risk hold for the population with high probability.
+
+The direction, that is the weights of both scores, is fixed before the calibration
+sample is seen. The threshold is then the ID sample of a rank that follows from sizes
+and levels alone. Given it, the number of OOD samples below it is binomial, and the ID
+samples below it are independent draws of what the rule accepts. So each statement is an
+exact tail at an equal share of 1 - confidence, and all hold together with `confidence`.
+Noise breaks ties.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import beta, binom
+from sklearn.utils import check_random_state
+
+from sklearn_reject._validation import check_option
+from sklearn_reject.curves._origins import check_origin_samples
+from sklearn_reject.selection._certify import check_confidence, choose_bound
+from sklearn_reject.selection._infeasible import InfeasibleTargetError
+from sklearn_reject.selection._ood_model import BoundedModel, check_model
+from sklearn_reject.selection._p_values import hoeffding_bentkus_p_values
+
+# Chance that the FPR is certified with a rule whose true rates are those tuned with.
+_POWER = 0.95
+
+# Accuracy of a bound on the risk that has to be searched.
+_TINY = 1e-12
+
+_NAMES = ("min_tpr", "max_fpr", "min_precision", "min_recall", "costs", "ood_prior")
+_RISK_BOUNDS = ("auto", "binomial", "hoeffding_bentkus")
+
+
+@dataclass(frozen=True)
+class OODCertificate:
+    """Bounds on TPR, FPR and risk that hold together with high probability.
+
+    The probability is over the draw of the calibration sample, which must be
+    independent of the classifier, of both scores and of their weights, and over the
+    noise that breaks ties.
+
+    Attributes
+    ----------
+    min_tpr : float
+        Certified least share of ID samples that is accepted.
+
+    max_fpr : float or None
+        Certified largest share of OOD samples that is accepted, None where no bound was
+        asked for.
+
+    max_risk : float
+        Certified largest selective risk, in units of the loss. It is found, not asked
+        for.
+
+    confidence : float
+        Least probability, in ]0, 1[, that all of them hold.
+
+    n_id, n_ood : int
+        Number of calibration samples.
+
+    n_accepted_id, n_accepted_ood : int
+        How many of them are accepted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.selection import DoubleScoreRule, certify_double_score
+    >>> rule = DoubleScoreRule(threshold=0, nu=1, risk_weight=1, novelty_weight=0)
+    >>> risk, zero = np.arange(100), np.zeros(100)
+    >>> rule = certify_double_score(
+    ...     rule, risk, zero, risk > 80, zero, min_tpr=0.6, confidence=0.9)
+    >>> rule.certificate.n_accepted_id, round(rule.certificate.max_risk, 3)
+    (69, 0.043)
+    """
+
+    min_tpr: float
+    max_fpr: float | None
+    max_risk: float
+    confidence: float
+    n_id: int
+    n_ood: int
+    n_accepted_id: int
+    n_accepted_ood: int
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """The bounds as rates, and the chance of error that each of them may have."""
+
+    min_tpr: float
+    max_fpr: float | None
+    delta: float
+
+    def rank(self, n_id):
+        """Return the rank of the ID sample that reaches the TPR, maybe above n_id."""
+        # Beta(k, n + 1 - k) >= t is as likely as fewer than k of n samples below t.
+        if self.min_tpr == 1:
+            return n_id + 1
+        return int(binom.ppf(1 - self.delta, n_id, self.min_tpr)) + 1
+
+    def most_ood(self, n_ood):
+        """Return the most OOD samples whose acceptance certifies the FPR, or -1."""
+        count = int(binom.ppf(self.delta, n_ood, self.max_fpr))
+        passes = binom.cdf(count, n_ood, self.max_fpr) <= self.delta
+        return count if passes else count - 1
+
+
+def _make_levels(confidence, model):
+    max_fpr = model.fpr_offset + model.fpr_per_tpr * model.min_tpr
+    max_fpr = None if max_fpr >= 1 else float(max_fpr)
+    n_statements = 2 if max_fpr is None else 3
+    return _Levels(model.min_tpr, max_fpr, (1 - confidence) / n_statements)
+
+
+def _check_bounded_model(bounds):
+    model, _ = check_model(**{name: bounds.get(name) for name in _NAMES})
+    if not isinstance(model, BoundedModel):
+        raise ValueError(
+            f"costs={bounds['costs']!r} are no bounds that could be certified. Pass "
+            "min_tpr and max_fpr, or min_precision, min_recall and ood_prior."
+        )
+    return model
+
+
+def rates_to_certify(n_id, n_ood, confidence, bounds):
+    """Return rates that make it likely that the bounds can be certified.
+
+    To tune with these, rather than with the bounds, finds the direction that serves the
+    certified rule best. The first rates leave room for the FPR on the calibration
+    sample to be larger than it is on the tuning sample; the second are just enough.
+
+    Parameters
+    ----------
+    n_id, n_ood : int
+        Number of calibration samples.
+
+    confidence : float in ]0, 1[
+        Probability that all bounds hold.
+
+    bounds : dict
+        Bounds as :func:`certify_double_score` has them.
+
+    Returns
+    -------
+    rates : list of dict
+        Each with `min_tpr` and `max_fpr`.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If there are too few samples to certify the bounds at all.
+    """
+    levels = _make_levels(confidence, _check_bounded_model(bounds))
+    _refuse_few_samples(levels, n_id, n_ood)
+    min_tpr = levels.rank(n_id) / n_id
+    if levels.max_fpr is None:
+        return [{"min_tpr": min_tpr, "max_fpr": None}]
+    most = levels.most_ood(n_ood)
+    # Bin(n, p) <= most is as likely as Beta(most + 1, n - most) > p.
+    likely = float(beta.ppf(1 - _POWER, most + 1, n_ood - most))
+    return [
+        {"min_tpr": min_tpr, "max_fpr": max_fpr} for max_fpr in (likely, most / n_ood)
+    ]
+
+
+def _refuse_few_samples(levels, n_id, n_ood):
+    if levels.rank(n_id) > n_id:
+        raise InfeasibleTargetError(
+            f"{n_id} ID samples cannot certify that {levels.min_tpr:g} of them are "
+            f"accepted: {_count(levels.min_tpr, levels.delta)} are needed. Give more "
+            "samples, or ask for a smaller share or less confidence."
+        )
+    if levels.max_fpr is not None and levels.most_ood(n_ood) < 0:
+        raise InfeasibleTargetError(
+            f"{n_ood} OOD samples cannot certify that at most {levels.max_fpr:g} of "
+            "them are accepted, even if none is: "
+            f"{_count(1 - levels.max_fpr, levels.delta)} are needed. Give more "
+            "samples, or ask for a larger share or less confidence."
+        )
+
+
+def _count(share, delta):
+    """Return how many samples of a share are all inside with probability delta."""
+    if share == 1:
+        return "infinitely many"
+    return f"at least {int(np.ceil(np.log(delta) / np.log(share)))}"
+
+
+def certify_double_score(
+    rule,
+    risk_scores,
+    novelty_scores,
+    losses,
+    is_ood,
+    *,
+    confidence,
+    min_tpr=None,
+    max_fpr=None,
+    min_precision=None,
+    min_recall=None,
+    ood_prior=None,
+    bound="auto",
+    max_loss=None,
+    random_state=None,
+):
+    """Set the threshold of a rule so that its bounds hold for the population.
+
+    The weights of both scores stay. The smallest threshold whose TPR is certified is
+    taken, the FPR there is tested, and the selective risk bounded from above; all
+    bounds hold together, except with a probability of at most 1 - `confidence` over
+    the draw of the calibration sample. A precision is certified by the FPR that implies
+    it at `min_recall`.
+
+    Parameters
+    ----------
+    rule : DoubleScoreRule
+        Rule tuned on other samples.
+
+    risk_scores : array-like of shape (n_samples,)
+        Finite risk scores of the calibration sample, higher = more likely wrong. The
+        sample must be drawn one by one, and used to fit or tune nothing.
+
+    novelty_scores : array-like of shape (n_samples,)
+        Novelty scores, higher = more novel. May be infinite.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses of the ID samples. Those of OOD samples are not used.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution.
+
+    confidence : float in ]0, 1[
+        Probability with which all bounds are to hold for the population.
+
+    min_tpr, max_fpr, min_precision, min_recall, ood_prior : float, default=None
+        Bounds as in :func:`tune_double_score`.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus"}, default="auto"
+        How the risk is bounded: "binomial" is exact for losses that are 0 or
+        `max_loss`, the other holds for all losses between. "auto" is the binomial where
+        `max_loss` is None.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible. None stands for a loss that is 0 or 1.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the noise that breaks ties.
+
+    Returns
+    -------
+    rule : DoubleScoreRule
+        The rule with its new threshold, what it achieves on the calibration sample, and
+        a `certificate`.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If there are too few samples, or the FPR cannot be certified beside the TPR. It
+        says what can be.
+    ValueError
+        If a parameter or an array is invalid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.selection import certify_double_score, tune_double_score
+    >>> rng = np.random.default_rng(0)
+    >>> is_ood = np.arange(2000) % 4 == 0
+    >>> risk, novelty = rng.random(2000), rng.random(2000) + is_ood
+    >>> losses = rng.random(2000) < risk / 5
+    >>> tune, calibrate = slice(0, 1000), slice(1000, 2000)
+    >>> sample = risk, novelty, losses, is_ood
+    >>> rule = tune_double_score(
+    ...     *(values[tune] for values in sample), min_tpr=0.65, max_fpr=0.04)
+    >>> rule = certify_double_score(
+    ...     rule, *(values[calibrate] for values in sample), min_tpr=0.6, max_fpr=0.2,
+    ...     confidence=0.9, random_state=0)
+    >>> certificate = rule.certificate
+    >>> certificate.min_tpr, certificate.max_fpr, certificate.n_accepted_id
+    (0.6, 0.2, 476)
+    """
+    confidence = check_confidence(confidence)
+    check_option(bound, "bound", _RISK_BOUNDS)
+    levels = _make_levels(
+        confidence,
+        _check_bounded_model(
+            {
+                "min_tpr": min_tpr,
+                "max_fpr": max_fpr,
+                "min_precision": min_precision,
+                "min_recall": min_recall,
+                "ood_prior": ood_prior,
+            }
+        ),
+    )
+    scores = rule.combine(risk_scores, novelty_scores)
+    scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
+    bound, max_loss = choose_bound(losses[~is_ood], bound, max_loss)
+    _refuse_few_samples(levels, int((~is_ood).sum()), int(is_ood.sum()))
+    noise = check_random_state(random_state).random_sample(len(scores))
+    order = _order(scores, noise, ~is_ood)
+    last = order[levels.rank(len(order)) - 1]
+    _refuse_infinite(scores[last], scores[~is_ood], levels)
+    if scores[last] == -np.inf:
+        noise[last] = 1.0  # all of these are accepted, whatever their noise
+    n_ood = _count_below(scores[is_ood], noise[is_ood], scores[last], noise[last])
+    _refuse_fpr(levels, n_ood, scores, noise, is_ood)
+    accepted = losses[order[: levels.rank(len(order)) - 1]]
+    certificate = OODCertificate(
+        min_tpr=levels.min_tpr,
+        max_fpr=levels.max_fpr,
+        max_risk=_largest_risk(accepted / max_loss, bound, levels.delta) * max_loss,
+        confidence=confidence,
+        n_id=len(order),
+        n_ood=int(is_ood.sum()),
+        n_accepted_id=levels.rank(len(order)),
+        n_accepted_ood=n_ood,
+    )
+    rule = replace(
+        rule,
+        threshold=float(scores[last]),
+        nu=float(noise[last]),
+        certificate=certificate,
+    )
+    return rule.measure(risk_scores, novelty_scores, losses, is_ood)
+
+
+def _order(scores, noise, inside):
+    """Return the rows inside by increasing score, ties by noise."""
+    rows = np.flatnonzero(inside)
+    return rows[np.lexsort((noise[rows], scores[rows]))]
+
+
+def _count_below(scores, noise, score, its_noise):
+    tied = (scores == score) & (noise < its_noise)
+    return int(np.count_nonzero((scores < score) | tied))
+
+
+def _refuse_infinite(score, of_id, levels):
+    if score == np.inf:
+        share = np.mean(np.isinf(of_id))
+        raise InfeasibleTargetError(
+            f"A TPR of {levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
+            "samples have infinite novelty and are rejected by any rule. Ask for a "
+            "smaller share, or use another novelty_score."
+        )
+
+
+def _refuse_fpr(levels, n_accepted, scores, noise, is_ood):
+    """Raise unless the accepted OOD samples are few enough."""
+    n_ood = int(is_ood.sum())
+    if levels.max_fpr is None or n_accepted <= levels.most_ood(n_ood):
+        return
+    least = float(beta.ppf(1 - levels.delta, n_accepted + 1, n_ood - n_accepted))
+    least = 1.0 if n_accepted == n_ood else least
+    # The threshold could be at most the first OOD sample that must be rejected.
+    first = _order(scores, noise, is_ood)[levels.most_ood(n_ood)]
+    of_id = scores[~is_ood], noise[~is_ood]
+    n_below, n_id = _count_below(*of_id, scores[first], noise[first]), len(of_id[0])
+    most = float(beta.ppf(levels.delta, n_below, n_id + 1 - n_below)) if n_below else 0
+    raise InfeasibleTargetError(
+        f"An FPR of {levels.max_fpr:g} cannot be certified beside a TPR of "
+        f"{levels.min_tpr:g}: {n_accepted} of {n_ood} OOD samples are accepted, where "
+        f"the smallest FPR that can be certified is {least:.6g}. At this FPR a TPR of "
+        f"{most:.6g} can be. Relax one of the bounds up to that, give more samples, or "
+        "ask for less confidence.",
+        attainable={"min_fpr": least, "max_tpr": most},
+    )
+
+
+def _largest_risk(losses, bound, delta):
+    """Return the upper confidence bound of the mean of losses in [0, 1]."""
+    count, total = len(losses), float(losses.sum())
+    if count == 0 or total >= count:
+        return 1.0
+    if bound == "binomial":
+        return float(beta.ppf(1 - delta, round(total) + 1, count - round(total)))
+
+    def excess(risk):
+        p_values = hoeffding_bentkus_p_values(
+            np.array([count]), np.array([total]), risk
+        )
+        return float(p_values[0]) - delta
+
+    low, high = max(total / count, _TINY), 1 - _TINY
+    if excess(high) >= 0:
+        return 1.0
+    return float(brentq(excess, low, high, xtol=_TINY)) + _TINY

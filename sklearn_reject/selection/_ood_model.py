@@ -1,0 +1,248 @@
+"""The three rejection models with OOD samples: parameters, problems and errors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_reject._validation import check_number
+from sklearn_reject.selection._infeasible import InfeasibleTargetError
+from sklearn_reject.selection._ood_problem import OODProblem
+
+_MODELS = (
+    "min_tpr (with max_fpr or without), min_precision with min_recall and ood_prior, "
+    "or costs with ood_prior"
+)
+
+
+@dataclass(frozen=True)
+class BoundedModel:
+    """Minimise the selective risk under a bound on the TPR and one that limits OOD.
+
+    The latter is FPR <= fpr_offset + fpr_per_tpr * TPR, which is a bound on the
+    precision where the offset is zero.
+
+    Attributes
+    ----------
+    tpr_name, ood_name : str
+        How the user calls the bounds: "min_tpr" and "max_fpr", or "min_recall" and
+        "min_precision".
+
+    min_tpr : float
+        Least share of the ID samples to accept.
+
+    bound : float or None
+        The bound of `ood_name` as the user gives it.
+
+    fpr_offset, fpr_per_tpr : float
+        The bound on the FPR.
+    """
+
+    tpr_name: str
+    ood_name: str
+    min_tpr: float
+    bound: float | None
+    fpr_offset: float
+    fpr_per_tpr: float
+
+    def problem(self, total_id, total_ood):
+        """Return the problem for a sample of these weights."""
+        return OODProblem(
+            loss_price=1.0,
+            is_mean=True,
+            min_id=self.min_tpr * total_id,
+            **self._ood_bounds(total_id, total_ood),
+        )
+
+    def _ood_bounds(self, total_id, total_ood):
+        return {
+            "max_ood": self.fpr_offset * total_ood if total_ood else np.inf,
+            "ood_per_id": self.fpr_per_tpr * total_ood / total_id,
+        }
+
+    def infeasible(self, solve, total_id, total_ood):
+        """Return the error of bounds that cannot be met together.
+
+        Parameters
+        ----------
+        solve : callable
+            Maps an :class:`OODProblem` to the rule that the method at hand finds, or
+            None.
+
+        total_id, total_ood : float
+            Weight of all ID and of all OOD samples.
+        """
+        most_id = solve(
+            OODProblem(id_price=-1.0, **self._ood_bounds(total_id, total_ood))
+        )
+        least_ood = solve(
+            OODProblem(
+                ood_price=1.0,
+                is_mean=self._is_precision,
+                min_id=self.min_tpr * total_id,
+            )
+        )
+        return self.infeasible_with(
+            tpr=most_id.tpr if most_id else np.nan,
+            fpr=least_ood.fpr if least_ood else np.nan,
+            precision=least_ood.precision if least_ood else np.nan,
+        )
+
+    @property
+    def _is_precision(self):
+        return self.ood_name == "min_precision"
+
+    def infeasible_with(self, *, tpr, fpr, precision):
+        """Return the error that names the largest TPR, and the least FPR or so."""
+        if self._is_precision:
+            attainable = {"max_recall": tpr, "max_precision": precision}
+        else:
+            attainable = {"max_tpr": tpr, "min_fpr": fpr}
+        return InfeasibleTargetError(self._message(attainable), attainable=attainable)
+
+    def _message(self, attainable):
+        wanted = f"{self.tpr_name}={self.min_tpr:g}"
+        other = f"{self.ood_name}={self.bound:g}" if self.bound is not None else ""
+        (most, tpr), (extreme, value) = attainable.items()
+        asked = " and ".join(filter(None, (wanted, other)))
+        beside = f" at {other}" if other else ""
+        parts = [
+            _attained(most, tpr, beside),
+            _attained(extreme, value, f" at {wanted}"),
+        ]
+        return (
+            f"No rule of this kind attains {asked} on the tuning sample: {parts[0]}, "
+            f"{parts[1]}. Relax one of the bounds up to that, or use scores that tell "
+            "ID from OOD samples better."
+        )
+
+
+def _attained(name, value, beside):
+    kind, quantity = name.split("_")
+    quantity = quantity.upper() if quantity in ("tpr", "fpr") else quantity
+    adjective = "largest" if kind == "max" else "smallest"
+    if np.isnan(value):
+        return f"there is no rule at all{beside}"
+    return f"the {adjective} {quantity}{beside} is {value:.6g}"
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Minimise the expected cost of errors, rejections and accepted OOD samples.
+
+    Attributes
+    ----------
+    costs : tuple of three floats
+        Cost of rejecting an ID, of accepting an OOD and of rejecting an OOD sample.
+
+    ood_prior : float
+        Share of OOD samples in use.
+    """
+
+    costs: tuple
+    ood_prior: float
+
+    def problem(self, total_id, total_ood):
+        """Return the problem for a sample of these weights."""
+        reject_id, accept_ood, reject_ood = self.costs
+        of_id, of_ood = 1 - self.ood_prior, self.ood_prior
+        return OODProblem(
+            loss_price=of_id / total_id,
+            id_price=-of_id * reject_id / total_id,
+            ood_price=of_ood * (accept_ood - reject_ood) / (total_ood or 1.0),
+            offset=of_id * reject_id + of_ood * reject_ood,
+        )
+
+
+def check_model(min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior):
+    """Return the model that the parameters ask for, and the prior or None."""
+    if ood_prior is not None:
+        ood_prior = check_prior(ood_prior)
+    given = {
+        "tpr": min_tpr is not None or max_fpr is not None,
+        "precision": min_precision is not None or min_recall is not None,
+        "costs": costs is not None,
+    }
+    if sum(given.values()) != 1:
+        what = "more than one" if any(given.values()) else "none"
+        raise ValueError(
+            f"Exactly one model must be asked for, got {what}. Give {_MODELS}."
+        )
+    if given["tpr"]:
+        return _tpr_model(min_tpr, max_fpr), ood_prior
+    if ood_prior is None:
+        raise ValueError(
+            "ood_prior is needed with min_precision, min_recall and costs, got None. "
+            "Pass the share of OOD samples that you expect in use."
+        )
+    if given["costs"]:
+        return CostModel(check_costs(costs), ood_prior), ood_prior
+    return _precision_model(min_precision, min_recall, ood_prior), ood_prior
+
+
+def check_prior(ood_prior):
+    """Return the share of OOD samples as a float in [0, 1[."""
+    value = check_number(ood_prior, "ood_prior", high=1.0)
+    if value == 1:
+        raise ValueError(
+            f"ood_prior must be in [0, 1[, got {ood_prior!r}: without ID samples there "
+            "is nothing to accept."
+        )
+    return value
+
+
+def _tpr_model(min_tpr, max_fpr):
+    if min_tpr is None:
+        raise ValueError(
+            f"max_fpr={max_fpr!r} needs min_tpr, got None: a rule that rejects nearly "
+            "everything has the least risk. Pass the share of ID samples to accept."
+        )
+    min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
+    if max_fpr is not None:
+        max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
+    offset = np.inf if max_fpr is None else max_fpr
+    return BoundedModel("min_tpr", "max_fpr", min_tpr, max_fpr, offset, 0.0)
+
+
+def _precision_model(min_precision, min_recall, ood_prior):
+    for name, value in (("min_precision", min_precision), ("min_recall", min_recall)):
+        if value is None:
+            raise ValueError(
+                f"{name} is None: min_precision and min_recall are given together."
+            )
+    precision = check_number(min_precision, "min_precision", high=1.0, open_low=True)
+    recall = check_number(min_recall, "min_recall", high=1.0, open_low=True)
+    return BoundedModel(
+        "min_recall",
+        "min_precision",
+        recall,
+        precision,
+        *fpr_bound_of_precision(precision, ood_prior),
+    )
+
+
+def fpr_bound_of_precision(precision, ood_prior):
+    """Return f0 and f1 such that the precision holds where FPR <= f0 + f1 * TPR."""
+    if ood_prior == 0:
+        return np.inf, 0.0
+    return 0.0, (1 - ood_prior) * (1 - precision) / (ood_prior * precision)
+
+
+def check_costs(costs):
+    """Return the costs as three floats, the second above the third."""
+    try:
+        reject_id, accept_ood, reject_ood = costs
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "costs must be three numbers, of rejecting an ID, of accepting an OOD and "
+            f"of rejecting an OOD sample, got {costs!r}."
+        ) from error
+    reject_id = check_number(reject_id, "costs[0] (of rejecting an ID sample)")
+    accept_ood = check_number(accept_ood, "costs[1] (of accepting an OOD sample)")
+    reject_ood = check_number(reject_ood, "costs[2] (of rejecting an OOD sample)")
+    if accept_ood <= reject_ood:
+        raise ValueError(
+            f"costs[1]={accept_ood:g} (of accepting an OOD sample) must be above "
+            f"costs[2]={reject_ood:g} (of rejecting one): otherwise there is no reason "
+            "to reject it."
+        )
+    return reject_id, accept_ood, reject_ood

@@ -1,0 +1,404 @@
+"""Rules for ID and OOD samples, of one score or of two."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_reject._validation import (
+    check_extended_vector,
+    check_same_length,
+    check_vector,
+)
+from sklearn_reject.curves._directions import combine
+from sklearn_reject.curves._origins import check_origin_samples
+from sklearn_reject.selection._certificate import Certificate
+from sklearn_reject.selection._ood_model import check_costs, check_prior
+
+_NAN = float("nan")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OODRule:
+    """What the rules have in common: a threshold, and what it achieves."""
+
+    threshold: float
+    nu: float
+    tpr: float = _NAN
+    fpr: float = _NAN
+    precision: float = _NAN
+    selective_risk: float = _NAN
+    ood_prior: float | None = None
+    certificate: Certificate | None = None
+
+    def _accept_proba(self, scores):
+        probability = (scores < self.threshold).astype(np.float64)
+        probability[scores == self.threshold] = self.nu
+        # No rule accepts plus infinity or rejects minus infinity.
+        probability[np.isinf(scores)] = 0.0
+        probability[scores == -np.inf] = 1.0
+        return probability
+
+    def _accept(self, scores, random_state):
+        probability = self._accept_proba(scores)
+        accepted = probability == 1
+        if 0 < self.nu < 1:
+            tied = np.flatnonzero(probability == self.nu)
+            draws = check_random_state(random_state).random_sample(len(tied))
+            accepted[tied] = draws < self.nu
+        return accepted
+
+    def _measure(self, scores, losses, is_ood, sample_weight):
+        scores, losses, is_ood, weight = check_origin_samples(
+            scores, losses, is_ood, sample_weight
+        )
+        accepted = self._accept_proba(scores)
+        if weight is not None:
+            accepted *= weight
+        of_id = accepted.sum(where=~is_ood)
+        of_ood = accepted.sum(where=is_ood)
+        total_id, total_ood = total_weights(is_ood, weight)
+        tpr, fpr = of_id / total_id, of_ood / (total_ood or 1.0)
+        return replace(
+            self,
+            tpr=float(tpr),
+            fpr=float(fpr),
+            precision=precision_of(float(tpr), float(fpr), self.ood_prior),
+            selective_risk=float(accepted @ losses / of_id) if of_id else _NAN,
+        )
+
+
+def total_weights(is_ood, weight):
+    """Return the weight of all ID and of all OOD samples."""
+    if weight is None:
+        return float((~is_ood).sum()), float(is_ood.sum())
+    return float(weight.sum(where=~is_ood)), float(weight.sum(where=is_ood))
+
+
+def precision_of(tpr, fpr, ood_prior):
+    """Return the share of ID samples among the accepted, NaN if there are none."""
+    if ood_prior is None:
+        return _NAN
+    of_id, of_ood = (1 - ood_prior) * tpr, ood_prior * fpr
+    return of_id / (of_id + of_ood) if of_id + of_ood else _NAN
+
+
+@dataclass(frozen=True, kw_only=True)
+class SingleScoreRule(_OODRule):
+    """Accept below a threshold of one score, at random at it, reject above.
+
+    Scores of minus infinity are always accepted, scores of infinity never, whatever the
+    threshold is.
+
+    Attributes
+    ----------
+    threshold : float
+        Scores below it are accepted, scores above it rejected. Infinite where all
+        finite scores of the tuning sample are accepted, minus infinity where none is.
+
+    nu : float
+        Probability in [0, 1] that a score equal to the threshold is accepted.
+
+    tpr : float, default=nan
+        Share of the ID samples that is accepted on the tuning sample, higher is better.
+        This and what follows is NaN if the rule was made without a sample.
+
+    fpr : float, default=nan
+        Share of the OOD samples that is accepted, lower is better. Zero without OOD
+        samples.
+
+    precision : float, default=nan
+        Share of ID samples among the accepted ones where `ood_prior` of all samples are
+        OOD, higher is better. NaN without a prior, or if nothing is accepted.
+
+    selective_risk : float, default=nan
+        Mean loss of the accepted ID samples, lower is better. NaN if there are none.
+
+    ood_prior : float, default=None
+        Share of OOD samples in use.
+
+    certificate : Certificate, default=None
+        What holds for the population with high probability, if that was asked for.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_single_score
+    >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 0]
+    >>> rule = tune_single_score(scores, [0, 0, 0, 1], is_ood, min_tpr=0.6)
+    >>> rule.threshold, rule.nu, rule.selective_risk
+    (0.2, 1.0, 0.0)
+    >>> rule.accept([0.1, 0.2, 0.21])
+    array([ True,  True, False])
+    """
+
+    def accept_proba(self, scores):
+        """Return the probability that each sample is accepted.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, higher = rejected first. May be infinite.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 below the threshold, `nu` at it, 0 above.
+        """
+        return self._accept_proba(check_extended_vector(scores, "scores"))
+
+    def accept(self, scores, random_state=None):
+        """Accept or reject each sample, drawing only at the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, higher = rejected first. May be infinite.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the draws. Not used where `nu` is 0 or 1.
+
+        Returns
+        -------
+        accepted : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is accepted.
+        """
+        return self._accept(check_extended_vector(scores, "scores"), random_state)
+
+    def measure(self, scores, losses, is_ood, *, sample_weight=None):
+        """Return the rule with what it achieves on another sample.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, higher = rejected first. May be infinite.
+
+        losses : array-like of shape (n_samples,)
+            Non-negative losses of the ID samples. Those of OOD samples are not used.
+
+        is_ood : array-like of shape (n_samples,), dtype bool
+            Whether a sample is out of distribution.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        rule : SingleScoreRule
+            The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
+            expected ones on the sample given.
+        """
+        return self._measure(scores, losses, is_ood, sample_weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoubleScoreRule(_OODRule):
+    """Accept below a threshold of a weighted sum of a risk and a novelty score.
+
+    The sum is s = risk_weight * r + novelty_weight * g (FPP23: s = r + mu g), in the
+    units of the two scores as they are given. Tuned rules have a risk weight of 1, of 0
+    where the novelty decides alone, or of -1 where samples of *high* risk score are
+    accepted first, which helps only where the scores are poor; the novelty weight is
+    never negative. An infinite novelty is the sum whatever the weights are: minus
+    infinity is always accepted, infinity never.
+
+    Attributes
+    ----------
+    threshold : float
+        Sums below it are accepted, sums above it rejected. Infinite where all finite
+        sums of the tuning sample are accepted, minus infinity where none is.
+
+    nu : float
+        Probability in [0, 1] that a sum equal to the threshold is accepted.
+
+    tpr : float, default=nan
+        Share of the ID samples that is accepted on the tuning sample, higher is better.
+        This and what follows is NaN if the rule was made without a sample.
+
+    fpr : float, default=nan
+        Share of the OOD samples that is accepted, lower is better. Zero without OOD
+        samples.
+
+    precision : float, default=nan
+        Share of ID samples among the accepted ones where `ood_prior` of all samples are
+        OOD, higher is better. NaN without a prior, or if nothing is accepted.
+
+    selective_risk : float, default=nan
+        Mean loss of the accepted ID samples, lower is better. NaN if there are none.
+
+    ood_prior : float, default=None
+        Share of OOD samples in use.
+
+    certificate : Certificate, default=None
+        What holds for the population with high probability, if that was asked for.
+
+    risk_weight : float, default=1.0
+        Weight of the risk score, at most 1 in magnitude.
+
+    novelty_weight : float, default=0.0
+        Weight of the novelty score.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import likelihood_ratio_rule
+    >>> rule = likelihood_ratio_rule((0.3, 0.5, 0.1), ood_prior=0.2)
+    >>> round(rule.mu, 3), rule.threshold
+    (0.1, 0.3)
+    >>> rule.accept([0.1, 0.1, 0.1], [1.0, 3.0, float("inf")])
+    array([ True, False, False])
+    """
+
+    risk_weight: float = 1.0
+    novelty_weight: float = 0.0
+
+    @property
+    def mu(self):
+        """Weight of the novelty in units of that of the risk; infinite where it is 0.
+
+        Negative where the risk weight is: the order of s is then that of minus
+        (r + mu g).
+        """
+        if self.risk_weight == 0:
+            return float("inf")
+        return self.novelty_weight / self.risk_weight
+
+    def combine(self, risk_scores, novelty_scores):
+        """Return the score that the rule compares with its threshold.
+
+        Parameters
+        ----------
+        risk_scores : array-like of shape (n_samples,)
+            Finite risk scores, higher = more likely wrong.
+
+        novelty_scores : array-like of shape (n_samples,)
+            Novelty scores, higher = more novel. May be infinite.
+
+        Returns
+        -------
+        combined : ndarray of shape (n_samples,)
+            Higher = rejected first. Infinite where the novelty is.
+        """
+        risk, novelty = check_two_scores(risk_scores, novelty_scores)
+        return combine(risk, novelty, (self.risk_weight, self.novelty_weight))
+
+    def accept_proba(self, risk_scores, novelty_scores):
+        """Return the probability that each sample is accepted.
+
+        Parameters
+        ----------
+        risk_scores : array-like of shape (n_samples,)
+            Finite risk scores, higher = more likely wrong.
+
+        novelty_scores : array-like of shape (n_samples,)
+            Novelty scores, higher = more novel. May be infinite.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 below the threshold, `nu` at it, 0 above.
+        """
+        return self._accept_proba(self.combine(risk_scores, novelty_scores))
+
+    def accept(self, risk_scores, novelty_scores, random_state=None):
+        """Accept or reject each sample, drawing only at the threshold.
+
+        Parameters
+        ----------
+        risk_scores : array-like of shape (n_samples,)
+            Finite risk scores, higher = more likely wrong.
+
+        novelty_scores : array-like of shape (n_samples,)
+            Novelty scores, higher = more novel. May be infinite.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the draws. Not used where `nu` is 0 or 1.
+
+        Returns
+        -------
+        accepted : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is accepted.
+        """
+        return self._accept(self.combine(risk_scores, novelty_scores), random_state)
+
+    def measure(
+        self, risk_scores, novelty_scores, losses, is_ood, *, sample_weight=None
+    ):
+        """Return the rule with what it achieves on another sample.
+
+        Parameters
+        ----------
+        risk_scores : array-like of shape (n_samples,)
+            Finite risk scores, higher = more likely wrong.
+
+        novelty_scores : array-like of shape (n_samples,)
+            Novelty scores, higher = more novel. May be infinite.
+
+        losses : array-like of shape (n_samples,)
+            Non-negative losses of the ID samples. Those of OOD samples are not used.
+
+        is_ood : array-like of shape (n_samples,), dtype bool
+            Whether a sample is out of distribution.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        rule : DoubleScoreRule
+            The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
+            expected ones on the sample given.
+        """
+        combined = self.combine(risk_scores, novelty_scores)
+        return self._measure(combined, losses, is_ood, sample_weight)
+
+
+def check_two_scores(risk_scores, novelty_scores):
+    """Return a finite risk score and a novelty score that may be infinite."""
+    risk = check_vector(risk_scores, "risk_scores")
+    novelty = check_extended_vector(novelty_scores, "novelty_scores")
+    check_same_length(risk.size, novelty_scores=novelty)
+    return risk, novelty
+
+
+def likelihood_ratio_rule(costs, ood_prior):
+    """Return the rule of least expected cost for the true risk and likelihood ratio.
+
+    A sample of conditional risk r(x) and likelihood ratio g(x) = p_O(x) / p_I(x) is
+    accepted where r + mu g <= costs[0], with mu = (costs[1] - costs[2]) ood_prior /
+    (1 - ood_prior) (FPP23, the cost-based model). No data is needed; the scores must be
+    what they are called, other ones are for :func:`tune_double_score`.
+
+    Parameters
+    ----------
+    costs : tuple of three floats >= 0
+        Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
+        in units of the loss. The second must be above the third.
+
+    ood_prior : float in [0, 1[
+        Share of OOD samples in use. With 0 this is Chow's rule.
+
+    Returns
+    -------
+    rule : DoubleScoreRule
+        Accepts sums up to and including ``costs[0]``.
+
+    Raises
+    ------
+    ValueError
+        If a cost is negative, the second is not above the third, or the prior is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import likelihood_ratio_rule
+    >>> rule = likelihood_ratio_rule((0.5, 1.0, 0.0), ood_prior=0.25)
+    >>> rule.accept([0.1, 0.1, 0.6], [0.5, 1.5, 0.0])
+    array([ True, False, False])
+    """
+    reject_id, accept_ood, reject_ood = check_costs(costs)
+    prior = check_prior(ood_prior)
+    return DoubleScoreRule(
+        threshold=reject_id,
+        nu=1.0,
+        ood_prior=prior,
+        novelty_weight=(accept_ood - reject_ood) * prior / (1 - prior),
+    )

@@ -1,0 +1,418 @@
+"""The estimator against the same steps by hand, and its contracts."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_val_predict,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_reject import (
+    DoubleScoreOODClassifier,
+    InfeasibleTargetError,
+    SelectiveClassifier,
+)
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.metrics import neg_selective_risk_at_tpr_fpr_scorer
+from sklearn_reject.scores import (
+    KNN,
+    SELE,
+    ConditionalRisk,
+    LikelihoodRatio,
+    Mahalanobis,
+)
+from sklearn_reject.selection import tune_double_score, tune_single_score
+
+digits_X, digits_y = load_digits(return_X_y=True)
+digits_X = digits_X[:, 8:40] / 16
+digits_y = np.where(digits_y < 8, digits_y, -1)
+X, y = digits_X[:900], digits_y[:900]
+X_new, y_new = digits_X[900:], digits_y[900:]
+IS_OOD = y == -1
+
+NAIVE = GaussianNB(var_smoothing=0.1)
+NEAR = KNN(n_neighbors=5)
+RATES = {"min_tpr": 0.8, "max_fpr": 0.4}
+MODELS = {
+    "rates": RATES,
+    "tpr": {"min_tpr": 0.7},
+    "precision": {"min_precision": 0.9, "min_recall": 0.7, "ood_prior": 0.2},
+    "costs": {"costs": (0.4, 1.0, 0.1), "ood_prior": 0.3},
+}
+
+
+def double(estimator=NAIVE, **options):
+    options = {"novelty_score": NEAR, **options}
+    if not any(name in options for name in ("min_tpr", "min_recall", "costs")):
+        options |= RATES
+    return DoubleScoreOODClassifier(estimator, **options)
+
+
+def judge(classifier, novelty, rows):
+    """Return risk, novelty and losses of some rows, without any of our estimators."""
+    probabilities = classifier.predict_proba(X[rows])
+    labels = classifier.classes_[probabilities.argmax(axis=1)]
+    losses = np.where(IS_OOD[rows], 0.0, labels != y[rows])
+    return 1 - probabilities.max(axis=1), novelty.novelty(X[rows]), losses
+
+
+def fit_by_hand(rows):
+    inside = rows[~IS_OOD[rows]]
+    classifier = clone(NAIVE).fit(X[inside], y[inside])
+    return classifier, clone(NEAR).fit(X[inside], y[inside], estimator=classifier)
+
+
+@pytest.mark.parametrize("bounds", MODELS.values(), ids=MODELS)
+def test_folds_against_the_same_steps_by_hand(bounds):
+    parts, rows = [], []
+    for train, test in StratifiedKFold(4).split(X, y):
+        parts.append(judge(*fit_by_hand(train), test))
+        rows.append(test)
+    risk, novelty, losses = map(np.concatenate, zip(*parts, strict=True))
+    rows = np.concatenate(rows)
+    expected = tune_double_score(risk, novelty, losses, IS_OOD[rows], **bounds)
+    model = double(cv=4, **bounds).fit(X, y)
+    for name in ("mu", "threshold", "tpr", "fpr", "precision", "selective_risk"):
+        np.testing.assert_allclose(
+            getattr(model.rule_, name), getattr(expected, name), rtol=1e-9
+        )
+    classifier, score = fit_by_hand(np.arange(len(y)))
+    by_hand = expected.combine(
+        1 - classifier.predict_proba(X_new).max(axis=1), score.novelty(X_new)
+    )
+    np.testing.assert_allclose(model.uncertainty(X_new), by_hand, rtol=1e-7)
+
+
+def test_a_share_held_out_against_the_same_steps_by_hand():
+    splitter = StratifiedShuffleSplit(1, test_size=0.3, random_state=3)
+    [(train, test)] = splitter.split(X, y)
+    fitted = fit_by_hand(train)
+    rule = tune_double_score(*judge(*fitted, test), IS_OOD[test], **RATES)
+    model = double(cv=0.3, random_state=3).fit(X, y)
+    assert model.rule_.tpr == rule.tpr
+    np.testing.assert_allclose(model.rule_.threshold, rule.threshold, rtol=1e-9)
+    np.testing.assert_array_equal(model.estimator_.theta_, fitted[0].theta_)
+
+
+@pytest.mark.parametrize("bounds", MODELS.values(), ids=MODELS)
+def test_rule_keeps_its_bounds_and_says_what_it_achieves(bounds):
+    model = double(**bounds).fit(X, y)
+    rule = model.rule_
+    least = bounds.get("min_tpr", bounds.get("min_recall", 0))
+    assert rule.tpr >= least - 1e-12
+    assert rule.fpr <= bounds.get("max_fpr", 1) + 1e-12
+    if "min_precision" in bounds:
+        assert rule.precision >= bounds["min_precision"] - 1e-12
+    assert 0 <= rule.selective_risk <= 0.3
+
+
+def test_new_samples_are_accepted_as_bounded():
+    model = double(LogisticRegression(), max_fpr=0.25, min_tpr=0.8).fit(X, y)
+    accepted, is_ood = model.accept(X_new), y_new == -1
+    # Three standard errors of what tuned it and of what tests it, by and large.
+    assert accepted[~is_ood].mean() > 0.8 - 3 * 0.022
+    assert accepted[is_ood].mean() < 0.25 + 3 * 0.045
+    wrong = (model.predict_label(X_new) != y_new)[~is_ood]
+    assert wrong[accepted[~is_ood]].mean() < wrong.mean()
+
+
+def test_methods_agree_with_each_other():
+    model = double(random_state=0).fit(X, y)
+    risk, novelty = model.risk_and_novelty(X_new)
+    rule = model.rule_
+    np.testing.assert_array_equal(model.uncertainty(X_new), rule.combine(risk, novelty))
+    probability = model.accept_proba(X_new)
+    np.testing.assert_array_equal(probability, rule.accept_proba(risk, novelty))
+    accepted = model.accept(X_new)
+    assert accepted[probability == 1].all()
+    assert not accepted[probability == 0].any()
+    labels = model.predict(X_new)
+    np.testing.assert_array_equal(labels == -1, ~accepted)
+    np.testing.assert_array_equal(
+        labels[accepted], model.predict_label(X_new)[accepted]
+    )
+    np.testing.assert_array_equal(
+        model.predict_proba(X_new), model.estimator_.predict_proba(X_new)
+    )
+
+
+def test_ood_rows_never_train_the_classifier():
+    model = double().fit(X, y)
+    assert model.classes_.tolist() == list(range(8))
+    np.testing.assert_array_equal(
+        model.estimator_.theta_, clone(NAIVE).fit(X[~IS_OOD], y[~IS_OOD]).theta_
+    )
+    # Whatever OOD rows look like, the classifier is the same.
+    elsewhere = X.copy()
+    elsewhere[IS_OOD] = 100.0
+    other = double().fit(elsewhere, y)
+    np.testing.assert_array_equal(model.estimator_.theta_, other.estimator_.theta_)
+    assert other.rule_.fpr == 0
+
+
+def test_fit_changes_no_parameter():
+    model = double(risk_score=ConditionalRisk(), novelty_score=KNN(n_neighbors=3))
+    before = {name: id(value) for name, value in model.get_params().items()}
+    model.fit(X, y)
+    assert {name: id(value) for name, value in model.get_params().items()} == before
+    assert not hasattr(model.novelty_score, "estimator_")
+    assert not hasattr(model.estimator, "classes_")
+
+
+def test_without_ood_rows_the_single_score_is_bounded_abstention():
+    inside = ~IS_OOD
+    model = double(novelty_score="msp", min_tpr=0.7, cv=3).fit(X[inside], y[inside])
+    selective = SelectiveClassifier(NAIVE, target_coverage=0.7, cv=3)
+    selective.fit(X[inside], y[inside])
+    assert model.rule_.selective_risk <= selective.rule_.selective_risk
+    assert model.rule_.fpr == 0
+
+
+def test_an_infinite_novelty_is_always_rejected():
+    def novelty(estimator, X):
+        return np.where(X[:, 2] > X[:, 3], np.inf, X[:, 4])
+
+    model = double(novelty_score=novelty, min_tpr=0.1, max_fpr=1.0).fit(X, y)
+    infinite = X_new[:, 2] > X_new[:, 3]
+    assert infinite.any()
+    assert not model.accept(X_new)[infinite].any()
+    assert np.isinf(model.uncertainty(X_new)[infinite]).all()
+    assert np.isfinite(model.score(X_new, y_new))
+
+
+def test_string_labels():
+    names = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven"])
+    text = np.where(IS_OOD, "ood", names[np.maximum(y, 0)])
+    model = double(random_state=0).fit(X, text)
+    assert model.ood_label_ == "ood"
+    assert model.reject_label_ == "reject"
+    assert "ood" not in model.classes_
+    rejected = model.predict(X_new) == "reject"
+    same = double(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(rejected, same.predict(X_new) == -1)
+
+
+def test_labels_of_one_and_minus_one_are_classes():
+    labels = np.where(y < 4, -1, 1)
+    model = double(min_tpr=0.9, max_fpr=None).fit(X, labels)
+    assert model.ood_label_ is None
+    assert model.reject_label_ == -2
+    assert model.classes_.tolist() == [-1, 1]
+    # With a third label, -1 marks OOD samples, as documented.
+    assert double().fit(X, np.where(y == 1, 5, labels)).classes_.tolist() == [1, 5]
+
+
+def test_an_explicit_ood_label():
+    model = double(ood_label=99).fit(X, np.where(IS_OOD, 99, y))
+    assert model.rule_ == double().fit(X, y).rule_
+    assert model.ood_label_ == 99
+
+
+def test_score_is_the_area_with_ood_samples_as_errors():
+    model = double(loss=np.ones((8, 8)) * 2 - 2 * np.eye(8)).fit(X, y)
+    labels = model.predict_label(X_new)
+    losses = 2.0 * (labels != y_new)
+    expected = -aurc_score(model.uncertainty(X_new), losses)
+    np.testing.assert_allclose(model.score(X_new, y_new), expected)
+
+
+def test_grid_search_over_the_novelty_score():
+    grid = {"novelty_score__n_neighbors": [1, 200], "method": ["exact", "grid"]}
+    scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.6, max_fpr=0.6)
+    model = double(cv=0.4, random_state=0, min_tpr=0.6, max_fpr=0.8)
+    search = GridSearchCV(model, grid, scoring=scorer, cv=3)
+    search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_params_["novelty_score__n_neighbors"] in (1, 200)
+    assert search.predict(X_new).shape == y_new.shape
+
+
+def test_search_by_its_own_score_prefers_the_better_novelty():
+    grid = {"novelty_score": [KNN(n_neighbors=5), lambda clf, X: X[:, 0]]}
+    model = double(cv=0.3, random_state=0, min_tpr=0.5, max_fpr=0.9)
+    search = GridSearchCV(model, grid, cv=3).fit(X, y)
+    assert isinstance(search.best_params_["novelty_score"], KNN)
+
+
+def test_in_pipelines_and_around_them():
+    outer = make_pipeline(StandardScaler(), double(LogisticRegression())).fit(X, y)
+    inner = double(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
+    assert (outer.predict(X_new) == inner.predict(X_new)).mean() > 0.9
+    assert -1 in cross_val_predict(outer, X[:400], y[:400], cv=3)
+
+
+def test_data_frames():
+    frame = pd.DataFrame(X, columns=[f"pixel {k}" for k in range(X.shape[1])])
+    model = double(LogisticRegression(), random_state=0).fit(frame, y)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    same = double(LogisticRegression(), random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(frame), same.predict(X))
+
+
+def test_sparse_samples_where_the_scores_take_them():
+    options = {"novelty_score": "energy", "min_tpr": 0.5, "max_fpr": 1.0}
+    dense = double(LogisticRegression(), **options).fit(X, y)
+    model = double(LogisticRegression(), **options).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(model.rule_.threshold, dense.rule_.threshold, rtol=1e-3)
+
+
+def test_weights_of_zero_count_as_absent():
+    # The splits are given, as a splitter would count the absent samples.
+    weight = np.ones(len(y))
+    weight[::7] = 0
+    present = weight > 0
+    splits = list(StratifiedKFold(3).split(X[present], y[present]))
+    rows = np.flatnonzero(present)
+    all_rows = [(rows[train], rows[test]) for train, test in splits]
+    model = double(cv=all_rows).fit(X, y, sample_weight=weight)
+    same = double(cv=splits).fit(X[present], y[present])
+    np.testing.assert_allclose(model.rule_.threshold, same.rule_.threshold, rtol=1e-9)
+    assert model.rule_.tpr == pytest.approx(same.rule_.tpr)
+
+
+def test_metadata_routing_reaches_the_classifier():
+    weight = np.where(y == 3, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = clone(NAIVE).set_fit_request(sample_weight=True)
+        model = double(inner).set_fit_request(sample_weight=False)
+        model.fit(X, y, sample_weight=weight)
+    plain = double().fit(X, y)
+    assert model.estimator_.class_prior_[3] > 2 * plain.estimator_.class_prior_[3]
+
+
+def test_a_frozen_classifier_is_judged_by_scores_that_learn_nothing():
+    frozen = FrozenEstimator(clone(NAIVE).fit(X[~IS_OOD], y[~IS_OOD]))
+    model = double(frozen, novelty_score="msp", min_tpr=0.8, max_fpr=0.9)
+    model.fit(X_new, y_new)
+    risk = 1 - frozen.predict_proba(X_new).max(axis=1)
+    losses = frozen.predict(X_new) != y_new
+    rule = tune_single_score(risk, losses, y_new == -1, min_tpr=0.8, max_fpr=0.9)
+    assert model.rule_.tpr == pytest.approx(rule.tpr)
+    assert model.rule_.selective_risk == pytest.approx(rule.selective_risk)
+
+
+def test_a_frozen_classifier_with_a_score_that_learns_takes_folds():
+    frozen = FrozenEstimator(clone(NAIVE).fit(X[~IS_OOD], y[~IS_OOD]))
+    model = double(frozen, novelty_score=KNN(n_neighbors=1)).fit(X_new, y_new)
+    # Judged by itself, each ID sample would have the novelty zero.
+    assert model.rule_.tpr < 1
+    assert model.estimator_.theta_ is frozen.theta_
+
+
+def test_a_frozen_novelty_score_stays_as_it_is():
+    classifier = clone(NAIVE).fit(X[~IS_OOD], y[~IS_OOD])
+    score = KNN(n_neighbors=3).fit(X[~IS_OOD], y[~IS_OOD], estimator=classifier)
+    model = double(FrozenEstimator(classifier), novelty_score=FrozenEstimator(score))
+    model.fit(X_new, y_new)
+    _, novelty = model.risk_and_novelty(X)
+    np.testing.assert_array_equal(novelty, score.novelty(X))
+
+
+@pytest.mark.parametrize("cv", [None, 0.4])
+def test_a_learned_risk_score(cv):
+    model = double(risk_score=SELE(alphas=0.1), cv=cv, random_state=0).fit(X, y)
+    risk, _ = model.risk_and_novelty(X_new)
+    inside = y_new != -1
+    losses = (model.predict_label(X_new) != y_new)[inside]
+    assert aurc_score(risk[inside], losses) < 0.7 * losses.mean()
+
+
+def test_a_learned_risk_score_never_judges_what_it_has_learned_from():
+    class Memory(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            self.seen_ = {row.tobytes() for row in X}
+            self.classes_ = np.array([0, 1])
+            return self
+
+        def predict_proba(self, X):
+            seen = np.array([row.tobytes() in self.seen_ for row in X], dtype=float)
+            return np.column_stack([1 - seen, seen])
+
+    from sklearn_reject.scores import ErrorProbability
+
+    score = ErrorProbability(Memory(), "input")
+    model = double(risk_score=score, novelty_score="msp", min_tpr=0.5).fit(X, y)
+    assert model.rule_.novelty_weight > 0
+    risk, _ = model.risk_and_novelty(X[~IS_OOD])
+    assert (risk == 1).all()
+    assert model.rule_.threshold < 0.99
+
+
+def test_the_likelihood_ratio_learns_from_the_ood_samples_of_other_folds():
+    score = LikelihoodRatio(KNeighborsClassifier(1))
+    model = double(novelty_score=score, min_tpr=0.5, max_fpr=1.0).fit(X, y)
+    # One neighbour that has seen the sample itself would never be wrong.
+    _, novelty = model.risk_and_novelty(X)
+    np.testing.assert_array_equal(novelty == np.inf, IS_OOD)
+    assert np.isinf(double(novelty_score=score).fit(X, y).risk_and_novelty(X)[1]).any()
+    assert model.rule_.fpr > 0
+
+
+def test_confidence_holds_a_part_out_for_calibration():
+    model = double(
+        novelty_score=Mahalanobis(),
+        min_tpr=0.6,
+        max_fpr=0.7,
+        confidence=0.9,
+        cv=0.4,
+        random_state=0,
+    ).fit(X, y)
+    certificate = model.rule_.certificate
+    assert certificate.n_id + certificate.n_ood == round(0.4 * len(y))
+    assert certificate.min_tpr == 0.6
+    assert certificate.max_fpr == 0.7
+    assert model.rule_.tpr > 0.6
+    assert model.rule_.fpr < 0.7
+    assert model.rule_.selective_risk < certificate.max_risk < 1
+
+
+def test_the_same_seed_gives_the_same_model():
+    options = {"cv": 0.3, "confidence": 0.8, "min_tpr": 0.5, "max_fpr": 0.9}
+    first = double(random_state=5, **options).fit(X, y)
+    second = double(random_state=5, **options).fit(X, y)
+    assert first.rule_ == second.rule_
+    np.testing.assert_array_equal(first.predict(X_new), second.predict(X_new))
+
+
+@pytest.mark.parametrize("n_jobs", [2])
+def test_parallel_fits_give_the_same_rule(n_jobs):
+    assert double(n_jobs=n_jobs).fit(X, y).rule_ == double().fit(X, y).rule_
+
+
+def test_pickles_and_clones():
+    model = double(random_state=0).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X_new), model.predict(X_new))
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X_new)
+
+
+def test_a_failed_fit_leaves_no_rule():
+    model = double().fit(X, y)
+    model.set_params(min_tpr=1.0, max_fpr=0.0)
+    with pytest.raises(InfeasibleTargetError):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_reject_label_none_gives_plain_labels():
+    model = double(reject_label=None).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X_new), model.predict_label(X_new))
+    assert not model.accept(X_new).all()

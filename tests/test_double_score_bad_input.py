@@ -1,0 +1,163 @@
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
+
+X, blob = make_blobs(200, centers=4, cluster_std=2.0, random_state=0)
+y = np.where(blob == 3, -1, blob)
+RATES = {"min_tpr": 0.5, "max_fpr": 0.9}
+PRECISION = {"min_precision": 0.5, "min_recall": 0.5, "ood_prior": 0.2}
+COSTS = {"costs": (0.5, 1.0, 0.0), "ood_prior": 0.2}
+
+
+NAIVE = GaussianNB()
+
+
+def double(estimator=NAIVE, **options):
+    options = {"novelty_score": "msp", **options}
+    return DoubleScoreOODClassifier(estimator, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "Exactly one model must be asked for, got none. Give min_tpr"),
+        (RATES | COSTS, "Exactly one model must be asked for, got more than one"),
+        (RATES | PRECISION, "Exactly one model must be asked for, got more than one"),
+        ({"max_fpr": 0.1}, "max_fpr=0.1 needs min_tpr, got None"),
+        ({"min_tpr": 0}, r"min_tpr must be in \]0, 1\], got 0"),
+        ({"min_tpr": 0.5, "max_fpr": 1.5}, r"max_fpr must be in \[0, 1\], got 1.5"),
+        ({"min_precision": 0.5, "ood_prior": 0.1}, "min_recall is None"),
+        ({"min_precision": 0.5, "min_recall": 0.5}, "ood_prior is needed"),
+        (COSTS | {"ood_prior": 1.0}, r"ood_prior must be in \[0, 1\[, got 1.0"),
+        (COSTS | {"costs": (1, 0, 0)}, r"costs\[1\]=0 .* must be above costs\[2\]=0"),
+        (COSTS | {"costs": 3}, "costs must be three numbers"),
+        (RATES | {"n_angles": 0}, "n_angles must be a positive int, got 0"),
+        (RATES | {"method": "best"}, "method must be one of .*, got 'best'"),
+        (RATES | {"randomize": 2}, "randomize must be one of .*, got 2"),
+        (RATES | {"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
+        (RATES | {"risk_score": "new"}, "uncertainty_score must be .* got 'new'"),
+        (RATES | {"reject_label": 1}, "reject_label=1 is one of the classes"),
+        (RATES | {"loss": "huge"}, "huge"),
+        (RATES | {"cv": 1}, "cv must be None, at least 2 folds"),
+        (RATES | {"cv": 1.5}, "cv as a float is the share"),
+        (RATES | {"confidence": 2.0}, r"confidence must be a number in \]0, 1\["),
+        (RATES | {"confidence": 0.9}, "needs samples that neither fit nor tune"),
+        (
+            RATES | {"confidence": 0.9, "cv": 0.3, "randomize": False},
+            "confidence=0.9 needs randomize=True",
+        ),
+        (COSTS | {"confidence": 0.9, "cv": 0.3}, "needs bounds to guarantee"),
+        (RATES | {"ood_label": "novel"}, "ood_label='novel', but y holds numbers"),
+        (RATES | {"ood_label": np.nan}, "ood_label must not be NaN"),
+        (RATES | {"ood_label": [1]}, "ood_label must be 'auto', None"),
+    ],
+)
+def test_invalid_parameters(options, message):
+    with pytest.raises(ValueError, match=message):
+        double(**options).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        (RATES, "max_fpr=0.9"),
+        (PRECISION, "min_precision=0.5"),
+        (COSTS, "costs=(0.5, 1.0, 0.0)"),
+        (
+            {"min_tpr": 0.5, "novelty_score": "likelihood_ratio"},
+            "novelty_score='likelihood_ratio'",
+        ),
+    ],
+)
+def test_no_ood_rows_where_they_are_needed(options, culprit):
+    message = re.escape(f"y has no row with ood_label=-1, and {culprit} needs OOD")
+    with pytest.raises(ValueError, match=message):
+        double(**options).fit(X[y >= 0], y[y >= 0])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min_tpr": 0.5},
+        {"min_tpr": 0.5, "max_fpr": 1.0},
+        PRECISION | {"ood_prior": 0.0},
+        COSTS | {"ood_prior": 0.0},
+    ],
+)
+def test_no_ood_rows_where_none_are_needed(options):
+    model = double(**options).fit(X[y >= 0], y[y >= 0])
+    assert model.rule_.fpr == 0
+
+
+def test_only_ood_rows():
+    with pytest.raises(ValueError, match="y holds ood_label=-1 only"):
+        double(**RATES).fit(X, np.full(len(y), -1))
+
+
+def test_ood_label_that_the_frozen_classifier_knows():
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    with pytest.raises(ValueError, match="ood_label=-1 is one of the classes"):
+        double(frozen, **RATES).fit(X, y)
+
+
+def test_infeasible_bounds_say_what_is_attainable():
+    with pytest.raises(InfeasibleTargetError, match="largest TPR at max_fpr=0") as info:
+        double(min_tpr=0.95, max_fpr=0.01).fit(X, y)
+    attainable = info.value.attainable
+    assert 0 <= attainable["max_tpr"] < 0.95
+    assert 0.01 < attainable["min_fpr"] <= 1
+    # What it says can be had.
+    model = double(min_tpr=0.95, max_fpr=attainable["min_fpr"]).fit(X, y)
+    assert model.rule_.fpr <= attainable["min_fpr"] + 1e-12
+
+
+def test_too_few_samples_to_calibrate():
+    options = {"confidence": 0.99, "cv": 0.1, "min_tpr": 0.9, "max_fpr": 0.9}
+    with pytest.raises(InfeasibleTargetError, match="cannot certify"):
+        double(random_state=0, **options).fit(X, y)
+
+
+def test_weights_with_confidence():
+    model = double(confidence=0.9, cv=0.5, **RATES)
+    with pytest.raises(ValueError, match="confidence cannot be had with sample_weight"):
+        model.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_constant_scores_leave_all_or_nothing():
+    flat = double(
+        risk_score=lambda clf, X: np.zeros(len(X)),
+        novelty_score=lambda clf, X: np.zeros(len(X)),
+        min_tpr=0.5,
+        max_fpr=0.5,
+    )
+    # All samples tie: a share of them is accepted at random.
+    assert flat.fit(X, y).rule_.nu == pytest.approx(0.5)
+    with pytest.raises(InfeasibleTargetError):
+        flat.set_params(randomize=False).fit(X, y)
+
+
+def test_classifiers_that_lack_something():
+    with pytest.raises(ValueError, match="estimator must be a classifier"):
+        double(LinearRegression(), **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="without `fit`"):
+        double(object(), **RATES).fit(X, y)
+    forest = RandomForestClassifier(5, random_state=0)
+    with pytest.raises(ValueError, match="logits"):
+        double(forest, novelty_score="energy", **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="input_gradient"):
+        double(forest, novelty_score="odin", **RATES).fit(X, y)
+
+
+def test_labels_that_cannot_be_learned():
+    with pytest.raises(ValueError, match="NaN"):
+        double(**RATES).fit(X, np.where(y == 1, np.nan, y))
+    with pytest.raises(ValueError, match="continuous"):
+        double(LogisticRegression(), **RATES).fit(X, X[:, 0])

@@ -1,0 +1,290 @@
+"""Pictures of frontiers show the numbers that the metrics compute."""
+
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_reject import DoubleScoreOODClassifier
+from sklearn_reject.datasets import make_fpp23_mixture
+from sklearn_reject.metrics import (
+    OODFrontierDisplay,
+    ood_precision_recall_curve,
+    ood_roc_curve,
+    precision_recall_frontier,
+    risk_coverage_curve,
+    risk_coverage_frontier,
+    roc_frontier,
+)
+
+mpl.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+SAMPLE = make_fpp23_mixture(300, return_X_y=False, random_state=0)
+X, y = SAMPLE.data, SAMPLE.target
+RISK, RATIO = SAMPLE.risk, SAMPLE.likelihood_ratio
+PREDICTIONS = y, SAMPLE.prediction, RISK
+WEIGHT = 1.0 + np.arange(300) % 3
+BAYES = GaussianNB().fit(X[y != -1], y[y != -1])
+
+KINDS = {
+    "roc": {},
+    "precision_recall": {"ood_prior": 0.1},
+    "risk_coverage": {"max_fpr": 0.4, "loss": "squared"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def double():
+    return DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=0.3, novelty_score="knn", n_angles=9, cv=2
+    ).fit(X, y)
+
+
+def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
+    """Return x and y of the curve of one score."""
+    if kind == "roc":
+        return ood_roc_curve(y, uncertainty, **options)[:2]
+    if kind == "precision_recall":
+        return ood_precision_recall_curve(y, uncertainty, **options)[1::-1]
+    return risk_coverage_curve(y, y_pred, uncertainty, ood_label="auto", **options)[:2]
+
+
+def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
+    """Return x and y of the frontier of two scores."""
+    options["novelty"] = novelty
+    if kind == "roc":
+        return roc_frontier(y, uncertainty, **options)
+    if kind == "precision_recall":
+        return precision_recall_frontier(y, uncertainty, **options)[::-1]
+    return risk_coverage_frontier(y, y_pred, uncertainty, **options)
+
+
+def legend_of(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def assert_steps(kind, line, points):
+    """Check that a line has the value of a frontier between any two of its points."""
+    x, y = line.get_data()
+    assert (np.diff(x) >= 0).all()
+    assert ((np.diff(x) == 0) | (np.diff(y) == 0)).all()
+    assert set(zip(*points, strict=True)) <= set(zip(x, y, strict=True))
+    middle = (points[0][1:] + points[0][:-1]) / 2
+    held = points[1][:-1] if kind == "roc" else points[1][1:]
+    np.testing.assert_array_equal(np.interp(middle, x, y), held)
+    if kind == "roc":
+        assert (x[-1], y[-1]) == (1, points[1][-1])
+    else:
+        assert (x[0], y[0]) == (0, points[1][0])
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_curve_of_one_score(kind, weight):
+    options = {"sample_weight": weight, **KINDS[kind]}
+    display = OODFrontierDisplay.from_predictions(
+        *PREDICTIONS, kind=kind, name="risk", **options
+    )
+    expected = curve(kind, RISK, **options)
+    np.testing.assert_array_equal(display.line_.get_data(), expected)
+    np.testing.assert_array_equal(display.x, [expected[0]])
+    np.testing.assert_array_equal(display.y, [expected[1]])
+    assert legend_of(display) == ["risk"]
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_frontier_of_two_scores(kind, weight):
+    options = {"sample_weight": weight, "n_angles": 9, **KINDS[kind]}
+    display = OODFrontierDisplay.from_predictions(
+        *PREDICTIONS, novelty=RATIO, kind=kind, **options
+    )
+    assert_steps(kind, display.line_, frontier(kind, RISK, RATIO, **options))
+    assert display.ax_.get_legend() is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frontier_beside_its_parts(kind):
+    options = KINDS[kind]
+    display = OODFrontierDisplay.from_predictions(
+        *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, n_angles=9, **options
+    )
+    points = frontier(kind, RISK, RATIO, n_angles=9, **options)
+    assert_steps(kind, display.line_[0], points)
+    for line, score in zip(display.line_[1:], (RISK, RATIO), strict=True):
+        np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
+    assert legend_of(display) == ["risk and novelty", "risk alone", "novelty alone"]
+    assert len({line.get_color() for line in display.line_}) == 3
+
+
+def test_names_of_the_parts():
+    options = {"novelty": RATIO, "parts": True, "n_angles": 5}
+    display = OODFrontierDisplay.from_predictions(*PREDICTIONS, name="D", **options)
+    assert legend_of(display) == ["D", "risk alone", "novelty alone"]
+    names = ["D", "C", "A"]
+    display = OODFrontierDisplay.from_predictions(*PREDICTIONS, name=names, **options)
+    assert legend_of(display) == names
+    with pytest.raises(ValueError, match="name has 2 entries for 3 curves"):
+        OODFrontierDisplay.from_predictions(*PREDICTIONS, name=["a", "b"], **options)
+    with pytest.raises(ValueError, match=r"parts=True .* one score only"):
+        OODFrontierDisplay.from_predictions(*PREDICTIONS, parts=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_from_estimator_of_any_classifier(kind):
+    options = KINDS[kind]
+    display = OODFrontierDisplay.from_estimator(BAYES, X, y, kind=kind, **options)
+    uncertainty = np.sort(BAYES.predict_proba(X))[:, :2].sum(axis=1)
+    expected = curve(kind, uncertainty, BAYES.predict(X), **options)
+    np.testing.assert_allclose(display.line_.get_data(), expected)
+    assert legend_of(display) == ["GaussianNB"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_from_estimator_of_a_double_score(kind, double):
+    options = {"n_angles": 9, **KINDS[kind]}
+    display = OODFrontierDisplay.from_estimator(double, X, y, kind=kind, **options)
+    points = frontier(
+        kind, *double.risk_and_novelty(X), double.predict_label(X), **options
+    )
+    assert_steps(kind, display.line_, points)
+    assert legend_of(display) == ["DoubleScoreOODClassifier"]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: make_pipeline(StandardScaler(), model),
+        lambda model: GridSearchCV(model, {"n_angles": [5]}, cv=2),
+    ],
+    ids=["pipeline", "search"],
+)
+def test_from_estimator_looks_inside(double, wrap):
+    model = wrap(double).fit(X, y)
+    inner, Z = getattr(model, "best_estimator_", model), X
+    if hasattr(inner, "steps"):
+        inner, Z = model[-1], model[:-1].transform(X)
+    display = OODFrontierDisplay.from_estimator(model, X, y, name="mine", n_angles=9)
+    points = frontier("roc", *inner.risk_and_novelty(Z), n_angles=9)
+    assert_steps("roc", display.line_, points)
+    assert legend_of(display) == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "corner"),
+    [
+        ("roc", [(0, 0.7), (0.2, 0.7), (0.2, 1)]),
+        ("precision_recall", [(1, 0.7), (0.2, 0.7), (0.2, 1)]),
+        ("risk_coverage", [(1, 0.7), (0.2, 0.7), (0.2, 0)]),
+    ],
+)
+def test_bounds_are_a_corner(kind, corner):
+    display = OODFrontierDisplay.from_predictions(
+        *PREDICTIONS, kind=kind, bounds=(0.2, 0.7), **KINDS[kind]
+    )
+    np.testing.assert_array_equal(display.bounds_.get_xydata(), corner)
+    assert legend_of(display) == ["bounds"]
+    display.plot(bounds=(0.1, 0.5), bounds_kwargs={"color": "red", "label": "mine"})
+    assert display.bounds_.get_color() == "red"
+    assert legend_of(display) == ["mine"]
+    assert display.plot().bounds_ is None
+
+
+def test_kinds_say_what_their_axes_are():
+    axes = {}
+    for kind, options in KINDS.items():
+        display = OODFrontierDisplay.from_predictions(
+            *PREDICTIONS, kind=kind, **options
+        )
+        axes[kind] = display.ax_.get_xlabel(), display.ax_.get_ylabel()
+        low, high = display.ax_.get_xlim()
+        assert low <= 0 < 1 <= high
+    assert "OOD" in axes["roc"][0]
+    assert "ID" in axes["roc"][1]
+    assert axes["precision_recall"][0].startswith("Recall")
+    assert axes["precision_recall"][1] == "Precision"
+    assert axes["risk_coverage"][1] == "Selective risk"
+
+
+def test_labels_are_needed_for_risks_only():
+    for kind in ("roc", "precision_recall"):
+        OODFrontierDisplay.from_predictions(y, None, RISK, kind=kind)
+    rejected = np.where(RISK > 0.4, -1, SAMPLE.prediction)
+    with pytest.raises(ValueError, match="y_pred holds the OOD label -1"):
+        OODFrontierDisplay.from_predictions(y, rejected, RISK, kind="risk_coverage")
+
+
+def test_several_methods_on_the_axes_of_the_user():
+    figure, (left, right) = plt.subplots(1, 2)
+    first = OODFrontierDisplay.from_predictions(y, None, RISK, ax=right, name="r")
+    second = OODFrontierDisplay.from_predictions(y, None, RATIO, ax=right, name="g")
+    assert first.ax_ is second.ax_ is right
+    assert second.figure_ is figure
+    assert len(right.lines) == 2
+    assert not left.lines
+    assert legend_of(second) == ["r", "g"]
+
+
+def test_display_from_numbers_alone():
+    display = OODFrontierDisplay([[0, 1], [0, 1]], [[0, 1], [0.5, 1]]).plot()
+    assert display.ax_.get_legend() is None
+    display.plot(name=["a", "b"], curve_kwargs=[{"color": "red"}, {"color": "blue"}])
+    assert legend_of(display) == ["a", "b"]
+    assert [line.get_color() for line in display.line_] == ["red", "blue"]
+    display.plot(name="both", curve_kwargs={"linestyle": ":"})
+    assert legend_of(display) == ["both"]
+    assert {line.get_linestyle() for line in display.line_} == {":"}
+    with pytest.raises(ValueError, match="curve_kwargs has 1 entries for 2 curves"):
+        display.plot(curve_kwargs=[{}])
+
+
+def test_no_rule_within_the_bound_draws_nothing():
+    # The two most certain samples are OOD and always accepted.
+    novelty = np.where(np.cumsum(y == -1) <= 2, -np.inf, RATIO)
+    options = {"kind": "risk_coverage", "max_fpr": 0.0, "n_angles": 5}
+    display = OODFrontierDisplay.from_predictions(
+        *PREDICTIONS, novelty=novelty, **options
+    )
+    assert len(display.line_.get_xdata()) == 0
+
+
+def test_another_ood_label():
+    display = OODFrontierDisplay.from_predictions(y, None, RISK)
+    labels = np.where(y == -1, 50, y)
+    other = OODFrontierDisplay.from_predictions(labels, None, RISK, ood_label=50)
+    np.testing.assert_array_equal(other.line_.get_xydata(), display.line_.get_xydata())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "pr"}, "kind must be one of"),
+        ({"uncertainty": RISK[:3]}, "uncertainty has 3 elements where 300"),
+        ({"ood_label": 12}, "is_ood is False for all samples"),
+        ({"kind": "precision_recall", "ood_prior": 2}, "ood_prior must be in"),
+        ({"kind": "risk_coverage", "max_fpr": 2}, "max_fpr must be in"),
+    ],
+)
+def test_bad_input(options, message):
+    arguments = {"uncertainty": RISK, **options}
+    with pytest.raises(ValueError, match=message):
+        OODFrontierDisplay.from_predictions(y, SAMPLE.prediction, **arguments)
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    display = OODFrontierDisplay([[0, 1]], [[0, 1]])
+    with pytest.raises(ImportError, match=r"OODFrontierDisplay.plot needs matplotlib"):
+        display.plot()
