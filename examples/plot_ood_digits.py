@@ -180,24 +180,24 @@ plt.show()
 # How many neighbours
 # -------------------
 #
-# A parameter of the novelty score is searched as any other. The scorer is the OSCR of
-# the combined score on the OOD rows and the others of each validation part. The least
-# risk at the bounds would do, too, where all candidates keep them on all parts; where
-# one does not, its value is missing.
+# A parameter of the novelty score is searched as any other. The scorer is minus the
+# least risk at the bounds, of the combined score on the OOD rows and the others of each
+# validation part. A candidate that cannot keep the bounds on a part gets the risk of
+# the worst classifier there; without ``infeasible=1`` it would have no score at all.
 
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_reject.metrics import oscr_scorer
+from sklearn_reject.metrics import neg_selective_risk_at_tpr_fpr_scorer
 
 search = GridSearchCV(
     model,
     {"novelty_score__n_neighbors": [1, 3, 10, 30]},
-    scoring=oscr_scorer(),
+    scoring=neg_selective_risk_at_tpr_fpr_scorer(**BOUNDS, infeasible=1.0),
     cv=5,
 ).fit(X_train, y_train)
 results = search.cv_results_
 columns = "param_novelty_score__n_neighbors", "mean_test_score", "std_test_score"
-print(f"{'neighbours':12}{'OSCR':>7}{'deviation':>11}")
+print(f"{'neighbours':12}{'score':>7}{'deviation':>11}")
 for n_neighbors, mean, deviation in zip(*map(results.get, columns), strict=True):
     print(f"{n_neighbors:<12}{mean:7.3f}{deviation:11.3f}")
 

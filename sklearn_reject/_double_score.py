@@ -108,7 +108,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.
 
-    n_angles : int, default=361
+    n_angles : int >= 3, default=361
         Number of directions in the plane of both scores that are tried; the two scores
         alone are among them.
 
@@ -138,7 +138,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         serves the bounds. If False, all of them are accepted or rejected.
 
     n_jobs : int, default=None
-        Number of folds fitted, and of blocks of directions searched, in parallel.
+        Number of folds fitted, and of parts of an exact search, in parallel.
 
     random_state : int, RandomState instance or None, default=None
         Source of the draws at the threshold, of the samples held out, and of scores

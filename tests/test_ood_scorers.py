@@ -143,7 +143,7 @@ def test_repr():
     )
     assert repr(neg_selective_risk_at_tpr_fpr_scorer(**TPR_FPR)) == (
         "<selective scorer -selective_risk_at_tpr_fpr_score, min_tpr=0.4, max_fpr=0.2, "
-        "ood_label='auto', loss='zero_one'>"
+        "ood_label='auto', loss='zero_one', infeasible=nan>"
     )
 
 
@@ -260,3 +260,22 @@ def test_weights_are_routed():
 def test_bad_options(make, options, message):
     with pytest.raises(ValueError, match=f"{message} must be"):
         make(**options)
+
+
+@pytest.mark.parametrize("name", ["tpr_fpr", "precision_recall"])
+def test_a_number_stands_for_bounds_that_cannot_be_met(name):
+    strict = {
+        "tpr_fpr": {"min_tpr": 0.99, "max_fpr": 0.01},
+        "precision_recall": {
+            "min_precision": 0.99,
+            "min_recall": 0.99,
+            "ood_prior": 0.5,
+        },
+    }
+    make = MAKERS[f"neg_selective_risk_at_{name}"]
+    # No warning, which would be an error here.
+    assert make(**strict[name], infeasible=1.0)(BAYES, X_test, y_test) == -1
+    with pytest.warns(UndefinedMetricWarning, match="is set to NaN"):
+        assert np.isnan(make(**strict[name])(BAYES, X_test, y_test))
+    with pytest.raises(ValueError, match="infeasible must be in"):
+        make(**strict[name], infeasible=-1.0)(BAYES, X_test, y_test)

@@ -7,11 +7,15 @@ As in the paper, a rule is tuned and judged on the same samples. A double score 
 cannot be worse than either of its parts, whatever the scores are, as each part is one
 of the directions. So it is also tuned on one half of the samples and judged on the
 other, and the other way round: thresholds, the FPR allowed and, of double scores, the
-direction are chosen on the first half. The results of several divisions are averaged,
-as half of the samples holds few errors. As one direction is best for the risk and
-another for an area, each measure has a direction of its own, as it has in the paper.
-The paper's AUROC of two scores is that of the envelope over all directions. Here it is
-that of the best one, which is never more, and which a single rule can use.
+direction are chosen on the first half. The results of several divisions are averaged.
+On other samples nothing keeps a double score from being worse, and half of the samples
+holds few errors to tune on: with networks of a penalty of 1e-4, ten divisions put the
+risk of KNN+MSP on CIFAR-10 above that of MSP, by .00016 (standard error .00003).
+
+As one direction is best for the risk and another for an area, each measure has a
+direction of its own, as it has in the paper. The paper's AUROC of two scores is that of
+the envelope over all directions. Here it is that of the best one, which is never more,
+and which a single rule can use.
 """
 
 from collections import namedtuple

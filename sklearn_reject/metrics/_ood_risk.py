@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import curves
@@ -217,6 +218,7 @@ def selective_risk_at_tpr_fpr_score(
     loss="zero_one",
     labels=None,
     randomize=False,
+    infeasible=float("nan"),
     n_angles=361,
     sample_weight=None,
 ):
@@ -269,6 +271,11 @@ def selective_risk_at_tpr_fpr_score(
         If False, samples tied at the threshold are accepted together or not at all. If
         True, a share of them may be, and the risk is the expected one.
 
+    infeasible : float >= 0, default=nan
+        What to return where no rule meets both bounds. NaN comes with a warning; a
+        number, such as the largest loss, lets a search rank a candidate that misses the
+        bounds on one validation part only.
+
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score
         to the risk score reversed.
@@ -308,8 +315,8 @@ def selective_risk_at_tpr_fpr_score(
     }
     is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
     scores = score_columns(uncertainty, novelty, len(is_ood))
-    options = {"randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(scores, losses, is_ood, n_angles, **bounds, **options)
+    options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
+    return _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options)
 
 
 def selective_risk_at_precision_recall_score(
@@ -325,6 +332,7 @@ def selective_risk_at_precision_recall_score(
     loss="zero_one",
     labels=None,
     randomize=False,
+    infeasible=float("nan"),
     n_angles=361,
     sample_weight=None,
 ):
@@ -382,6 +390,11 @@ def selective_risk_at_precision_recall_score(
         If False, samples tied at the threshold are accepted together or not at all. If
         True, a share of them may be, and the risk is the expected one.
 
+    infeasible : float >= 0, default=nan
+        What to return where no rule meets both bounds. NaN comes with a warning; a
+        number, such as the largest loss, lets a search rank a candidate that misses the
+        bounds on one validation part only.
+
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score
         to the risk score reversed.
@@ -430,11 +443,13 @@ def selective_risk_at_precision_recall_score(
     bounds["ood_prior"] = check_number(ood_prior, "ood_prior", high=1.0)
     is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
     scores = score_columns(uncertainty, novelty, len(is_ood))
-    options = {"randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(scores, losses, is_ood, n_angles, **bounds, **options)
+    options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
+    return _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options)
 
 
-def _tuned_risk(scores, losses, is_ood, n_angles, **options):
+def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
+    if not np.isnan(infeasible):
+        check_number(infeasible, "infeasible")
     if not is_ood.any():
         return undefined_without_ood("The selective risk at bounds on OOD samples")
     try:
@@ -444,10 +459,11 @@ def _tuned_risk(scores, losses, is_ood, n_angles, **options):
             options["n_angles"] = n_angles
             rule = tune_double_score(*scores.T, losses, is_ood, **options)
     except InfeasibleTargetError as error:
-        warnings.warn(
-            f"{error} The selective risk is set to NaN.",
-            UndefinedMetricWarning,
-            stacklevel=3,
-        )
-        return float("nan")
+        if np.isnan(infeasible):
+            warnings.warn(
+                f"{error} The selective risk is set to NaN.",
+                UndefinedMetricWarning,
+                stacklevel=3,
+            )
+        return float(infeasible)
     return float(rule.selective_risk)

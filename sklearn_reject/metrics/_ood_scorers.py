@@ -11,7 +11,12 @@ from sklearn_reject.metrics._scorer_base import SelectiveScorer
 
 
 def neg_selective_risk_at_tpr_fpr_scorer(
-    *, min_tpr, max_fpr, ood_label="auto", loss="zero_one"
+    *,
+    min_tpr,
+    max_fpr,
+    ood_label="auto",
+    loss="zero_one",
+    infeasible=float("nan"),
 ):
     """Make a scorer of minus the least selective risk at a bounded TPR and FPR.
 
@@ -32,12 +37,17 @@ def neg_selective_risk_at_tpr_fpr_scorer(
     loss : str, array-like or callable, default="zero_one"
         As in :func:`selective_risk_at_tpr_fpr_score`.
 
+    infeasible : float >= 0, default=nan
+        Risk where both bounds cannot be met. With NaN, a candidate of a search that
+        misses the bounds on one validation part has no score at all; with a number,
+        such as the largest loss, its other parts count.
+
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
-        warning where both bounds cannot be met. It raises where the classifier predicts
-        the OOD label, as one that was fitted on OOD samples as a class does.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
+        `infeasible` where both bounds cannot be met. It raises where the classifier
+        predicts the OOD label, as one that was fitted on OOD samples as a class does.
 
     Raises
     ------
@@ -60,12 +70,19 @@ def neg_selective_risk_at_tpr_fpr_scorer(
         "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
         "ood_label": ood_label,
         "loss": loss,
+        "infeasible": infeasible,
     }
     return SelectiveScorer(selective_risk_at_tpr_fpr_score, -1, options)
 
 
 def neg_selective_risk_at_precision_recall_scorer(
-    *, min_precision, min_recall, ood_prior, ood_label="auto", loss="zero_one"
+    *,
+    min_precision,
+    min_recall,
+    ood_prior,
+    ood_label="auto",
+    loss="zero_one",
+    infeasible=float("nan"),
 ):
     """Make a scorer of minus the least selective risk at bounded precision and recall.
 
@@ -89,12 +106,17 @@ def neg_selective_risk_at_precision_recall_scorer(
     loss : str, array-like or callable, default="zero_one"
         As in :func:`selective_risk_at_precision_recall_score`.
 
+    infeasible : float >= 0, default=nan
+        Risk where both bounds cannot be met. With NaN, a candidate of a search that
+        misses the bounds on one validation part has no score at all; with a number,
+        such as the largest loss, its other parts count.
+
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
-        warning where both bounds cannot be met. It raises where the classifier predicts
-        the OOD label, as one that was fitted on OOD samples as a class does.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
+        `infeasible` where both bounds cannot be met. It raises where the classifier
+        predicts the OOD label, as one that was fitted on OOD samples as a class does.
 
     Raises
     ------
@@ -122,6 +144,7 @@ def neg_selective_risk_at_precision_recall_scorer(
         "ood_prior": check_ood_prior(ood_prior),
         "ood_label": ood_label,
         "loss": loss,
+        "infeasible": infeasible,
     }
     return SelectiveScorer(selective_risk_at_precision_recall_score, -1, options)
 

@@ -110,7 +110,7 @@ class BoundedModel:
             _attained(extreme, value, f" at {wanted}"),
         ]
         return (
-            f"No rule of this kind attains {asked} on the tuning sample: {parts[0]}, "
+            f"No rule of this kind attains {asked} on these samples: {parts[0]}, "
             f"{parts[1]}. Relax one of the bounds up to that, or use scores that tell "
             "ID from OOD samples better."
         )

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from sklearn_reject._validation import take_weight
+from sklearn_reject.curves._directions import weighted_sum
 
 # Samples of a cell: more make bounds loose, fewer make them as slow as the samples. So
 # cells are larger, and more, where there are more samples.
@@ -87,6 +88,11 @@ class Plane:
         """Return risk and novelty of the four corners of each cell."""
         low_risk, high_risk, low_novelty, high_novelty = self.corners
         return product((low_risk, high_risk), (low_novelty, high_novelty))
+
+    def largest_sum(self, weights):
+        """Return the largest weighted sum of a sample, -inf without any."""
+        combined = weighted_sum(self.risk, self.novelty, weights)
+        return float(combined.max(initial=-np.inf))
 
     def sum_up(self, cells, rows):
         """Return sums over what is always accepted, whole cells and more samples."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves._directions import combine, direction_grid, scale_of
+from sklearn_reject.curves._directions import direction_grid, scale_of
 from sklearn_reject.curves._origins import check_origin_samples
 from sklearn_reject.selection._arcs import all_arcs, arc_around
 from sklearn_reject.selection._best_prefix import threshold_and_nu
@@ -159,7 +159,9 @@ def tune_double_score(
 
     def solve(problem):
         best = search.solve(problem)
-        return best and _rule(best, risk, novelty, sample, ood_prior)
+        return best and _rule(best, plane, ood_prior).measure(
+            risk, novelty, *sample[:2], sample_weight=sample[2]
+        )
 
     totals = total_weights(*sample[1:])
     rule = solve(model.problem(*totals))
@@ -168,22 +170,17 @@ def tune_double_score(
     return rule
 
 
-def _rule(solution, risk, novelty, sample, ood_prior):
-    """Return the rule of a solution, with what it achieves on the sample."""
-    combined = combine(risk, novelty, solution.weights)
-    largest = combined.max(where=np.isfinite(combined), initial=-np.inf)
-    # Measuring makes such an array of its own.
-    del combined
+def _rule(solution, plane, ood_prior):
+    """Return the rule of a solution, not measured yet."""
+    largest = plane.largest_sum(solution.weights)
     threshold, nu = threshold_and_nu(solution.cut, largest)
-    rule = DoubleScoreRule(
+    return DoubleScoreRule(
         threshold=threshold,
         nu=nu,
         ood_prior=ood_prior,
         risk_weight=solution.weights[0],
         novelty_weight=solution.weights[1],
     )
-    losses, is_ood, weight = sample
-    return rule.measure(risk, novelty, losses, is_ood, sample_weight=weight)
 
 
 def _scale_ratio(plane):

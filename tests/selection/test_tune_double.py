@@ -432,3 +432,17 @@ def test_arguments_are_left_as_they_are():
         tune(sample, model)
     for column, copy in zip((*sample.double, sample.weight), kept, strict=True):
         np.testing.assert_array_equal(column, copy)
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+def test_samples_of_no_weight_do_not_keep_the_threshold_finite(method):
+    rule = tune_double_score(
+        [0.1, 0.3, 0.9],
+        [0.1, 0.2, 0.9],
+        [0, 1, 0],
+        [False] * 3,
+        min_tpr=1.0,
+        sample_weight=[1, 1, 0],
+        method=method,
+    )
+    assert rule.threshold == np.inf
