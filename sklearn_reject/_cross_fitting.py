@@ -73,6 +73,16 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     return splits
 
 
+def make_inner_splits(X, y, *, stratify):
+    """Return folds of what is left beside the samples that are judged.
+
+    There are five, or as many as the largest class has members.
+    """
+    folds = np.unique(y, return_counts=True)[1].max() if stratify else len(y)
+    folds = max(2, min(DEFAULT_FOLDS, folds))
+    return make_splits(folds, X, y, stratify=stratify)
+
+
 def _as_rows(part):
     part = np.asarray(part)
     return np.flatnonzero(part) if part.dtype == bool else part

@@ -7,8 +7,9 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._cross_fitting import DEFAULT_FOLDS, make_splits
+from sklearn_reject._cross_fitting import make_inner_splits
 from sklearn_reject._response import Response, fit_in_context, respond_out_of_fold
+from sklearn_reject._score_fitting import learns
 from sklearn_reject._sklearn_private import (
     SILENT_CONTEXT,
     _check_method_params,
@@ -99,7 +100,7 @@ class ScoredClassifier:
     @property
     def scores_need_fit(self):
         """Whether a score learns from samples."""
-        return _learns(self.risk_score) or self.novelty_score.needs_samples
+        return learns(self.risk_score) or self.novelty_score.needs_samples
 
     def fit(self, samples, rows, caller, context):
         """Fit the classifier and the scores on some rows; OOD rows train no classifier.
@@ -127,7 +128,7 @@ class ScoredClassifier:
         X, y = _safe_split(self.estimator, samples.X, samples.y, inside)
         params = _check_method_params(samples.X, samples.fit_params, indices=inside)
         fit_in_context(self.estimator, X, y, params, caller, context)
-        if _learns(self.risk_score):
+        if learns(self.risk_score):
             self._learn_risk(X, y, params, take_weight(samples.weight, inside), caller)
         elif not isinstance(self.risk_score, FrozenEstimator):
             self.risk_score.fit(estimator=self.estimator)
@@ -136,8 +137,7 @@ class ScoredClassifier:
 
     def _learn_risk(self, X, y, params, weight, caller):
         """Learn the risk score from predictions out of fold."""
-        folds = max(2, min(DEFAULT_FOLDS, np.unique(y, return_counts=True)[1].max()))
-        splits = make_splits(folds, X, y, stratify=True)
+        splits = make_inner_splits(X, y, stratify=True)
         score = self.risk_score.prepare(self.classes, self.loss)
         told = respond_out_of_fold(
             self.estimator,
@@ -161,9 +161,15 @@ class ScoredClassifier:
             X,
             y,
             estimator=self.estimator,
-            X_ood=_safe_indexing(samples.X, outside) if score.needs_ood else None,
+            X_ood=self._present(samples, outside) if score.needs_ood else None,
             sample_weight=take_weight(samples.weight, inside),
         )
+
+    def _present(self, samples, rows):
+        """Return the samples of some rows, None without one of positive weight."""
+        if samples.weight is not None:
+            rows = rows[samples.weight[rows] > 0]
+        return _safe_indexing(samples.X, rows) if len(rows) else None
 
     def judge(self, samples, rows, train=None):
         """Return risk, novelty and loss of some rows.
@@ -193,13 +199,9 @@ class ScoredClassifier:
         novelty = self.novelty_score.from_response(response)
         inside = ~samples.is_ood[rows]
         losses = np.zeros(len(rows))
-        losses[inside] = self.loss(y[inside], labels[inside])
+        if inside.any():
+            losses[inside] = self.loss(y[inside], labels[inside])
         return risk, novelty, losses
-
-
-def _learns(score):
-    """Tell whether a risk score has to be learned from predictions out of fold."""
-    return not isinstance(score, FrozenEstimator) and getattr(score, "learns", False)
 
 
 def judge_out_of_fold(template, samples, splits, caller, contexts):

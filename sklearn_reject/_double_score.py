@@ -1,6 +1,7 @@
 """The classifier that rejects what is ambiguous and what is novel by one rule."""
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,8 +22,10 @@ from sklearn_reject._reject_label import resolve_reject_label
 from sklearn_reject._response import Response
 from sklearn_reject._routed_fit import RoutedFit, refuse_weights
 from sklearn_reject._sklearn_private import with_callbacks
-from sklearn_reject._validation import check_count, check_option, take_weight
+from sklearn_reject._validation import check_option, take_weight
 from sklearn_reject.curves import aurc_score
+from sklearn_reject.curves._directions import direction_grid
+from sklearn_reject.curves._sort import make_finite
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import resolve_novelty, resolve_score
 from sklearn_reject.selection import (
@@ -64,7 +67,8 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
     risk_score : str, score object or callable, default="conditional_risk"
         How likely a prediction is wrong, higher = more likely: whatever
         :class:`SelectiveClassifier` takes as `uncertainty_score`. A learned score is
-        learned from predictions out of fold, within each fold.
+        learned from predictions out of fold, within each fold; these inner folds are
+        stratified ones, whatever `cv` is.
 
     novelty_score : {"energy", "knn", "likelihood_ratio", "mahalanobis", \
             "max_logit", "msp", "odin", "outlier_detector", "react", "sirc", "vim"}, \
@@ -101,7 +105,8 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
         where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
-        class, and no sample is OOD. With None no sample is OOD.
+        class, and no sample is OOD. A frozen classifier settles whether -1 is a class.
+        With None no sample is OOD.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -341,10 +346,10 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         if self.ood_label_ is not None:
             inside = y != self.ood_label_
         losses = np.full(len(y), self.loss_.matrix(self.classes_).max())
-        losses[inside] = self.loss_(y[inside], labels[inside])
-        # Ranks stand for scores, which may be infinite.
-        ranks = np.unique(uncertainty, return_inverse=True)[1]
-        return -aurc_score(ranks, losses, sample_weight=sample_weight)
+        if inside.any():
+            losses[inside] = self.loss_(y[inside], labels[inside])
+        uncertainty = make_finite(uncertainty)
+        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -370,7 +375,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         check_model(**self._bounds())
         self._check_inner()
         self._check_kind()
-        check_count(self.n_angles, "n_angles")
+        direction_grid(self.n_angles)  # raises for too few
         check_option(self.method, "method", ("auto", "exact", "grid"))
         if self.confidence is not None:
             check_confidence(self.confidence)
@@ -396,7 +401,8 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
 
     def _resolve(self, y):
         """Turn labels, loss and scores into objects, and return which rows are OOD."""
-        self.ood_label_, is_ood = split_origin(y, self.ood_label)
+        classes = self._known_classes()
+        self.ood_label_, is_ood = split_origin(y, self.ood_label, classes)
         if is_ood.all():
             raise ValueError(
                 f"y holds ood_label={self.ood_label_!r} only. Add samples of the known "
@@ -404,29 +410,48 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
                 "risk."
             )
         self._classes = self._find_classes(y[~is_ood])
-        self._check_ood_label()
+        if classes is not None:
+            self._check_labels(y[~is_ood])
         self.reject_label_ = resolve_reject_label(self.reject_label, self._classes)
         self.loss_ = check_loss(self.loss, labels=self._classes)
         seed = self._seed()
         self.risk_score_ = resolve_score(
-            self.risk_score, self.estimator, loss=self.loss_, random_state=seed
+            self.risk_score,
+            self.estimator,
+            loss=self.loss_,
+            random_state=seed,
+            name="risk_score",
         )
         self.novelty_score_ = resolve_novelty(
             self.novelty_score, self.estimator, random_state=seed
         )
         if not is_ood.any():
-            self._refuse_without_ood()
+            self._refuse_without_ood(f"y has no row with ood_label={self.ood_label_!r}")
         return is_ood
 
-    def _check_ood_label(self):
+    def _known_classes(self):
+        """Return the classes of a classifier that is fitted already, else None."""
+        if not isinstance(self.estimator, FrozenEstimator):
+            return None
+        return self._find_classes(None)
+
+    def _check_labels(self, y):
+        """Raise for labels that a frozen classifier does not know, or that are OOD."""
         known = self._classes.tolist()
         if self.ood_label_ is not None and self.ood_label_ in known:
             raise ValueError(
                 f"ood_label={self.ood_label_!r} is one of the classes {known} that the "
                 "frozen classifier knows. Mark OOD samples with another label."
             )
+        unknown = np.setdiff1d(y, self._classes).tolist()
+        if unknown:
+            raise ValueError(
+                f"y holds {unknown[0]!r}, which is neither one of the classes {known} "
+                f"that the frozen classifier knows nor ood_label={self.ood_label_!r}. "
+                "Name the label of OOD samples by ood_label."
+            )
 
-    def _refuse_without_ood(self):
+    def _refuse_without_ood(self, what):
         """Raise where a bound or a score needs OOD samples."""
         needy = [
             f"{name}={getattr(self, name)!r}"
@@ -434,15 +459,15 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
                 ("max_fpr", self.max_fpr is not None and self.max_fpr < 1),
                 ("min_precision", self.min_precision is not None and self.ood_prior),
                 ("costs", self.costs is not None and self.ood_prior),
-                ("novelty_score", getattr(self.novelty_score_, "needs_ood", False)),
+                ("novelty_score", self.novelty_score_.needs_ood),
             )
             if is_needy
         ]
         if needy:
             raise ValueError(
-                f"y has no row with ood_label={self.ood_label_!r}, and {needy[0]} "
-                "needs OOD samples. Add some with that label, or use "
-                "SelectiveClassifier, which needs none."
+                f"{what}, and {needy[0]} needs OOD samples. Add some, or name the "
+                "label that marks them by ood_label. Without any, use "
+                "SelectiveClassifier."
             )
 
     def _fit_and_tune(self, samples, routed):
@@ -501,14 +526,20 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         return fitted
 
     def _tune(self, samples, rows, judged, bounds):
+        is_ood, weight = samples.is_ood[rows], take_weight(samples.weight, rows)
+        present = is_ood if weight is None else is_ood & (weight > 0)
+        if not present.any():
+            self._refuse_without_ood(
+                "No OOD row (of positive weight) is among those that tune the rule"
+            )
         return tune_double_score(
             *judged,
-            samples.is_ood[rows],
+            is_ood,
             **bounds,
             n_angles=self.n_angles,
             method=self.method,
             randomize=self.randomize,
-            sample_weight=take_weight(samples.weight, rows),
+            sample_weight=weight,
             n_jobs=self.n_jobs,
         )
 
@@ -535,13 +566,17 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         )
 
     def _tune_to_certify(self, samples, rows, judged, rates):
-        likely, *fallback = rates
-        try:
-            return self._tune(samples, rows, judged, likely)
-        except InfeasibleTargetError:
-            if not fallback:
-                raise
-            return self._tune(samples, rows, judged, *fallback)
+        """Tune with the first of some bounds that can be met."""
+        for bounds in rates:
+            try:
+                return self._tune(samples, rows, judged, bounds)
+            except InfeasibleTargetError as error:
+                failure = error
+        raise InfeasibleTargetError(
+            f"To be certified with confidence={self.confidence:g} on the samples held "
+            f"out, a rule has to do better than the bounds asked for. {failure}",
+            attainable=failure.attainable,
+        ) from failure
 
     def _threshold_rule(self):
         return SingleScoreRule(threshold=self.rule_.threshold, nu=self.rule_.nu)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 
-def resolve_ood_label(ood_label, y):
+def resolve_ood_label(ood_label, y, classes=None):
     """Return the label of OOD samples.
 
     Parameters
@@ -19,6 +19,9 @@ def resolve_ood_label(ood_label, y):
 
     y : array-like of shape (n_samples,)
         Labels.
+
+    classes : ndarray of shape (n_classes,), default=None
+        Class labels where they are known: then "auto" is -1 unless that is a class.
 
     Returns
     -------
@@ -35,12 +38,12 @@ def resolve_ood_label(ood_label, y):
         return None
     y = _label_vector(y)
     if isinstance(ood_label, str) and ood_label == "auto":
-        return _automatic_label(y)
+        return _automatic_label(y, classes)
     _check_label(ood_label, y)
     return ood_label
 
 
-def split_origin(y, ood_label="auto"):
+def split_origin(y, ood_label="auto", classes=None):
     """Return the label of OOD samples and which samples have it.
 
     Parameters
@@ -50,6 +53,9 @@ def split_origin(y, ood_label="auto"):
 
     ood_label : "auto", None or a label, default="auto"
         As in :func:`resolve_ood_label`.
+
+    classes : ndarray of shape (n_classes,), default=None
+        Class labels where they are known.
 
     Returns
     -------
@@ -65,7 +71,7 @@ def split_origin(y, ood_label="auto"):
         As :func:`resolve_ood_label`.
     """
     y = _label_vector(y)
-    label = resolve_ood_label(ood_label, y)
+    label = resolve_ood_label(ood_label, y, classes)
     if label is None:
         return None, np.zeros(len(y), dtype=bool)
     return label, np.asarray(y == label, dtype=bool)
@@ -75,9 +81,11 @@ def _label_vector(y):
     return column_or_1d(np.asarray(y))
 
 
-def _automatic_label(y):
+def _automatic_label(y, classes):
     if _holds_strings(y):
         return "ood"
+    if classes is not None:
+        return None if -1 in classes else -1
     others = y[y != -1]
     # A classifier needs two classes, so a single other label makes -1 one of them.
     is_class = 0 < len(others) < len(y) and np.all(others == others[0])

@@ -4,6 +4,7 @@ from inspect import signature
 from numbers import Integral
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.metadata_routing import (
@@ -52,7 +53,7 @@ class RoutedFit:
     def _check_inner(self):
         """Raise for an estimator or options of drawing that cannot be used."""
         for method in ("fit", "predict"):
-            if not hasattr(self.estimator, method):
+            if not hasattr(self.estimator, method) and not self._may_get(method):
                 raise ValueError(
                     f"estimator must be a {self._kind} with `fit` and `predict`, got "
                     f"{self.estimator!r} without `{method}`."
@@ -60,16 +61,21 @@ class RoutedFit:
         check_option(self.randomize, "randomize", (True, False))
         check_random_state(self.random_state)
 
+    def _may_get(self, method):
+        """Tell whether the estimator may have a method once it is fitted."""
+        if method == "fit" or not hasattr(self.estimator, "__sklearn_tags__"):
+            return False
+        return is_classifier(self.estimator) or is_regressor(self.estimator)
+
     def _route(self, n_samples, params):
         """Return the parameters of the inner calls, and the weights of the rule."""
         params = {name: value for name, value in params.items() if value is not None}
-        weight = check_sample_weight(params.get("sample_weight"), n_samples)
+        request = self._get_metadata_request().fit.requests["sample_weight"]
+        name = request if isinstance(request, str) else "sample_weight"
+        weight = check_sample_weight(params.get(name), n_samples)
         if _routing_enabled():
-            refuses = (
-                self._get_metadata_request().fit.requests["sample_weight"] is False
-            )
             routed = process_routing(self, "fit", **params)
-            return routed, None if refuses else weight
+            return routed, None if request is False else weight
         if isinstance(self.estimator, FrozenEstimator):
             params = {}
         elif weight is not None:

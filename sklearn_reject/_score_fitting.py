@@ -4,10 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._sklearn_private import _safe_indexing
 from sklearn_reject._validation import take_weight
+
+
+def learns(score):
+    """Tell whether a score has to be learned from predictions out of sample."""
+    return not isinstance(score, FrozenEstimator) and getattr(score, "learns", False)
 
 
 def observe_and_charge(score, loss, response, y):

@@ -5,22 +5,21 @@ from functools import partial
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._base import BaseReject
 from sklearn_reject._cross_fitting import (
-    DEFAULT_FOLDS,
     check_cv_choice,
     fit_on_all,
     fit_on_part,
     is_share,
-    make_splits,
+    make_inner_splits,
 )
 from sklearn_reject._response import Response
 from sklearn_reject._routed_fit import RoutedFit, refuse_weights
 from sklearn_reject._score_fitting import (
     ObservedSample,
     cross_fit_uncertainty,
+    learns,
     observe_and_charge,
 )
 from sklearn_reject._sklearn_private import (
@@ -134,7 +133,7 @@ class BaseSelective(RoutedFit, BaseReject):
 
     def _check_protocol(self, target, weight):
         """Raise where samples would judge what they have trained."""
-        check_cv_choice(self.cv, self.estimator, learns=self._learns())
+        check_cv_choice(self.cv, self.estimator, learns=learns(self.uncertainty_score_))
         if self.confidence is None:
             return
         check_confidence(self.confidence)
@@ -144,7 +143,9 @@ class BaseSelective(RoutedFit, BaseReject):
                 "target_coverage to guarantee; a reject_cost has no bound to hold."
             )
         refuse_weights(weight)
-        is_fresh = isinstance(self.estimator, FrozenEstimator) and not self._learns()
+        is_fresh = isinstance(self.estimator, FrozenEstimator) and not learns(
+            self.uncertainty_score_
+        )
         if not is_fresh and not is_share(self.cv):
             raise ValueError(
                 f"confidence={self.confidence!r} needs samples on which neither the "
@@ -156,21 +157,11 @@ class BaseSelective(RoutedFit, BaseReject):
 
     def _resolve_score(self):
         """Return the score, with the loss and a seed unless it has its own."""
-        score = resolve_score(
+        return resolve_score(
             self.uncertainty_score,
             self.estimator,
             loss=self.loss_,
             random_state=self._seed(),
-        )
-        if isinstance(score, FrozenEstimator):
-            check_is_fitted(score.estimator, "estimator_")
-        return score
-
-    def _learns(self):
-        """Tell whether `fit` has to learn the uncertainty score."""
-        score = self.uncertainty_score_
-        return not isinstance(score, FrozenEstimator) and getattr(
-            score, "learns", False
         )
 
     def _is_chow(self, target):
@@ -184,7 +175,7 @@ class BaseSelective(RoutedFit, BaseReject):
     def _fit_and_judge(self, X, y, routed, target, weight):
         """Fit, and return scores, losses and rows that the rule is solved on."""
         needs_no_data = self.cv is None and self._is_chow(target)
-        if self._learns():
+        if learns(self.uncertainty_score_):
             return self._learn_and_judge(X, y, routed, weight)
         judge = partial(_judge, self.uncertainty_score_, self.loss_)
         fit_params = routed.estimator.fit
@@ -220,20 +211,12 @@ class BaseSelective(RoutedFit, BaseReject):
         X_train, y_train = _safe_split(self.estimator, X, y, train)
         X_test, y_test = _safe_split(self.estimator, X, y, test, train)
         params = _check_method_params(X, params, indices=train)
-        inner = self._inner_splits(X_train, y_train)
+        inner = make_inner_splits(X_train, y_train, stratify=self._stratifies)
         self._observe_and_learn(
             X_train, y_train, inner, params, take_weight(weight, train)
         )
         response = Response(self.estimator_, X_test)
         return *_judge(self.uncertainty_score_, self.loss_, response, y_test), test
-
-    def _inner_splits(self, X, y):
-        """Return folds of what is left beside a share that is held out."""
-        folds = len(y)
-        if self._stratifies:
-            folds = np.unique(y, return_counts=True)[1].max()
-        folds = max(2, min(DEFAULT_FOLDS, folds))
-        return make_splits(folds, X, y, stratify=self._stratifies)
 
     def _observe_and_learn(self, X, y, splits, params, weight):
         """Fit the estimator, and the score on what the estimator says out of fold."""

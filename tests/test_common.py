@@ -118,7 +118,11 @@ CONFIGURATIONS = {
         costs=(0.3, 1.0, 0.0), ood_prior=0.0, novelty_score="msp", reject_label=None
     ),
     "double, learned": double(
-        min_tpr=1.0, novelty_score="msp", risk_score=SELE(alphas=0.01), cv=2
+        min_tpr=1.0,
+        novelty_score="msp",
+        risk_score=SELE(alphas=0.01),
+        cv=0.2,
+        random_state=0,
     ),
     "regressor": SelectiveRegressor(
         Ridge(), target_coverage=0.8, uncertainty_score=SELE(alphas=0.1), cv=3

@@ -9,11 +9,14 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
     GridSearchCV,
+    PredefinedSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
     cross_val_predict,
@@ -29,7 +32,14 @@ from sklearn_reject import (
     SelectiveClassifier,
 )
 from sklearn_reject.curves import aurc_score
-from sklearn_reject.metrics import neg_selective_risk_at_tpr_fpr_scorer
+from sklearn_reject.metrics import (
+    RiskCoverageDisplay,
+    make_selective_scorer,
+    neg_augrc_scorer,
+    neg_aurc_scorer,
+    neg_selective_risk_at_tpr_fpr_scorer,
+    selective_accuracy_scorer,
+)
 from sklearn_reject.scores import (
     KNN,
     SELE,
@@ -416,3 +426,66 @@ def test_reject_label_none_gives_plain_labels():
     model = double(reject_label=None).fit(X, y)
     np.testing.assert_array_equal(model.predict(X_new), model.predict_label(X_new))
     assert not model.accept(X_new).all()
+
+
+def test_a_fold_of_ood_rows_only():
+    fold = np.where(IS_OOD, 0, 1 + np.arange(len(y)) % 3)
+    model = double(novelty_score="msp", cv=PredefinedSplit(fold)).fit(X, y)
+    assert model.rule_.fpr > 0
+    assert np.isfinite(model.score(X[IS_OOD], y[IS_OOD]))
+
+
+def test_a_stacked_classifier_has_its_methods_once_it_is_fitted():
+    stack = StackingClassifier([("bayes", NAIVE), ("near", KNeighborsClassifier())])
+    model = double(stack, cv=0.3, novelty_score="msp", random_state=0).fit(X, y)
+    assert model.predict_proba(X_new).shape == (len(X_new), 8)
+    SelectiveClassifier(stack, uncertainty_score="entropy", cv=0.3).fit(X, y)
+
+
+def test_weights_under_another_name():
+    weight = np.where(y < 4, 3.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = clone(NAIVE).set_fit_request(sample_weight="w")
+        model = double(inner, cv=0.3, random_state=0)
+        model = model.set_fit_request(sample_weight="w").fit(X, y, w=weight)
+    same = double(cv=0.3, random_state=0).fit(X, y, sample_weight=weight)
+    assert model.rule_ == same.rule_
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        neg_aurc_scorer,
+        neg_augrc_scorer,
+        selective_accuracy_scorer(coverage=0.5),
+        make_selective_scorer(accuracy_score, coverage=0.5, on_reject="drop"),
+        make_selective_scorer(accuracy_score),
+    ],
+    ids=repr,
+)
+def test_scorers_of_risk_and_coverage_take_infinite_novelty(scorer):
+    def far(bound):
+        return lambda estimator, X: np.where(X[:, 2] > X[:, 3], bound, X[:, 4])
+
+    options = {"min_tpr": 0.1, "max_fpr": 1.0, "cv": 0.3, "random_state": 0}
+    infinite = double(novelty_score=far(np.inf), **options).fit(X, y)
+    value = scorer(infinite, X_new, y_new)
+    assert np.isfinite(value)
+    frozen = FrozenEstimator(infinite)
+    assert scorer(frozen, X_new, y_new) == value
+
+
+def test_a_display_of_infinite_novelty():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    model = double(novelty_score=lambda clf, X: np.full(len(X), -np.inf)).set_params(
+        min_tpr=0.5, max_fpr=1.0
+    )
+    display = RiskCoverageDisplay.from_estimator(model.fit(X, y), X_new, y_new)
+    assert np.isfinite(display.aurc).all()
+    plt.close(display.figure_)
+
+
+def test_infeasible_bounds_of_a_calibrated_rule_are_explained():
+    model = double(min_tpr=0.75, max_fpr=0.2, confidence=0.9, cv=0.5, random_state=0)
+    with pytest.raises(InfeasibleTargetError, match="has to do better than the bounds"):
+        model.fit(X, y)

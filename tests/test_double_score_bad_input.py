@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import LocalOutlierFactor
 
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
+from sklearn_reject.scores import Entropy, LikelihoodRatio
 
 X, blob = make_blobs(200, centers=4, cluster_std=2.0, random_state=0)
 y = np.where(blob == 3, -1, blob)
@@ -43,7 +46,7 @@ def double(estimator=NAIVE, **options):
         (RATES | {"method": "best"}, "method must be one of .*, got 'best'"),
         (RATES | {"randomize": 2}, "randomize must be one of .*, got 2"),
         (RATES | {"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
-        (RATES | {"risk_score": "new"}, "uncertainty_score must be .* got 'new'"),
+        (RATES | {"risk_score": "new"}, "risk_score must be .* got 'new'"),
         (RATES | {"reject_label": 1}, "reject_label=1 is one of the classes"),
         (RATES | {"loss": "huge"}, "huge"),
         (RATES | {"cv": 1}, "cv must be None, at least 2 folds"),
@@ -105,6 +108,8 @@ def test_only_ood_rows():
 def test_ood_label_that_the_frozen_classifier_knows():
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     with pytest.raises(ValueError, match="ood_label=-1 is one of the classes"):
+        double(frozen, ood_label=-1, **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="y has no row with ood_label=None"):
         double(frozen, **RATES).fit(X, y)
 
 
@@ -161,3 +166,35 @@ def test_labels_that_cannot_be_learned():
         double(**RATES).fit(X, np.where(y == 1, np.nan, y))
     with pytest.raises(ValueError, match="continuous"):
         double(LogisticRegression(), **RATES).fit(X, X[:, 0])
+
+
+def test_ood_rows_of_no_weight_are_none():
+    weight = (y >= 0).astype(float)
+    message = "No OOD row .of positive weight. is among those that tune the rule"
+    with pytest.raises(ValueError, match=message):
+        double(min_tpr=0.5, max_fpr=0.0).fit(X, y, sample_weight=weight)
+    double(min_tpr=0.5).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="X_ood is None"):
+        double(min_tpr=0.5, novelty_score=LikelihoodRatio(GaussianNB())).fit(
+            X, y, sample_weight=weight
+        )
+
+
+def test_labels_that_the_frozen_classifier_does_not_know():
+    frozen = FrozenEstimator(GaussianNB().fit(X[y >= 0], y[y >= 0]))
+    with pytest.raises(ValueError, match="y holds 7, which is neither one of the"):
+        double(frozen, **RATES).fit(X, np.where(y == -1, 7, y))
+    # Two labels, but the classifier knows that -1 is no class.
+    rows = (y == -1) | (y == 0)
+    assert double(frozen, **RATES).fit(X[rows], y[rows]).ood_label_ == -1
+
+
+def test_scores_that_are_none():
+    with pytest.raises(ValueError, match=r"Wrap it: OutlierDetector\(detector\)"):
+        double(novelty_score=LocalOutlierFactor(novelty=True), **RATES).fit(X, y)
+    with pytest.raises(NotFittedError):
+        double(risk_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="risk_score must be 'auto', one of"):
+        double(risk_score="knn", **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="n_angles must be at least 3, got 2"):
+        double(n_angles=2, **RATES).fit(X, y)

@@ -8,6 +8,9 @@ from sklearn_reject._validation import check_count
 # next to zero for most samples, and not where the rules differ.
 _QUANTILES = (0.05, 0.95)
 
+# Beyond it, weighted sums of scores would come near the limits of float64.
+_LARGEST_SCORE = 1e100
+
 
 def direction_grid(n_angles):
     """Return directions of even angles in [0, pi], the axes exactly among them.
@@ -81,6 +84,42 @@ def scale_of(scores):
     if low == high:
         low, high = finite.min(), finite.max()
     return float(high - low) or 1.0
+
+
+def checked_scale(scores, name, of=None):
+    """Return the scale of scores, after refusing those that cannot be added up.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Scores. Infinite ones are left out.
+
+    name : str
+        How they are called in the error.
+
+    of : ndarray, default=None
+        Scores whose scale is taken. None takes all.
+
+    Returns
+    -------
+    scale : float > 0
+        What :func:`scale_of` returns.
+
+    Raises
+    ------
+    ValueError
+        If weighted sums would come near the limits of float64.
+    """
+    scale = scale_of(scores if of is None else of)
+    largest = np.abs(scores).max(where=np.isfinite(scores), initial=0.0)
+    if largest > _LARGEST_SCORE or scale < 1 / _LARGEST_SCORE:
+        raise ValueError(
+            f"{name}_scores hold finite values up to {largest:g} in magnitude, which "
+            f"differ by {scale:g}: their sums would come near the limits of float64. "
+            "Rescale them or, where novelty is extreme, make it infinite, which is "
+            "rejected always."
+        )
+    return scale
 
 
 def combine(risk, novelty, weights):

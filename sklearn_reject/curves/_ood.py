@@ -312,9 +312,10 @@ def check_ood_prior(ood_prior, *, open_low=False):
     """Return the prior as a float in [0, 1[, or ]0, 1[."""
     prior = check_number(ood_prior, "ood_prior", high=1.0, open_low=open_low)
     if prior == 1:
+        interval = "]0, 1[" if open_low else "[0, 1["
         raise ValueError(
-            f"ood_prior must be below 1, got {ood_prior!r}: without ID samples there "
-            "is nothing to accept."
+            f"ood_prior must be in {interval}, got {ood_prior!r}: without ID samples "
+            "there is nothing to accept."
         )
     return prior
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_reject._validation import check_option, check_vector, take_weight
-from sklearn_reject.curves._directions import combine, direction_grid, scale_of
+from sklearn_reject.curves._directions import checked_scale, combine, direction_grid
 from sklearn_reject.curves._origins import check_origin_samples, group_origins_validated
+from sklearn_reject.curves._sort import make_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,10 @@ class OriginSamples:
             yield self.scores[0]
             return
         # Distinct values: what a row weighs does not matter for the grid.
-        risk, novelty = (score / scale_of(np.unique(score)) for score in self.scores)
+        risk, novelty = (
+            score / checked_scale(np.unique(score), name)
+            for score, name in zip(self.scores, ("risk", "novelty"), strict=True)
+        )
         for direction in direction_grid(n_angles):
             yield combine(risk, novelty, direction)
 
@@ -75,14 +79,8 @@ class OriginSamples:
         for scores in self.combinations(n_angles):
             scores = scores if positive == "id" else -scores
             yield group_origins_validated(
-                _make_finite(scores), self.losses, is_negative, self.weight
+                make_finite(scores), self.losses, is_negative, self.weight
             )
-
-
-def _make_finite(scores):
-    if not np.isinf(scores).any():
-        return scores
-    return np.unique(scores, return_inverse=True)[1].astype(np.float64)
 
 
 def gather_samples(scores, losses, is_ood, sample_weight):

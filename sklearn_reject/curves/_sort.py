@@ -64,3 +64,10 @@ def _sort_within_cells(cells, order, scores):
     inner = np.argsort(scores[rows])
     order[rows] = order[rows[inner]]
     scores[rows] = scores[rows[inner]]
+
+
+def make_finite(scores):
+    """Return the scores or, where some are infinite, their ranks, ties alike."""
+    if not np.isinf(scores).any():
+        return scores
+    return np.unique(scores, return_inverse=True)[1].astype(np.float64)

@@ -1,6 +1,7 @@
 """Labels, uncertainty and acceptance of any classifier, in one pass."""
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from sklearn_reject._response import Response
@@ -92,6 +93,8 @@ def _innermost(estimator):
 def _inner(estimator):
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1]
+    if isinstance(estimator, FrozenEstimator):
+        return estimator.estimator
     return getattr(estimator, "best_estimator_", None)
 
 

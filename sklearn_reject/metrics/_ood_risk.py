@@ -448,7 +448,7 @@ def selective_risk_at_precision_recall_score(
 
 
 def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
-    if not np.isnan(infeasible):
+    if infeasible == infeasible:  # not NaN
         check_number(infeasible, "infeasible")
     if not is_ood.any():
         return undefined_without_ood("The selective risk at bounds on OOD samples")

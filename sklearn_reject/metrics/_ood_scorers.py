@@ -10,6 +10,12 @@ from sklearn_reject.metrics._ood_risk import (
 from sklearn_reject.metrics._scorer_base import SelectiveScorer
 
 
+class _OODScorer(SelectiveScorer):
+    """Scorer of a metric that always rejects what is infinitely uncertain."""
+
+    _takes_infinity = True
+
+
 def neg_selective_risk_at_tpr_fpr_scorer(
     *,
     min_tpr,
@@ -72,7 +78,7 @@ def neg_selective_risk_at_tpr_fpr_scorer(
         "loss": loss,
         "infeasible": infeasible,
     }
-    return SelectiveScorer(selective_risk_at_tpr_fpr_score, -1, options)
+    return _OODScorer(selective_risk_at_tpr_fpr_score, -1, options)
 
 
 def neg_selective_risk_at_precision_recall_scorer(
@@ -146,7 +152,7 @@ def neg_selective_risk_at_precision_recall_scorer(
         "loss": loss,
         "infeasible": infeasible,
     }
-    return SelectiveScorer(selective_risk_at_precision_recall_score, -1, options)
+    return _OODScorer(selective_risk_at_precision_recall_score, -1, options)
 
 
 def oscr_scorer(*, definition="dhamija", ood_label="auto"):
@@ -187,4 +193,4 @@ def oscr_scorer(*, definition="dhamija", ood_label="auto"):
     """
     check_option(definition, "definition", ("dhamija", "franc"))
     options = {"definition": definition, "ood_label": ood_label}
-    return SelectiveScorer(oscr_score, 1, options)
+    return _OODScorer(oscr_score, 1, options)

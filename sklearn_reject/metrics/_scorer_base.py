@@ -4,6 +4,7 @@ from copy import copy
 
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from sklearn_reject.curves._sort import make_finite
 from sklearn_reject.metrics._evaluate import predict_with_uncertainty
 
 
@@ -11,6 +12,9 @@ class SelectiveScorer:
     """Base of the scorers: a callable ``(estimator, X, y, sample_weight=None)``."""
 
     _requests_weight = None
+
+    #: Whether the metric knows what infinite uncertainty means.
+    _takes_infinity = False
 
     def __init__(self, metric, sign, options=None):
         self._metric = metric
@@ -20,6 +24,8 @@ class SelectiveScorer:
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted classifier, a float, higher is better."""
         labels, uncertainty = predict_with_uncertainty(estimator, X)
+        if not self._takes_infinity:
+            uncertainty = make_finite(uncertainty)
         value = self._evaluate(estimator, X, y, labels, uncertainty, sample_weight)
         return float(self._sign * value)
 

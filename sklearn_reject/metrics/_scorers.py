@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from sklearn_reject._validation import check_number, check_option, check_sample_weight
+from sklearn_reject.curves._sort import make_finite
 from sklearn_reject.metrics._evaluate import accept
 from sklearn_reject.metrics._ood_scorers import (
     neg_selective_risk_at_precision_recall_scorer,
@@ -22,6 +23,9 @@ from sklearn_reject.selection import solve_target_coverage
 
 class _AcceptedScorer(SelectiveScorer):
     """Scorer of a metric of labels, with a rule for what is rejected."""
+
+    # The rule of a classifier knows what to do about it.
+    _takes_infinity = True
 
     def __init__(self, metric, sign, options, on_reject, coverage):
         super().__init__(metric, sign, options)
@@ -48,6 +52,7 @@ class _AcceptedScorer(SelectiveScorer):
     def _accept(self, estimator, X, uncertainty, weight):
         if self._coverage is None:
             return accept(estimator, X, uncertainty)
+        uncertainty = make_finite(uncertainty)
         rule = solve_target_coverage(
             uncertainty,
             np.zeros(len(uncertainty)),

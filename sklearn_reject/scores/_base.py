@@ -7,6 +7,13 @@ from sklearn_reject._response import Response
 from sklearn_reject._validation import check_vector
 
 
+def forget(score):
+    """Leave nothing behind of an earlier fit, in case that a new one fails."""
+    for name in list(vars(score)):
+        if name.endswith("_"):
+            delattr(score, name)
+
+
 class UncertaintyScore(BaseEstimator):
     """Base of all uncertainty scores: what a fitted one says about samples.
 

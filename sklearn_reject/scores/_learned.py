@@ -15,7 +15,7 @@ from sklearn_reject._sklearn_private import (
 )
 from sklearn_reject._validation import check_sample_weight, check_vector
 from sklearn_reject.losses import check_loss
-from sklearn_reject.scores._base import UncertaintyScore
+from sklearn_reject.scores._base import UncertaintyScore, forget
 from sklearn_reject.scores._features import uses_outputs
 from sklearn_reject.scores._observations import Observations, find_labels, find_outputs
 
@@ -123,7 +123,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self : object
             The score.
         """
-        self._forget()
+        forget(self)
         self._check_options(classes)
         self.classes_ = None if classes is None else np.asarray(classes)
         if loss is None:
@@ -227,12 +227,6 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     def _aims(self, response, y):
         return self.loss_(y, response.labels)
-
-    def _forget(self):
-        """Leave nothing behind of an earlier fit, in case that this one fails."""
-        for name in list(vars(self)):
-            if name.endswith("_"):
-                delattr(self, name)
 
     def _check_options(self, classes):
         """Raise for options that make no sense, alone or for these classes."""

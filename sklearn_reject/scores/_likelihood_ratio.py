@@ -10,6 +10,9 @@ from sklearn_reject.scores._learned import weight_for
 from sklearn_reject.scores._novelty_base import NoveltyScore
 from sklearn_reject.scores._novelty_sources import find_features
 
+# Half of the digits of a risk are lost beside it many times over.
+_LARGEST_RATIO = 1e100
+
 
 class LikelihoodRatio(NoveltyScore):
     """Likelihood ratio of OOD to ID, by a probabilistic classifier between the two.
@@ -17,7 +20,8 @@ class LikelihoodRatio(NoveltyScore):
     The ideal novelty g(x) = p_O(x) / p_I(x) (FPP23, theorem 2), estimated by P(O given
     x) / P(I given x) n_I / n_O. At least 0, higher = more novel; infinite where the
     classifier is certain that a sample is OOD. It knows OOD samples of the kind that it
-    was fitted on, and only as far as the features tell them from ID samples.
+    was fitted on, and only as far as the features tell them from ID samples. Each OOD
+    sample weighs one; ratios above 1e100 count as infinite.
 
     Parameters
     ----------
@@ -64,7 +68,6 @@ class LikelihoodRatio(NoveltyScore):
 
     needs_samples = True
     needs_ood = True
-    estimates_likelihood_ratio = True
 
     def __init__(self, classifier=None, features=None, random_state=None):
         self.classifier = classifier
@@ -106,7 +109,9 @@ class LikelihoodRatio(NoveltyScore):
         probabilities = self.classifier_.predict_proba(self._find_features(response))
         inside, outside = np.asarray(probabilities, dtype=np.float64).T
         with np.errstate(divide="ignore", over="ignore"):
-            return outside / inside * self.odds_
+            ratio = outside / inside * self.odds_
+        # Beyond what can be added to a risk, it is as good as infinite.
+        return np.where(ratio > _LARGEST_RATIO, np.inf, ratio)
 
 
 def _stack(inside, outside):

@@ -78,7 +78,7 @@ class Mahalanobis(NoveltyScore):
         weight = np.ones(len(features)) if sample_weight is None else sample_weight
         _, codes = np.unique(y, return_inverse=True)
         self.means_ = _find_means(features, codes, weight)
-        # Their second moment is the weighted one, as if weights were repetitions.
+        # Their second moment is the weighted one.
         roots = np.sqrt(weight / weight.mean())[:, np.newaxis]
         self.covariance_ = self._shrink((features - self.means_[codes]) * roots)
         self.whitener_ = _whiten(self.covariance_)

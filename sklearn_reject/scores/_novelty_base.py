@@ -13,6 +13,7 @@ from sklearn_reject._validation import (
     check_sample_weight,
     take_weight,
 )
+from sklearn_reject.scores._base import forget
 
 
 class NoveltyScore(BaseEstimator):
@@ -58,10 +59,6 @@ class NoveltyScore(BaseEstimator):
     #: Whether the score works on a sparse matrix of samples as it is.
     takes_sparse = True
 
-    #: Whether the score estimates the likelihood ratio of OOD to ID, so that it can be
-    #: weighed against a risk without any data.
-    estimates_likelihood_ratio = False
-
     def fit(self, X=None, y=None, *, estimator, X_ood=None, sample_weight=None):
         """Learn what the samples of the classifier look like.
 
@@ -96,7 +93,7 @@ class NoveltyScore(BaseEstimator):
             if the classifier lacks it.
         """
         check_is_fitted(estimator)
-        self._forget()
+        forget(self)
         self._check_needs(X=X, y=y, X_ood=X_ood)
         X, y, weight = _take_present(X, y, sample_weight)
         self._fit(Response(estimator, X), y, weight, X_ood)
@@ -110,7 +107,7 @@ class NoveltyScore(BaseEstimator):
         needs = {
             "X": (self.needs_samples, "ID samples, normally the training samples"),
             "y": (self.needs_labels, "labels of the ID samples"),
-            "X_ood": (self.needs_ood, "OOD samples"),
+            "X_ood": (self.needs_ood, "OOD samples, in each fold where there are some"),
         }
         for name, (is_needed, meaning) in needs.items():
             if is_needed and given[name] is None:
@@ -118,12 +115,6 @@ class NoveltyScore(BaseEstimator):
                     f"{name} is None: {type(self).__name__} is fitted on {meaning}. "
                     f"Pass them as `{name}` to fit."
                 )
-
-    def _forget(self):
-        """Leave nothing behind of an earlier fit, in case that this one fails."""
-        for name in list(vars(self)):
-            if name.endswith("_"):
-                delattr(self, name)
 
     def novelty(self, X):
         """Return how unlike the classifier's samples each sample is.

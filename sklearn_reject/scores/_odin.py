@@ -109,6 +109,9 @@ class ODIN(NoveltyScore):
         # A network may insist on the type of its inputs.
         dtype = X.dtype if X.dtype.kind == "f" else np.float64
         moved = X - (self.epsilon * np.sign(gradient)).astype(dtype)
+        if hasattr(response.X, "iloc"):  # a network may know its columns by name
+            frame = response.X
+            moved = type(frame)(moved, index=frame.index, columns=frame.columns)
         return find_logits(Response(response.estimator, moved), self.logits)
 
 

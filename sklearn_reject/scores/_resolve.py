@@ -1,6 +1,8 @@
 """From what a user gives as `uncertainty_score` to a score object."""
 
 from sklearn.base import clone, is_regressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject.scores._callable import CallableScore
 from sklearn_reject.scores._error_probability import ErrorProbability
@@ -45,7 +47,14 @@ def get_score_names():
     return sorted(_SCORES)
 
 
-def resolve_score(uncertainty_score, estimator, *, loss=None, random_state=None):
+def resolve_score(
+    uncertainty_score,
+    estimator,
+    *,
+    loss=None,
+    random_state=None,
+    name="uncertainty_score",
+):
     """Turn a name, a score object or a callable into an unfitted score.
 
     Parameters
@@ -64,6 +73,9 @@ def resolve_score(uncertainty_score, estimator, *, loss=None, random_state=None)
     random_state : int or None, default=None
         Source of randomness for a score that has a `random_state` left at None.
 
+    name : str, default="uncertainty_score"
+        How the user calls the parameter, for errors.
+
     Returns
     -------
     score : UncertaintyScore
@@ -72,7 +84,8 @@ def resolve_score(uncertainty_score, estimator, *, loss=None, random_state=None)
     Raises
     ------
     ValueError
-        If the name is unknown, or "auto" finds no method to build on.
+        If the name is unknown, "auto" finds no method to build on, or a frozen score is
+        not fitted.
 
     Examples
     --------
@@ -81,39 +94,41 @@ def resolve_score(uncertainty_score, estimator, *, loss=None, random_state=None)
     >>> resolve_score("auto", LinearSVC())
     Margin()
     """
-    score = _to_score(uncertainty_score, estimator)
+    score = _to_score(uncertainty_score, estimator, name)
+    if isinstance(score, FrozenEstimator):
+        check_is_fitted(score.estimator, "estimator_")
     parameters = score.get_params(deep=False)
-    for name, value in {"loss": loss, "random_state": random_state}.items():
-        if value is not None and parameters.get(name, value) is None:
-            score.set_params(**{name: value})
+    for key, value in {"loss": loss, "random_state": random_state}.items():
+        if value is not None and parameters.get(key, value) is None:
+            score.set_params(**{key: value})
     return score
 
 
-def _to_score(uncertainty_score, estimator):
+def _to_score(uncertainty_score, estimator, parameter):
     if isinstance(uncertainty_score, str):
-        return _named_score(uncertainty_score, estimator)
+        return _named_score(uncertainty_score, estimator, parameter)
     if hasattr(uncertainty_score, "judge") and not isinstance(uncertainty_score, type):
         return clone(uncertainty_score)
     if callable(uncertainty_score) and not isinstance(uncertainty_score, type):
         return CallableScore(uncertainty_score)
     raise ValueError(
-        f"uncertainty_score must be 'auto', one of {get_score_names()}, a score object "
-        f"or a callable (estimator, X) -> (n_samples,), got {uncertainty_score!r}."
+        f"{parameter} must be 'auto', one of {get_score_names()}, a score object or a "
+        f"callable (estimator, X) -> (n_samples,), got {uncertainty_score!r}."
     )
 
 
-def _named_score(name, estimator):
+def _named_score(name, estimator, parameter):
     if name == "auto":
-        return _automatic_score(estimator)
+        return _automatic_score(estimator, parameter)
     if name not in _SCORES:
         raise ValueError(
-            f"uncertainty_score must be 'auto', one of {get_score_names()}, a score "
-            f"object or a callable, got {name!r}."
+            f"{parameter} must be 'auto', one of {get_score_names()}, a score object "
+            f"or a callable, got {name!r}."
         )
     return _SCORES[name]()
 
 
-def _automatic_score(estimator):
+def _automatic_score(estimator, parameter):
     if hasattr(estimator, "predict_proba"):
         return ConditionalRisk()
     if hasattr(estimator, "decision_function"):
@@ -121,8 +136,8 @@ def _automatic_score(estimator):
     if hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator):
         return LossRegression()
     raise ValueError(
-        "uncertainty_score='auto' needs a classifier with `predict_proba` or "
+        f"{parameter}='auto' needs a classifier with `predict_proba` or "
         f"`decision_function`, and {type(estimator).__name__} has neither. Pass a "
         "learned score such as 'error_probability', or a callable (estimator, X) -> "
-        "(n_samples,), as uncertainty_score."
+        f"(n_samples,), as {parameter}."
     )

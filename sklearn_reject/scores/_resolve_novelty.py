@@ -1,6 +1,6 @@
 """From what a user gives as `novelty_score` to a score object."""
 
-from sklearn.base import clone
+from sklearn.base import OutlierMixin, clone
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject.scores._knn import KNN
@@ -100,12 +100,17 @@ def _to_novelty(novelty_score):
     score = None if isinstance(novelty_score, type) else novelty_score
     if isinstance(score, FrozenEstimator) and _is_score(score):
         return FrozenNovelty(score)
-    if hasattr(score, "novelty"):
+    if callable(getattr(score, "novelty", None)):
         return clone(score)
     if hasattr(score, "judge"):
         return UncertaintyNovelty(clone(score))
     if callable(score):
         return CallableNovelty(score)
+    if isinstance(score, OutlierMixin) or hasattr(score, "score_samples"):
+        raise ValueError(
+            f"novelty_score={score!r} is no score but an outlier detector. Wrap it: "
+            "OutlierDetector(detector)."
+        )
     raise ValueError(
         f"novelty_score must be one of {get_novelty_names()}, a score object or a "
         f"callable (estimator, X) -> (n_samples,), got {novelty_score!r}."
@@ -113,7 +118,7 @@ def _to_novelty(novelty_score):
 
 
 def _is_score(frozen):
-    return hasattr(frozen, "novelty") or hasattr(frozen, "judge")
+    return callable(getattr(frozen, "novelty", None)) or hasattr(frozen, "judge")
 
 
 def _named_novelty(name):

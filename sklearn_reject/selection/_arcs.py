@@ -5,6 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 
+# Directions closer to each other than this, relative to their slopes, cannot be told
+# apart: the combined scores are rounded.
+RESOLUTION = 1e-12
+
+# So near to a single score, no slope is worth a closer look.
+SMALLEST = 1e-200
+
 
 @dataclass(frozen=True)
 class Arc:
@@ -44,6 +51,17 @@ class Arc:
         if self.kind == "novelty":
             return -risk_weight / novelty_weight
         return novelty_weight
+
+    @property
+    def middle(self):
+        """Slope in the middle."""
+        return (self.low + self.high) / 2
+
+    @property
+    def is_point(self):
+        """Whether rounding hides what distinguishes the directions of the arc."""
+        size = max(abs(self.low), abs(self.high))
+        return self.high - self.low <= max(RESOLUTION * size, SMALLEST)
 
     def split(self, n_parts):
         """Return parts of equal length."""

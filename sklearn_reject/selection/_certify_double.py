@@ -18,12 +18,19 @@ from sklearn.utils import check_random_state
 from sklearn_reject._validation import check_option
 from sklearn_reject.curves._origins import check_origin_samples
 from sklearn_reject.selection._certify import check_confidence, choose_bound
-from sklearn_reject.selection._infeasible import InfeasibleTargetError
+from sklearn_reject.selection._infeasible import (
+    InfeasibleTargetError,
+    round_down,
+    round_up,
+)
 from sklearn_reject.selection._ood_model import BoundedModel, check_model
 from sklearn_reject.selection._p_values import hoeffding_bentkus_p_values
 
 # Chance that the FPR is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
+
+# By how much, relatively, an attainable rate is reported on the safe side.
+_SLACK = 1e-9
 
 # Accuracy of a bound on the risk that has to be searched.
 _TINY = 1e-12
@@ -300,8 +307,8 @@ def certify_double_score(
     _refuse_few_samples(levels, int((~is_ood).sum()), int(is_ood.sum()))
     noise = check_random_state(random_state).random_sample(len(scores))
     order = _order(scores, noise, ~is_ood)
-    last = order[levels.rank(len(order)) - 1]
-    _refuse_infinite(scores[last], scores[~is_ood], levels)
+    last, of_id = order[levels.rank(len(order)) - 1], scores[~is_ood]
+    _refuse_infinite(scores[last], of_id, levels)
     if scores[last] == -np.inf:
         noise[last] = 1.0  # all of these are accepted, whatever their noise
     n_ood = _count_below(scores[is_ood], noise[is_ood], scores[last], noise[last])
@@ -314,7 +321,7 @@ def certify_double_score(
         confidence=confidence,
         n_id=len(order),
         n_ood=int(is_ood.sum()),
-        n_accepted_id=levels.rank(len(order)),
+        n_accepted_id=max(levels.rank(len(order)), int((of_id == -np.inf).sum())),
         n_accepted_ood=n_ood,
     )
     rule = replace(
@@ -339,7 +346,7 @@ def _count_below(scores, noise, score, its_noise):
 
 def _refuse_infinite(score, of_id, levels):
     if score == np.inf:
-        share = np.mean(np.isinf(of_id))
+        share = np.mean(of_id == np.inf)
         raise InfeasibleTargetError(
             f"A TPR of {levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
             "samples have infinite novelty and are rejected by any rule. Ask for a "
@@ -359,12 +366,14 @@ def _refuse_fpr(levels, n_accepted, scores, noise, is_ood):
     of_id = scores[~is_ood], noise[~is_ood]
     n_below, n_id = _count_below(*of_id, scores[first], noise[first]), len(of_id[0])
     most = float(beta.ppf(levels.delta, n_below, n_id + 1 - n_below)) if n_below else 0
+    # Quantiles and tail probabilities agree up to rounding.
+    least, most = min(1.0, least * (1 + _SLACK)), most * (1 - _SLACK)
     raise InfeasibleTargetError(
         f"An FPR of {levels.max_fpr:g} cannot be certified beside a TPR of "
         f"{levels.min_tpr:g}: {n_accepted} of {n_ood} OOD samples are accepted, where "
-        f"the smallest FPR that can be certified is {least:.6g}. At this FPR a TPR of "
-        f"{most:.6g} can be. Relax one of the bounds up to that, give more samples, or "
-        "ask for less confidence.",
+        f"the smallest FPR that can be certified is {round_up(least)}. At an FPR of "
+        f"{levels.max_fpr:g} a TPR of {round_down(most)} can be. Relax one of the "
+        "bounds up to that, give more samples, or ask for less confidence.",
         attainable={"min_fpr": least, "max_tpr": most},
     )
 

@@ -1,5 +1,7 @@
 """The error of a target that no rule can meet."""
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
 
 class InfeasibleTargetError(ValueError):
     """No rejection rule meets the target on the tuning sample.
@@ -54,3 +56,17 @@ class InfeasibleTargetError(ValueError):
 
     def __str__(self):
         return self.args[0]
+
+
+def round_down(value):
+    """Return six digits of a rate such that asking for them asks for no more."""
+    return _round(value, ROUND_FLOOR)
+
+
+def round_up(value):
+    """Return six digits of a rate such that allowing them allows no less."""
+    return _round(value, ROUND_CEILING)
+
+
+def _round(value, rounding):
+    return f"{Decimal(value).normalize(Context(prec=6, rounding=rounding)):f}"

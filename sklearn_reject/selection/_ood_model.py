@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.selection._infeasible import InfeasibleTargetError
+from sklearn_reject.curves._ood import check_ood_prior
+from sklearn_reject.selection._infeasible import (
+    InfeasibleTargetError,
+    round_down,
+    round_up,
+)
 from sklearn_reject.selection._ood_problem import OODProblem
 
 _MODELS = (
@@ -122,7 +127,8 @@ def _attained(name, value, beside):
     adjective = "largest" if kind == "max" else "smallest"
     if np.isnan(value):
         return f"there is no rule at all{beside}"
-    return f"the {adjective} {quantity}{beside} is {value:.6g}"
+    rounded = round_down(value) if kind == "max" else round_up(value)
+    return f"the {adjective} {quantity}{beside} is {rounded}"
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,7 @@ class CostModel:
 def check_model(min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior):
     """Return the model that the parameters ask for, and the prior or None."""
     if ood_prior is not None:
-        ood_prior = check_prior(ood_prior)
+        ood_prior = check_ood_prior(ood_prior)
     given = {
         "tpr": min_tpr is not None or max_fpr is not None,
         "precision": min_precision is not None or min_recall is not None,
@@ -177,17 +183,6 @@ def check_model(min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior):
     if given["costs"]:
         return CostModel(check_costs(costs), ood_prior), ood_prior
     return _precision_model(min_precision, min_recall, ood_prior), ood_prior
-
-
-def check_prior(ood_prior):
-    """Return the share of OOD samples as a float in [0, 1[."""
-    value = check_number(ood_prior, "ood_prior", high=1.0)
-    if value == 1:
-        raise ValueError(
-            f"ood_prior must be in [0, 1[, got {ood_prior!r}: without ID samples there "
-            "is nothing to accept."
-        )
-    return value
 
 
 def _tpr_model(min_tpr, max_fpr):

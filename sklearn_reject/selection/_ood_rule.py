@@ -11,9 +11,10 @@ from sklearn_reject._validation import (
     check_vector,
 )
 from sklearn_reject.curves._directions import combine
+from sklearn_reject.curves._ood import check_ood_prior
 from sklearn_reject.curves._origins import check_origin_samples
 from sklearn_reject.selection._certificate import Certificate
-from sklearn_reject.selection._ood_model import check_costs, check_prior
+from sklearn_reject.selection._ood_model import check_costs
 
 _NAN = float("nan")
 
@@ -395,7 +396,7 @@ def likelihood_ratio_rule(costs, ood_prior):
     array([ True, False, False])
     """
     reject_id, accept_ood, reject_ood = check_costs(costs)
-    prior = check_prior(ood_prior)
+    prior = check_ood_prior(ood_prior)
     return DoubleScoreRule(
         threshold=reject_id,
         nu=1.0,

@@ -8,11 +8,8 @@ pivot and O(n) memory.
 
 import numpy as np
 
+from sklearn_reject.selection._arcs import RESOLUTION
 from sklearn_reject.selection._best_cut import find_best_cut, may_match
-
-# Directions closer to each other than this, relative to their slopes, cannot be told
-# apart: the combined scores are rounded.
-_RESOLUTION = 1e-12
 
 
 def find_pivot_cut(order, pivot, problem, cut, randomize):
@@ -97,4 +94,4 @@ def _are_apart(edges, states):
     """Tell between which slopes there are directions, but for rounding."""
     low, high = edges[states], edges[states + 1]
     size = np.maximum(np.abs(edges[0]), np.abs(edges[-1]))
-    return high - low > _RESOLUTION * size
+    return high - low > RESOLUTION * size

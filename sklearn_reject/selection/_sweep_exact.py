@@ -100,7 +100,11 @@ def _sweep_some(plane, arcs, known, problem, randomize):
         if order is None:
             continue
         pivots = _promising_pivots(order, known.cut, problem)
-        if _is_too_long(order, pivots):
+        if arc.is_point:
+            # Where all samples tie, no halving leaves fewer that pass each other.
+            weights = arc.weights(arc.middle)
+            known = _try(plane, weights, known, problem, randomize)
+        elif _is_too_long(order, pivots):
             waiting += arc.split(2)[::-1]
         else:
             known = _search(plane, order, arc, pivots, known, problem, randomize)
@@ -169,7 +173,12 @@ def _search(plane, order, arc, pivots, known, problem, randomize):
         if Solution(found[0], weights).beats(known, problem):
             # Rounding may tie points, or order them in another way: what counts is
             # what the weights lead to.
-            cut = search_direction(plane, weights, problem, known.cut, randomize)
-            solution = Solution(cut, weights)
-            known = solution if solution.beats(known, problem) else known
+            known = _try(plane, weights, known, problem, randomize)
     return known
+
+
+def _try(plane, weights, known, problem, randomize):
+    """Return the best cut of a direction, or what is known if that is better."""
+    cut = search_direction(plane, weights, problem, known.cut, randomize)
+    solution = Solution(cut, weights)
+    return solution if solution.beats(known, problem) else known

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves._directions import direction_grid, scale_of
+from sklearn_reject.curves._directions import checked_scale, direction_grid
 from sklearn_reject.curves._origins import check_origin_samples
 from sklearn_reject.selection._arcs import all_arcs, arc_around
 from sklearn_reject.selection._best_prefix import threshold_and_nu
@@ -26,9 +26,6 @@ _MOST_FOR_EXACT = 10_000
 
 # Points that the search near the best of the grid may look at, a sample.
 _BUDGET = 16
-
-# Beyond it, weighted sums of scores would come near the limits of float64.
-_LARGEST_SCORE = 1e100
 
 
 def tune_double_score(
@@ -185,17 +182,9 @@ def _rule(solution, plane, ood_prior):
 
 def _scale_ratio(plane):
     """Return a typical difference of risk over one of novelty, on the ID samples."""
-    scales = {}
-    for name, scores in (("risk", plane.risk), ("novelty", plane.novelty)):
-        scale = scales[name] = scale_of(scores[~plane.is_ood])
-        largest = np.abs(scores).max(initial=0.0)
-        if largest > _LARGEST_SCORE or scale < 1 / _LARGEST_SCORE:
-            raise ValueError(
-                f"{name}_scores hold finite values up to {largest:g} in magnitude, and "
-                f"of ID samples that differ by {scale:g}. Rescale them, so that "
-                "weighted sums stay far from the limits of float64."
-            )
-    return scales["risk"] / scales["novelty"]
+    inside = ~plane.is_ood
+    risk = checked_scale(plane.risk, "risk", plane.risk[inside])
+    return risk / checked_scale(plane.novelty, "novelty", plane.novelty[inside])
 
 
 @dataclass(frozen=True, eq=False)

@@ -237,7 +237,7 @@ def test_bad_bounds():
         risk_coverage_frontier([1, 2], [0, 0], [False, False])
     with pytest.raises(ValueError, match=r"max_fpr must be in \[0, 1\], got 20"):
         risk_coverage_frontier([1, 2], [0, 0], [False, True], max_fpr=20)
-    with pytest.raises(ValueError, match="ood_prior must be below 1"):
+    with pytest.raises(ValueError, match="ood_prior must be in"):
         precision_recall_frontier([1, 2], [False, True], ood_prior=1)
     with pytest.raises(ValueError, match="n_angles must be"):
         roc_frontier([[1, 2], [2, 1]], [False, True], n_angles=2)

@@ -327,8 +327,8 @@ def test_curves_need_ood_and_one_score():
             "interpolation must be one of",
         ),
         ("ood_aupr_score", {"positive": "id", "ood_prior": 0}, "ood_prior must be in"),
-        ("ood_aupr_score", {"positive": "id", "ood_prior": 1}, "must be below 1"),
-        ("ood_precision_recall_curve", {"ood_prior": 1.0}, "must be below 1"),
+        ("ood_aupr_score", {"positive": "id", "ood_prior": 1}, "ood_prior must be in"),
+        ("ood_precision_recall_curve", {"ood_prior": 1.0}, "ood_prior must be in"),
         ("ood_precision_recall_curve", {"ood_prior": -0.1}, "ood_prior must be in"),
     ],
 )

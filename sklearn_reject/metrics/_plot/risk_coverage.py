@@ -5,6 +5,7 @@ import numpy as np
 from sklearn_reject import curves
 from sklearn_reject._sklearn_private import _safe_indexing
 from sklearn_reject._validation import check_sample_weight
+from sklearn_reject.curves._sort import make_finite
 from sklearn_reject.metrics._evaluate import predict_with_uncertainty
 from sklearn_reject.metrics._plot._drawing import (
     check_names,
@@ -135,7 +136,7 @@ class RiskCoverageDisplay:
         return cls.from_predictions(
             y,
             y_pred,
-            uncertainty,
+            make_finite(uncertainty),
             loss=loss,
             labels=labels,
             sample_weight=sample_weight,
@@ -383,6 +384,7 @@ def _fold(estimator, X, y, rows, loss, labels, weight):
     y_pred, uncertainty = predict_with_uncertainty(estimator, _safe_indexing(X, rows))
     weight = None if weight is None else weight[rows]
     y_true = _safe_indexing(y, rows)
+    uncertainty = make_finite(uncertainty)
     return (*scores_and_losses(y_true, y_pred, uncertainty, loss, labels), weight)
 
 
