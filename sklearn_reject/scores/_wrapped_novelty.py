@@ -134,11 +134,6 @@ class FrozenNovelty(NoveltyScore):
     def __init__(self, score):
         self.score = score
 
-    @property
-    def estimates_likelihood_ratio(self):
-        """Whether the score inside estimates the likelihood ratio of OOD to ID."""
-        return getattr(self.score, "estimates_likelihood_ratio", False)
-
     def _fit(self, response, y, sample_weight, X_ood):
         is_frozen = isinstance(self.score, FrozenEstimator)
         inner = self.score.estimator if is_frozen else None

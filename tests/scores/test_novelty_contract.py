@@ -23,7 +23,6 @@ from sklearn_reject.scores import (
     SELE,
     CallableNovelty,
     ConditionalRisk,
-    Energy,
     Entropy,
     FrozenNovelty,
     LikelihoodRatio,
@@ -187,12 +186,6 @@ def test_sparse_samples_work_or_are_refused(name):
         score.fit(**samples, y=Y_ID, estimator=classifier).novelty(samples["X"])
 
 
-def test_which_scores_estimate_the_ratio():
-    for name in NAMES:
-        expected = name == "likelihood_ratio"
-        assert resolve_novelty(name).estimates_likelihood_ratio == expected
-
-
 def test_bad_weights():
     classifier = fit_classifier("logistic")
     for weight, message in (
@@ -293,14 +286,6 @@ def test_a_frozen_score_shares_the_response_of_its_classifier(monkeypatch):
     np.testing.assert_allclose(
         score.from_response(response), 1 - probabilities.max(axis=1)
     )
-
-
-def test_a_frozen_ratio_is_still_one():
-    classifier = fit_classifier("logistic")
-    ratio = fit_score("likelihood_ratio", classifier)
-    assert resolve_novelty(FrozenEstimator(ratio)).estimates_likelihood_ratio
-    energy = Energy().fit(estimator=classifier)
-    assert not resolve_novelty(FrozenEstimator(energy)).estimates_likelihood_ratio
 
 
 def test_frozen_errors():

@@ -149,8 +149,8 @@ def test_error_says_what_is_attainable():
     with pytest.raises(InfeasibleTargetError) as info:
         tune_single_score(scores, [0] * 4, is_ood, min_tpr=0.9, max_fpr=0.1)
     assert str(info.value) == (
-        "No rule of this kind attains min_tpr=0.9 and max_fpr=0.1 on the tuning "
-        "sample: the largest TPR at max_fpr=0.1 is 0.5, the smallest FPR at "
+        "No rule of this kind attains min_tpr=0.9 and max_fpr=0.1 on these "
+        "samples: the largest TPR at max_fpr=0.1 is 0.5, the smallest FPR at "
         "min_tpr=0.9 is 0.5. Relax one of the bounds up to that, or use scores that "
         "tell ID from OOD samples better."
     )
