@@ -156,11 +156,17 @@ def take_weight(weight, rows):
     return None if weight is None else weight[rows]
 
 
+def check_losses(losses):
+    """Return losses as a non-negative float64 vector whose sums stay finite."""
+    losses = check_non_negative_vector(losses, "losses")
+    _refuse_extreme_scale(losses, "losses")
+    return losses
+
+
 def check_samples(scores, losses, sample_weight=None):
     """Validate the three arrays that every curve and every solver starts from."""
     scores = check_vector(scores, "scores")
-    losses = check_non_negative_vector(losses, "losses")
-    _refuse_extreme_scale(losses, "losses")
+    losses = check_losses(losses)
     check_same_length(scores.size, losses=losses)
     return scores, losses, check_sample_weight(sample_weight, scores.size)
 

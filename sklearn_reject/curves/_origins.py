@@ -8,7 +8,7 @@ import numpy as np
 from sklearn_reject._validation import (
     check_extended_vector,
     check_flags,
-    check_non_negative_vector,
+    check_losses,
     check_same_length,
     check_sample_weight,
 )
@@ -103,7 +103,7 @@ def check_origin_samples(scores, losses, is_ood, sample_weight=None):
     is_ood = check_flags(is_ood, "is_ood")
     check_same_length(scores.size, is_ood=is_ood, losses=losses)
     losses = np.where(is_ood, 0.0, np.asarray(losses))
-    losses = check_non_negative_vector(losses, "losses")
+    losses = check_losses(losses)
     weight = check_sample_weight(sample_weight, scores.size)
     present = ~is_ood if weight is None else ~is_ood & (weight > 0)
     if not present.any():

@@ -53,11 +53,6 @@ class Arc:
         return novelty_weight
 
     @property
-    def middle(self):
-        """Slope in the middle."""
-        return (self.low + self.high) / 2
-
-    @property
     def is_point(self):
         """Whether rounding hides what distinguishes the directions of the arc."""
         size = max(abs(self.low), abs(self.high))

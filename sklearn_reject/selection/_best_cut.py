@@ -109,9 +109,12 @@ def find_best_cut(problem, after, sizes, randomize):
     share = np.ones(len(index))
     sums = [part[index] for part in after]
     if randomize:
-        split, split_share = _shares_at_bounds(problem, after, sizes)
-        parts = zip(after, sizes, strict=True)
-        rest = [a[split] - (1 - split_share) * _take(s, split) for a, s in parts]
+        # From what is below a group on: a small share of a large one would be lost in
+        # the difference from its end.
+        before = [a - s for a, s in zip(after, sizes, strict=True)]
+        split, split_share = _shares_at_bounds(problem, before, sizes)
+        parts = zip(before, sizes, strict=True)
+        rest = [b[split] + split_share * _take(s, split) for b, s in parts]
         index, share = np.append(index, split), np.append(share, split_share)
         sums = [np.append(*pair) for pair in zip(sums, rest, strict=True)]
     return _best_of(problem, index, share, sums)
@@ -141,20 +144,20 @@ def _take(values, rows):
     return values[rows] if np.ndim(values) else values
 
 
-def _shares_at_bounds(problem, after, sizes):
+def _shares_at_bounds(problem, before, sizes):
     """Return groups within which a bound is crossed, and the share at which it is."""
-    room = after[0] - problem.min_id
+    room = before[0] - problem.min_id
     found = [_crossings(room, sizes[0])]
     if np.isfinite(problem.max_ood):
-        room = problem.max_ood + problem.ood_per_id * after[0] - after[1]
+        room = problem.max_ood + problem.ood_per_id * before[0] - before[1]
         found.append(_crossings(room, problem.ood_per_id * sizes[0] - sizes[1]))
     index, share = zip(*found, strict=True)
     return np.concatenate(index), np.concatenate(share)
 
 
 def _crossings(room, change):
-    crossed = np.flatnonzero((room < 0) != (room < change))
-    share = 1 - room[crossed] / _take(change, crossed)
+    crossed = np.flatnonzero((room < 0) != (room + change < 0))
+    share = -room[crossed] / _take(change, crossed)
     # What is next to nothing or next to all comes from rounding.
     inside = (share > RELATIVE_TOLERANCE) & (share < 1 - RELATIVE_TOLERANCE)
     return crossed[inside], share[inside]

@@ -45,9 +45,9 @@ def find_threshold(groups, problem, randomize):
 
 def threshold_and_nu(cut, largest):
     """Return where a rule accepts, given the largest finite score of the sample."""
+    if cut.threshold == -np.inf:
+        return float("-inf"), 0.0
     if cut.threshold >= largest and cut.share == 1:
         # The largest score seen would reject larger ones to come.
         return float("inf"), 1.0
-    if cut.threshold == -np.inf:
-        return float("-inf"), 0.0
     return cut.threshold, cut.share

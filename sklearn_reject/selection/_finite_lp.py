@@ -135,12 +135,15 @@ def solve_finite_lp(
     p_ood = _check_probabilities(ood_probabilities, "ood_probabilities")
     risks = check_non_negative_vector(risks, "risks")
     check_same_length(len(p_id), ood_probabilities=p_ood, risks=risks)
-    program = linprog(p_id * risks, **_bounds(model, p_id, p_ood), method="highs")
+    # The solver has absolute tolerances, which small risks would fall below.
+    unit = float((p_id * risks).max()) or 1.0
+    prices = p_id * risks / unit
+    program = linprog(prices, **_bounds(model, p_id, p_ood), method="highs")
     if program.status == 2:
         raise _infeasible(model, p_id, p_ood, ood_prior)
     if not program.success:
         raise RuntimeError(f"The linear program was not solved: {program.message}")
-    return _rule(program, p_id, p_ood, risks, ood_prior)
+    return _rule(program, p_id, p_ood, risks, unit, ood_prior)
 
 
 def _check_probabilities(values, name):
@@ -161,7 +164,7 @@ def _bounds(model, p_id, p_ood):
     return bounds
 
 
-def _rule(program, p_id, p_ood, risks, ood_prior):
+def _rule(program, p_id, p_ood, risks, unit, ood_prior):
     # The solver keeps bounds up to its accuracy only; the sum removes negative zeros.
     accepted = np.clip(program.x, 0.0, 1.0) + 0.0
     tpr, fpr = float(p_id @ accepted), float(p_ood @ accepted)
@@ -172,8 +175,8 @@ def _rule(program, p_id, p_ood, risks, ood_prior):
         fpr=fpr,
         precision=precision_of(tpr, fpr, ood_prior),
         selective_risk=float((p_id * risks) @ accepted / tpr),
-        mu=-float(price_of_ood[0]) if len(price_of_ood) else 0.0,
-        threshold=float(program.eqlin.marginals[0]),
+        mu=-float(price_of_ood[0]) * unit if len(price_of_ood) else 0.0,
+        threshold=float(program.eqlin.marginals[0]) * unit,
     )
 
 

@@ -69,4 +69,6 @@ def round_up(value):
 
 
 def _round(value, rounding):
-    return f"{Decimal(value).normalize(Context(prec=6, rounding=rounding)):f}"
+    return (
+        f"{Decimal(repr(float(value))).normalize(Context(prec=6, rounding=rounding)):f}"
+    )

@@ -93,5 +93,5 @@ def _rows_near(order, pivot):
 def _are_apart(edges, states):
     """Tell between which slopes there are directions, but for rounding."""
     low, high = edges[states], edges[states + 1]
-    size = np.maximum(np.abs(edges[0]), np.abs(edges[-1]))
+    size = np.maximum(np.abs(low), np.abs(high))
     return high - low > RESOLUTION * size

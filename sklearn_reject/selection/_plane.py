@@ -8,10 +8,20 @@ import numpy as np
 
 from sklearn_reject._validation import take_weight
 from sklearn_reject.curves._directions import weighted_sum
+from sklearn_reject.selection._arcs import RESOLUTION
 
 # Samples of a cell: more make bounds loose, fewer make them as slow as the samples. So
 # cells are larger, and more, where there are more samples.
 _FEWEST_IN_CELL = 16
+
+# Samples whose sums are held at once where they are not kept.
+_BATCH_SIZE = 2**16
+
+# Samples that tell most directions at which not all samples tie.
+_FEW = 64
+
+# Share of repeated points, among some of the samples, from which merging them pays.
+_REPEATED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +99,29 @@ class Plane:
         low_risk, high_risk, low_novelty, high_novelty = self.corners
         return product((low_risk, high_risk), (low_novelty, high_novelty))
 
+    def ties(self, weights):
+        """Tell whether rounding is all that distinguishes the sums of a direction."""
+        if 0.0 in weights:
+            return False  # a score of its own
+        step = max(1, len(self.risk) // _FEW)
+        # Most directions are told by some of the samples.
+        return all(
+            self._tie(weights, rows) for rows in (slice(None, None, step), slice(None))
+        )
+
+    def _tie(self, weights, rows):
+        risk, novelty = self.risk[rows], self.novelty[rows]
+        size = np.abs(weights) @ [np.ptp(risk), np.ptp(novelty)]
+        return np.ptp(weighted_sum(risk, novelty, weights)) <= RESOLUTION * size
+
     def largest_sum(self, weights):
         """Return the largest weighted sum of a sample, -inf without any."""
-        combined = weighted_sum(self.risk, self.novelty, weights)
-        return float(combined.max(initial=-np.inf))
+        largest = -np.inf
+        for start in range(0, len(self.risk), _BATCH_SIZE):
+            rows = slice(start, start + _BATCH_SIZE)
+            combined = weighted_sum(self.risk[rows], self.novelty[rows], weights)
+            largest = max(largest, float(combined.max()))
+        return largest
 
     def sum_up(self, cells, rows):
         """Return sums over what is always accepted, whole cells and more samples."""
@@ -116,6 +145,10 @@ def make_plane(risk, novelty, losses, is_ood, weight):
     finite = present & (novelty > -np.inf)
     always = _sums(losses, is_ood, weight, np.flatnonzero(present & ~finite))
     rows = np.flatnonzero(finite)
+    if _repeats(risk[rows], novelty[rows]):
+        merged = _merge(risk, novelty, losses, is_ood, weight, rows)
+        risk, novelty, losses, is_ood, weight = merged
+        rows = np.arange(len(risk))
     order, starts = _sort_into_cells(risk[rows], novelty[rows])
     rows = rows[order]
     del order
@@ -125,6 +158,27 @@ def make_plane(risk, novelty, losses, is_ood, weight):
     return Plane(
         risk[rows], novelty[rows], losses, is_ood[rows], weight, starts, always
     )
+
+
+def _repeats(risk, novelty):
+    """Tell whether many of the samples are one point, judged by some of them."""
+    step = max(1, len(risk) // 2**12)
+    some = risk[::step] + 1j * novelty[::step]
+    return len(np.unique(some)) < (1 - _REPEATED) * len(some)
+
+
+def _merge(risk, novelty, losses, is_ood, weight, rows):
+    """Return the samples of each point and origin as one, with their mean loss."""
+    rows = rows[np.lexsort((is_ood[rows], novelty[rows], risk[rows]))]
+    columns = risk[rows], novelty[rows], is_ood[rows]
+    is_start = np.ones(len(rows), dtype=bool)
+    is_start[1:] = np.any([c[1:] != c[:-1] for c in columns], axis=0)
+    starts = np.flatnonzero(is_start)
+    weight = np.ones(len(rows)) if weight is None else weight[rows]
+    total = np.add.reduceat(weight, starts)
+    mean = np.add.reduceat(losses[rows] * weight, starts) / total
+    risk, novelty, is_ood = (column[starts] for column in columns)
+    return risk, novelty, mean, is_ood, total
 
 
 def _sums(losses, is_ood, weight, rows):

@@ -101,10 +101,10 @@ def _sweep_some(plane, arcs, known, problem, randomize):
             continue
         pivots = _promising_pivots(order, known.cut, problem)
         if arc.is_point:
-            # Where all samples tie, no halving leaves fewer that pass each other.
-            weights = arc.weights(arc.middle)
-            known = _try(plane, weights, known, problem, randomize)
-        elif _is_too_long(order, pivots):
+            # Where all samples tie, no halving leaves fewer that pass each other, and
+            # what tells them apart is rounding.
+            continue
+        if _is_too_long(order, pivots):
             waiting += arc.split(2)[::-1]
         else:
             known = _search(plane, order, arc, pivots, known, problem, randomize)

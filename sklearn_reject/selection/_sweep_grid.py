@@ -42,7 +42,7 @@ def sweep_grid(plane, weights, problem, randomize):
     Returns
     -------
     cut : Cut or None
-        What the best rule accepts; its index and share mean nothing. None if no rule is
+        What the best rule accepts; its index means nothing. None if no rule is
         feasible.
 
     index : int
@@ -87,7 +87,7 @@ def _by_bound(plane, weights, problem, cut):
     bounds = []
     for index in range(len(weights) if len(plane.risk) else 0):
         window = find_window(plane, _ranges(plane, weights[index]), problem, cut)
-        if window is not None:
+        if window is not None and not plane.ties(weights[index]):
             bounds.append((window.bound, index))
     return sorted(bounds)
 

@@ -1,6 +1,6 @@
 """The rejection models with OOD samples, solved for two scores (FPP23)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -99,7 +99,8 @@ def tune_double_score(
     method : {"auto", "exact", "grid"}, default="auto"
         "grid" is the best direction of the grid. "exact" is the best of all directions,
         except for the few at which different samples happen to tie: there a rule that
-        draws would depend on rounding. "auto" is exact up to 10,000 samples, and beyond
+        draws would depend on rounding. Directions at which all samples tie are left out
+        of both. "auto" is exact up to 10,000 samples, and beyond
         the best of the grid and of the directions next to the best of the grid, as many
         as can be searched in about the time that the grid takes.
 
@@ -161,10 +162,26 @@ def tune_double_score(
         )
 
     totals = total_weights(*sample[1:])
-    rule = solve(model.problem(*totals))
+    problem = model.problem(*totals)
+    rule = solve(_without_losses(problem) if _is_constant(*sample) else problem)
     if rule is None:
         raise model.infeasible(solve, *totals)
     return rule
+
+
+def _is_constant(losses, is_ood, weight):
+    """Tell whether all ID samples have the same loss."""
+    inside = ~is_ood if weight is None else ~is_ood & (weight > 0)
+    return bool(np.ptp(losses[inside]) == 0)
+
+
+def _without_losses(problem):
+    """Return a problem of the same solution where all rules have the same risk."""
+    if not problem.is_mean:
+        return problem
+    # Of rules of equal risk the one of the largest TPR is taken. Said like this, the
+    # search can tell good rules from bad ones.
+    return replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
 
 
 def _rule(solution, plane, ood_prior):

@@ -125,6 +125,8 @@ def make_order(plane, arc, problem, cut):
     ends = [fixed - slope * (turning - centre) for slope in (arc.low, arc.high)]
     is_below = np.maximum(*ends) < window.low
     near = np.flatnonzero(~is_below & (np.minimum(*ends) < window.high))
+    if not len(near):
+        return None  # what such a threshold accepts, a lower one does
     always = plane.sum_up(window.below, rows[is_below])
     sums = np.array(plane.sums_of(rows[near]))
     fixed, turning = fixed[near], turning[near]

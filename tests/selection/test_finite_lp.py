@@ -163,3 +163,16 @@ def test_bad_arguments(change, message):
     } | change
     with pytest.raises(ValueError, match=message):
         solve_finite_lp(**arguments)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_units_of_the_risk_do_not_matter(unit):
+    rng = np.random.default_rng(0)
+    p_id, p_ood = rng.dirichlet(np.ones(3000), 2)
+    risks = rng.random(3000)
+    rule = solve_finite_lp(p_id, p_ood, risks * unit, min_tpr=0.7)
+    order = np.argsort(risks)
+    filled = np.cumsum(p_id[order])
+    accepted = np.clip((0.7 - filled + p_id[order]) / p_id[order], 0, 1)
+    best = (p_id * risks)[order] @ accepted / 0.7
+    assert rule.selective_risk / unit == pytest.approx(best, rel=1e-6)

@@ -446,3 +446,79 @@ def test_samples_of_no_weight_do_not_keep_the_threshold_finite(method):
         method=method,
     )
     assert rule.threshold == np.inf
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize("n_angles", [31, 361])
+def test_rounding_does_not_order_samples_on_a_line(method, n_angles):
+    rng = np.random.default_rng(0)
+    risk = rng.random(300)
+    losses, is_ood = (rng.random(300) < 0.5).astype(float), rng.random(300) < 0.25
+    options = {"min_tpr": 0.3, "max_fpr": 0.8}
+    rule = tune_double_score(
+        risk,
+        0.3 * risk + 0.1,
+        losses,
+        is_ood,
+        method=method,
+        n_angles=n_angles,
+        **options,
+    )
+    either = [
+        tune_single_score(score, losses, is_ood, **options).selective_risk
+        for score in (risk, -risk)
+    ]
+    assert rule.selective_risk == pytest.approx(min(either))
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_repeated_points_count_as_one(method, weighted):
+    rng = np.random.default_rng(1)
+    risk, novelty = rng.integers(0, 6, (2, 800)) / 5.0
+    losses, is_ood = (rng.random(800) < risk).astype(float), rng.random(800) < 0.3
+    weight = rng.integers(0, 4, 800).astype(float) if weighted else None
+    sample = risk, novelty, losses, is_ood
+    options = {"min_tpr": 0.5, "max_fpr": 0.7, "sample_weight": weight}
+    rule = tune_double_score(*sample, method=method, **options)
+    # Rows so far apart that none is repeated, but in an order that nearly is the same.
+    shift = 1e-7 * np.arange(800)
+    apart = tune_double_score(
+        risk + shift, novelty, losses, is_ood, method=method, **options
+    )
+    assert apart.selective_risk <= rule.selective_risk + 1e-9
+    measured = rule.measure(*sample, sample_weight=weight)
+    assert measured == rule
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+def test_equal_losses_leave_the_largest_tpr(method):
+    rng = np.random.default_rng(2)
+    risk, novelty = rng.normal(size=(2, 400))
+    is_ood = rng.random(400) < 0.3
+    options = {"min_tpr": 0.2, "max_fpr": 0.5, "method": method}
+    rules = [
+        tune_double_score(risk, novelty, np.full(400, loss), is_ood, **options)
+        for loss in (0.0, 0.7)
+    ]
+    assert rules[0].tpr == rules[1].tpr
+    assert [rule.selective_risk for rule in rules] == pytest.approx([0, 0.7])
+    options["min_tpr"] = 1.0
+    with pytest.raises(InfeasibleTargetError) as info:
+        tune_double_score(risk, novelty, np.ones(400), is_ood, **options)
+    assert info.value.attainable["max_tpr"] == pytest.approx(rules[0].tpr)
+
+
+@pytest.mark.parametrize("share", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("n_samples", [7, 60, 197])
+def test_small_shares_of_a_large_group(share, n_samples):
+    is_ood = np.arange(n_samples) < n_samples // 3 + 1
+    rule = tune_single_score(
+        np.zeros(n_samples),
+        np.ones(n_samples),
+        is_ood,
+        min_tpr=share / 2,
+        max_fpr=share,
+    )
+    assert rule.fpr == pytest.approx(share, rel=1e-9)
+    assert rule.tpr == pytest.approx(share, rel=1e-9)
