@@ -36,9 +36,7 @@ from sklearn_reject.selection import (
 )
 from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._certify_double import rates_to_certify
-from sklearn_reject.selection._ood_model import check_model
-
-_BOUNDS = ("min_tpr", "max_fpr", "min_precision", "min_recall", "costs", "ood_prior")
+from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 
 
 class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
@@ -369,7 +367,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         return all(getattr(score, "takes_sparse", True) for score in scores)
 
     def _bounds(self):
-        return {name: getattr(self, name) for name in _BOUNDS}
+        return {name: getattr(self, name) for name in MODEL_PARAMETERS}
 
     def _check_parameters(self):
         check_model(**self._bounds())

@@ -36,7 +36,7 @@ def resolve_ood_label(ood_label, y, classes=None):
     """
     if ood_label is None:
         return None
-    y = _label_vector(y)
+    y = label_vector(y)
     if isinstance(ood_label, str) and ood_label == "auto":
         return _automatic_label(y, classes)
     _check_label(ood_label, y)
@@ -70,14 +70,15 @@ def split_origin(y, ood_label="auto", classes=None):
     ValueError
         As :func:`resolve_ood_label`.
     """
-    y = _label_vector(y)
+    y = label_vector(y)
     label = resolve_ood_label(ood_label, y, classes)
     if label is None:
         return None, np.zeros(len(y), dtype=bool)
     return label, np.asarray(y == label, dtype=bool)
 
 
-def _label_vector(y):
+def label_vector(y):
+    """Return labels as a vector, after refusing those with several columns."""
     return column_or_1d(np.asarray(y))
 
 

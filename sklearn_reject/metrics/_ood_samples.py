@@ -1,10 +1,9 @@
 """Origins, scores and losses of samples whose labels mark some as OOD."""
 
 import numpy as np
-from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import unique_labels
 
-from sklearn_reject._ood_label import split_origin
+from sklearn_reject._ood_label import label_vector, split_origin
 from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,
@@ -15,7 +14,7 @@ from sklearn_reject.losses import check_loss
 
 def origins(y_true, ood_label):
     """Return which samples are OOD; some must not be."""
-    return _split(_label_column(y_true), ood_label)[1]
+    return _split(label_vector(y_true), ood_label)[1]
 
 
 def score_columns(uncertainty, novelty, n_samples):
@@ -35,7 +34,7 @@ def origins_and_losses(y_true, y_pred, ood_label, loss="zero_one", labels=None):
 
     The task loss never sees the labels of OOD samples.
     """
-    y_true, y_pred = _label_column(y_true), _label_column(y_pred)
+    y_true, y_pred = label_vector(y_true), label_vector(y_pred)
     check_same_length(len(y_true), y_pred=y_pred)
     label, is_ood = _split(y_true, ood_label)
     _refuse_ood_label(y_pred, label)
@@ -65,7 +64,3 @@ def _refuse_ood_label(y_pred, label):
             "classifier was fitted on OOD samples as one more class, leave them out, "
             "or wrap it in DoubleScoreOODClassifier, which does."
         )
-
-
-def _label_column(y):
-    return column_or_1d(np.asarray(y))

@@ -23,7 +23,11 @@ from sklearn_reject.selection._infeasible import (
     round_down,
     round_up,
 )
-from sklearn_reject.selection._ood_model import BoundedModel, check_model
+from sklearn_reject.selection._ood_model import (
+    MODEL_PARAMETERS,
+    BoundedModel,
+    check_model,
+)
 from sklearn_reject.selection._p_values import hoeffding_bentkus_p_values
 
 # Chance that the FPR is certified with a rule whose true rates are those tuned with.
@@ -35,7 +39,6 @@ _SLACK = 1e-9
 # Accuracy of a bound on the risk that has to be searched.
 _TINY = 1e-12
 
-_NAMES = ("min_tpr", "max_fpr", "min_precision", "min_recall", "costs", "ood_prior")
 _RISK_BOUNDS = ("auto", "binomial", "hoeffding_bentkus")
 
 
@@ -121,7 +124,7 @@ def _make_levels(confidence, model):
 
 
 def _check_bounded_model(bounds):
-    model, _ = check_model(**{name: bounds.get(name) for name in _NAMES})
+    model, _ = check_model(**{name: bounds.get(name) for name in MODEL_PARAMETERS})
     if not isinstance(model, BoundedModel):
         raise ValueError(
             f"costs={bounds['costs']!r} are no bounds that could be certified. Pass "
@@ -307,13 +310,14 @@ def certify_double_score(
     _refuse_few_samples(levels, int((~is_ood).sum()), int(is_ood.sum()))
     noise = check_random_state(random_state).random_sample(len(scores))
     order = _order(scores, noise, ~is_ood)
-    last, of_id = order[levels.rank(len(order)) - 1], scores[~is_ood]
+    rank = levels.rank(len(order))
+    last, of_id = order[rank - 1], scores[~is_ood]
     _refuse_infinite(scores[last], of_id, levels)
     if scores[last] == -np.inf:
         noise[last] = 1.0  # all of these are accepted, whatever their noise
     n_ood = _count_below(scores[is_ood], noise[is_ood], scores[last], noise[last])
     _refuse_fpr(levels, n_ood, scores, noise, is_ood)
-    accepted = losses[order[: levels.rank(len(order)) - 1]]
+    accepted = losses[order[: rank - 1]]
     certificate = OODCertificate(
         min_tpr=levels.min_tpr,
         max_fpr=levels.max_fpr,
@@ -321,7 +325,7 @@ def certify_double_score(
         confidence=confidence,
         n_id=len(order),
         n_ood=int(is_ood.sum()),
-        n_accepted_id=max(levels.rank(len(order)), int((of_id == -np.inf).sum())),
+        n_accepted_id=max(rank, int((of_id == -np.inf).sum())),
         n_accepted_ood=n_ood,
     )
     rule = replace(

@@ -13,6 +13,16 @@ from sklearn_reject.selection._infeasible import (
 )
 from sklearn_reject.selection._ood_problem import OODProblem
 
+#: What says which model to solve, as every function that solves one calls it.
+MODEL_PARAMETERS = (
+    "min_tpr",
+    "max_fpr",
+    "min_precision",
+    "min_recall",
+    "costs",
+    "ood_prior",
+)
+
 _MODELS = (
     "min_tpr (with max_fpr or without), min_precision with min_recall and ood_prior, "
     "or costs with ood_prior"

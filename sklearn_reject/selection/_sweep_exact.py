@@ -96,14 +96,14 @@ def _sweep_some(plane, arcs, known, problem, randomize):
     waiting = arcs[::-1]
     while waiting:
         arc = waiting.pop()
-        order = make_order(plane, arc, problem, known.cut)
-        if order is None:
-            continue
-        pivots = _promising_pivots(order, known.cut, problem)
         if arc.is_point:
             # Where all samples tie, no halving leaves fewer that pass each other, and
             # what tells them apart is rounding.
             continue
+        order = make_order(plane, arc, problem, known.cut)
+        if order is None:
+            continue
+        pivots = _promising_pivots(order, known.cut, problem)
         if _is_too_long(order, pivots):
             waiting += arc.split(2)[::-1]
         else:

@@ -152,8 +152,10 @@ def tune_double_score(
     directions = direction_grid(n_angles)
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
     _, *sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
+    # Of the samples: a plane may hold repeated ones once.
+    ratio = _scale_ratio(risk, novelty, *sample[1:])
     plane = make_plane(risk, novelty, *sample)
-    search = _Search(plane, directions, _scale_ratio(plane), method, randomize, n_jobs)
+    search = _Search(plane, directions, ratio, method, randomize, n_jobs)
 
     def solve(problem):
         best = search.solve(problem)
@@ -197,11 +199,14 @@ def _rule(solution, plane, ood_prior):
     )
 
 
-def _scale_ratio(plane):
+def _scale_ratio(risk, novelty, is_ood, weight):
     """Return a typical difference of risk over one of novelty, on the ID samples."""
-    inside = ~plane.is_ood
-    risk = checked_scale(plane.risk, "risk", plane.risk[inside])
-    return risk / checked_scale(plane.novelty, "novelty", plane.novelty[inside])
+    present = np.isfinite(novelty)
+    if weight is not None:
+        present &= weight > 0
+    inside = present & ~is_ood
+    of_risk = checked_scale(risk[present], "risk", risk[inside])
+    return of_risk / checked_scale(novelty[present], "novelty", novelty[inside])
 
 
 @dataclass(frozen=True, eq=False)

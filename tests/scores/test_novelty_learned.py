@@ -69,7 +69,7 @@ def test_ratio_of_weighted_samples_is_that_of_repeated_ones():
     repeated = LikelihoodRatio(learner)
     copies, twice = np.repeat(X, counts, axis=0), np.repeat(X_ood, 2, axis=0)
     repeated.fit(copies, estimator=classifier, X_ood=twice)
-    np.testing.assert_allclose(weighted.novelty(X), repeated.novelty(X), rtol=1e-4)
+    np.testing.assert_allclose(weighted.novelty(X), repeated.novelty(X), rtol=1e-6)
 
 
 def test_ratio_of_sparse_samples():

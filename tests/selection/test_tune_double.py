@@ -352,8 +352,8 @@ def test_no_rule_between_the_axes_beats_the_monotone_program(seed):
     sample = noisy_sample(40, seed, ties=seed % 2 == 0)
     bound = monotone_bound(sample, 0.6, 0.5)
     rule = tune(sample, {"min_tpr": 0.6, "max_fpr": 0.5})
-    if rule is None or rule.risk_weight < 0:
-        pytest.skip("the best direction turns the risk around")
+    # The program is about directions that do not turn the risk around.
+    assert rule.risk_weight >= 0
     assert bound.status == 0
     assert rule.selective_risk >= bound.fun - 1e-9
 
@@ -522,3 +522,17 @@ def test_small_shares_of_a_large_group(share, n_samples):
     )
     assert rule.fpr == pytest.approx(share, rel=1e-9)
     assert rule.tpr == pytest.approx(share, rel=1e-9)
+
+
+def test_repeated_points_count_each_in_the_scales_of_the_grid():
+    risk = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0.25, 0.75])
+    novelty = np.array([0, 0, 0, 0, 0, 0, 0, 5, 0, 5, 3, 0.0])
+    losses, is_ood = np.arange(12) == 10, np.zeros(12, dtype=bool)
+    options = {"min_tpr": 0.125, "randomize": False, "method": "grid", "n_angles": 7}
+    rule = tune_double_score(risk, novelty, losses, is_ood, **options)
+    ratio = scale_of(risk) / scale_of(novelty)
+    slopes = [s / abs(c) * ratio for c, s in direction_grid(7) if c]
+    assert rule.novelty_weight / abs(rule.risk_weight or 1) in [
+        pytest.approx(slope) for slope in [*slopes, 1.0]
+    ]
+    assert rule.tpr == 0.75
