@@ -372,6 +372,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
     def _check_parameters(self):
         check_model(**self._bounds())
         self._check_inner()
+        self._check_drawing()
         self._check_kind()
         direction_grid(self.n_angles)  # raises for too few
         check_option(self.method, "method", ("auto", "exact", "grid"))

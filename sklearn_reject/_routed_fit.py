@@ -13,7 +13,13 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from sklearn_reject._cross_fitting import make_splits
+from sklearn_reject._cross_fitting import (
+    fit_on_all,
+    fit_on_part,
+    is_share,
+    make_splits,
+)
+from sklearn_reject._response import Response
 from sklearn_reject._sklearn_private import _routing_enabled
 from sklearn_reject._validation import check_option, check_sample_weight
 
@@ -21,15 +27,21 @@ from sklearn_reject._validation import check_option, check_sample_weight
 class RoutedFit:
     """Mixin of meta-estimators whose `fit` takes `**params` and judges on splits.
 
-    A subclass has the parameters `estimator`, `cv`, `randomize`, `confidence` and
-    `random_state`.
+    A subclass has the parameters `estimator`, `cv`, `n_jobs` and `random_state`, and
+    `randomize` and `confidence` where it draws and certifies.
     """
+
+    #: Methods that the estimator inside has to have.
+    _methods = ("fit", "predict")
 
     #: What the estimator inside has to be.
     _kind = "classifier"
 
     #: Whether folds get their share of each class.
     _stratifies = True
+
+    #: Probability that a guarantee holds with, None without one.
+    confidence = None
 
     # `fit` takes it through **params, where no request would be found.
     __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
@@ -51,15 +63,18 @@ class RoutedFit:
         return router
 
     def _check_inner(self):
-        """Raise for an estimator or options of drawing that cannot be used."""
-        for method in ("fit", "predict"):
+        """Raise for an estimator that cannot be used."""
+        for method in self._methods:
             if not hasattr(self.estimator, method) and not self._may_get(method):
                 raise ValueError(
                     f"estimator must be a {self._kind} with `fit` and `predict`, got "
                     f"{self.estimator!r} without `{method}`."
                 )
-        check_option(self.randomize, "randomize", (True, False))
         check_random_state(self.random_state)
+
+    def _check_drawing(self):
+        """Raise for options of drawing that cannot be used."""
+        check_option(self.randomize, "randomize", (True, False))
 
     def _may_get(self, method):
         """Tell whether the estimator may have a method once it is fitted."""
@@ -89,6 +104,11 @@ class RoutedFit:
             seed = seed.randint(np.iinfo(np.int32).max)
         return seed
 
+    def _keeps_shares(self, y):
+        """Tell whether all splits get their share of each class."""
+        # A certificate is about samples that are drawn independently.
+        return self._stratifies and self.confidence is None
+
     def _splits(self, X, y, routed):
         """Return the splits that judge the estimator."""
         # Not every router has a splitter, and an empty one answers `get` only.
@@ -97,11 +117,47 @@ class RoutedFit:
             self.cv,
             X,
             y,
-            # A certificate is about samples that are drawn independently.
-            stratify=self._stratifies and self.confidence is None,
+            stratify=self._keeps_shares(y),
             random_state=self.random_state,
             split_params=splitter.split,
         )
+
+    def _fit_and_summarize(self, X, y, routed, summarize, *, needs_data=True):
+        """Fit the estimator, and summarize what it says about samples it has not seen.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Samples and labels.
+
+        routed : Bunch
+            Parameters of the inner calls.
+
+        summarize : callable
+            ``(response, y) -> tuple of arrays``, each with one entry a sample.
+
+        needs_data : bool, default=True
+            Whether there is a summary to be made.
+
+        Returns
+        -------
+        summary, rows : tuple of ndarray, ndarray or slice
+            What `summarize` returned, and the rows it is about. The summary is empty
+            where none is needed.
+        """
+        params = routed.estimator.fit
+        if is_share(self.cv) and needs_data:
+            [split] = self._splits(X, y, routed)
+            fitted = fit_on_part(self, X, y, split, summarize, params)
+            self.estimator_, summary, rows = fitted
+            return summary, rows
+        is_frozen = isinstance(self.estimator, FrozenEstimator)
+        splits = [] if is_frozen or not needs_data else self._splits(X, y, routed)
+        fitted = fit_on_all(self, X, y, splits, summarize, params)
+        self.estimator_, summary, rows = fitted
+        if is_frozen and needs_data:
+            summary, rows = summarize(Response(self.estimator_, X), y), slice(None)
+        return summary, rows
 
 
 def refuse_weights(weight):

@@ -10,7 +10,6 @@ from sklearn_reject._base import BaseReject
 from sklearn_reject._cross_fitting import (
     check_cv_choice,
     fit_on_all,
-    fit_on_part,
     is_share,
     make_inner_splits,
 )
@@ -129,6 +128,7 @@ class BaseSelective(RoutedFit, BaseReject):
 
     def _check_parameters(self):
         self._check_inner()
+        self._check_drawing()
         self._check_kind()
 
     def _check_protocol(self, target, weight):
@@ -178,20 +178,11 @@ class BaseSelective(RoutedFit, BaseReject):
         if learns(self.uncertainty_score_):
             return self._learn_and_judge(X, y, routed, weight)
         judge = partial(_judge, self.uncertainty_score_, self.loss_)
-        fit_params = routed.estimator.fit
-        if is_share(self.cv):
-            [split] = self._splits(X, y, routed)
-            self.estimator_, judged, rows = fit_on_part(
-                self, X, y, split, judge, fit_params
-            )
-        else:
-            is_frozen = isinstance(self.estimator, FrozenEstimator)
-            splits = [] if is_frozen or needs_no_data else self._splits(X, y, routed)
-            self.estimator_, judged, rows = fit_on_all(
-                self, X, y, splits, judge, fit_params
-            )
-            if is_frozen:
-                judged, rows = judge(Response(self.estimator_, X), y), slice(None)
+        # A frozen estimator is judged anyway: that tells what the rule achieves.
+        is_frozen = isinstance(self.estimator, FrozenEstimator)
+        judged, rows = self._fit_and_summarize(
+            X, y, routed, judge, needs_data=is_frozen or not needs_no_data
+        )
         if not isinstance(self.uncertainty_score_, FrozenEstimator):
             self.uncertainty_score_.fit(estimator=self.estimator_)
         return (*judged, rows) if judged else None
