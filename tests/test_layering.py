@@ -15,6 +15,7 @@ FLOORS = {
     "_validation": 0,
     "curves": 1,
     "losses": 1,
+    "decoding": 2,
     "_network": 1,
     "_response": 2,
     "selection": 2,
@@ -29,7 +30,10 @@ FLOORS = {
     "_score_fitting": 4,
     "_selective": 4,
     "_selective_base": 4,
+    "_expected_loss": 4,
+    "_item_probabilities": 4,
     "_selective_regressor": 4,
+    "_wrapper": 4,
     "datasets": 5,
     "metrics": 5,
 }
@@ -38,7 +42,7 @@ FLOORS = {
 ONE_ROOM = {room for room, floor in FLOORS.items() if floor == 4}
 
 # They never see an estimator: each function is tested on arrays.
-ARRAYS_ONLY = {"curves", "losses", "selection"}
+ARRAYS_ONLY = {"curves", "decoding", "losses", "selection"}
 OF_ESTIMATORS = (
     "sklearn.base",
     "sklearn.frozen",

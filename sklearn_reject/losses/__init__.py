@@ -1,9 +1,26 @@
-"""Task losses, and the loss that orders samples by their risk.
+"""Task losses, losses of sets, and the loss that orders samples by their risk.
 
-A task loss is what it costs to predict one label when the truth is another.
+A task loss is what it costs to predict one label when the truth is another. A set loss
+is what it costs to predict a set of items, and depends on the confusion matrix only.
 """
 
+from sklearn_reject.losses._check_set_loss import check_set_loss
+from sklearn_reject.losses._fractional_linear import FractionalLinearLoss
+from sklearn_reject.losses._named_set_losses import (
+    AMLoss,
+    AUCLoss,
+    BalancedAccuracyLoss,
+    FBetaLoss,
+    GMeanLoss,
+    GTPPRLoss,
+    HammingLoss,
+    HMeanLoss,
+    JaccardLoss,
+    PrecisionLoss,
+    RecallLoss,
+)
 from sklearn_reject.losses._sele import sele_loss_and_gradient
+from sklearn_reject.losses._set_loss import CallableSetLoss, SetLoss
 from sklearn_reject.losses._task import (
     AbsoluteLoss,
     CallableLoss,
@@ -15,12 +32,27 @@ from sklearn_reject.losses._task import (
 )
 
 __all__ = [
+    "AMLoss",
+    "AUCLoss",
     "AbsoluteLoss",
+    "BalancedAccuracyLoss",
     "CallableLoss",
+    "CallableSetLoss",
     "CostMatrixLoss",
+    "FBetaLoss",
+    "FractionalLinearLoss",
+    "GMeanLoss",
+    "GTPPRLoss",
+    "HMeanLoss",
+    "HammingLoss",
+    "JaccardLoss",
+    "PrecisionLoss",
+    "RecallLoss",
+    "SetLoss",
     "SquaredLoss",
     "TaskLoss",
     "ZeroOneLoss",
     "check_loss",
+    "check_set_loss",
     "sele_loss_and_gradient",
 ]

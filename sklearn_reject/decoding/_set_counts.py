@@ -1,0 +1,153 @@
+"""Confusion matrices of predicted sets, in each form that sets come in."""
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.multiclass import unique_labels
+
+from sklearn_reject._validation import check_same_length, index_labels
+from sklearn_reject.decoding._groups import number_groups
+
+
+def count_sets(y_true, y_pred, *, groups=None, pos_label=1, labels=None):
+    """Return the confusion matrix of each set.
+
+    Parameters
+    ----------
+    y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
+        True labels, or indicators of the positive items.
+
+    y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
+        Predicted labels, or indicators of the predicted items.
+
+    groups : array-like of shape (n_samples,), default=None
+        The set of each sample, where both are vectors.
+
+    pos_label : label, default=1
+        Label of the positive samples, where both are vectors.
+
+    labels : array-like of shape (n_items,), default=None
+        Labels in the order of the columns, where only `y_true` is a vector.
+
+    Returns
+    -------
+    tp, fp, fn, tn : ndarray of shape (n_sets,)
+        Counts.
+    """
+    y_true, y_pred = _as_array(y_true), _as_array(y_pred)
+    shapes = y_true.ndim, y_pred.ndim
+    if shapes == (1, 1):
+        return _count_groups(y_true, y_pred, groups, pos_label)
+    if shapes not in ((2, 2), (1, 2)):
+        raise ValueError(
+            "y_true and y_pred must both be vectors of labels, both be matrices of "
+            "indicators, or be a vector of labels and a matrix with a column for each "
+            f"class, got shapes {y_true.shape} and {y_pred.shape}."
+        )
+    if groups is not None:
+        raise ValueError(
+            f"groups say which labels of a vector form a set, but y_pred has shape "
+            f"{y_pred.shape}: each row is a set. Leave groups out."
+        )
+    y_pred = _check_indicators(y_pred, "y_pred")
+    if y_true.ndim == 1:
+        y_true = _one_hot(y_true, y_pred.shape, labels)
+    return _count_rows(_check_indicators(y_true, "y_true"), y_pred)
+
+
+def _as_array(y):
+    if not issparse(y):
+        return np.asarray(y)
+    y = csr_array(y, copy=True)
+    y.sum_duplicates()
+    return y
+
+
+def _count_groups(y_true, y_pred, groups, pos_label):
+    check_same_length(len(y_true), y_pred=y_pred)
+    if len(y_true) == 0:
+        raise ValueError("y_true is empty: at least one sample is needed.")
+    _check_binary(unique_labels(y_true, y_pred), pos_label)
+    sets, n_sets = number_groups(groups, len(y_true))
+    # Truth and prediction as the digits of a number, one for each cell.
+    cell = 2 * (y_true == pos_label) + (y_pred == pos_label)
+    counts = np.bincount(4 * sets + cell, minlength=4 * n_sets).reshape(n_sets, 4)
+    tn, fp, fn, tp = counts.T
+    return tp, fp, fn, tn
+
+
+def _check_binary(labels, pos_label):
+    if len(labels) > 2:
+        raise ValueError(
+            f"y_true and y_pred hold {len(labels)} labels, {labels.tolist()}. Compare "
+            "them with the positive one, or pass as y_pred the predicted sets of "
+            "classes, of shape (n_samples, n_classes)."
+        )
+    is_other_kind = isinstance(pos_label, str) != isinstance(labels[0], str)
+    if pos_label not in labels.tolist() and (len(labels) == 2 or is_other_kind):
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the labels {labels.tolist()}. Pass "
+            "the one that is positive."
+        )
+
+
+def _check_indicators(y, name):
+    """Return a matrix of zeros and ones as one of booleans, dense or sparse."""
+    values = y.data if issparse(y) else y
+    if 0 in y.shape:
+        raise ValueError(f"{name} is empty, of shape {y.shape}: pass at least one set.")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must hold 0 and 1, a column for each item, got an array of dtype "
+            f"{y.dtype}. Make indicators with MultiLabelBinarizer."
+        )
+    flags = values.astype(bool)
+    if not np.array_equal(flags, values):
+        raise ValueError(
+            f"{name} must hold 0 and 1, a column for each item, got "
+            f"{values[flags != values][0]}."
+        )
+    return y.astype(bool)
+
+
+def _one_hot(y_true, shape, labels):
+    if len(y_true) != shape[0]:
+        raise ValueError(
+            f"y_pred has {shape[0]} rows for {len(y_true)} labels in y_true. Pass one "
+            "set of classes a label."
+        )
+    classes = np.unique(y_true) if labels is None else np.asarray(labels)
+    if classes.shape != shape[1:] or len(np.unique(classes)) != len(classes):
+        raise ValueError(
+            f"y_pred has {shape[1]} columns for the classes {classes.tolist()}. Pass "
+            "labels, the class of each column."
+        )
+    index, unknown = index_labels(y_true, classes)
+    if unknown.any():
+        raise ValueError(
+            f"y_true holds the label {y_true[unknown].tolist()[0]!r}, not among the "
+            f"labels {classes.tolist()} of the columns."
+        )
+    ones = np.ones(len(index), dtype=bool)
+    return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)
+
+
+def _count_rows(y_true, y_pred):
+    if y_true.shape != y_pred.shape:
+        raise ValueError(
+            "y_true and y_pred must have the same shape, got "
+            f"{y_true.shape} and {y_pred.shape}."
+        )
+    if issparse(y_true) or issparse(y_pred):
+        y_true, y_pred = csr_array(y_true), csr_array(y_pred)
+        tp, k, positives = map(_row_counts, (y_true.multiply(y_pred), y_pred, y_true))
+    else:
+        tp, k, positives = (
+            np.count_nonzero(part, axis=1) for part in (y_true & y_pred, y_pred, y_true)
+        )
+    return tp, k - tp, positives - tp, y_true.shape[1] - k - positives + tp
+
+
+def _row_counts(matrix):
+    matrix = csr_array(matrix)
+    matrix.eliminate_zeros()
+    return np.diff(matrix.indptr)

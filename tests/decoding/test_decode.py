@@ -1,0 +1,430 @@
+"""The best set against all 2^n sets, in vectors, groups and rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_reject.decoding import decode, expected_loss_curve
+from sklearn_reject.decoding._best_size import expected_rates
+from sklearn_reject.losses import CallableSetLoss, check_set_loss
+from tests.decoding.set_oracle import (
+    KINDS,
+    LOSSES,
+    ZERO_DIVISIONS,
+    draw_probabilities,
+    expected_losses_by_enumeration,
+    outcomes,
+    priced,
+    probabilities,
+)
+
+TOL = 1e-11
+
+
+@st.composite
+def problems(draw, max_size=7):
+    """Draw (eta in any order, loss, bounds), bounds that the loss needs among them."""
+    eta = draw(probabilities(max_size=max_size))
+    eta = np.random.default_rng(draw(st.integers(0, 99))).permutation(eta)
+    loss = LOSSES[draw(st.sampled_from(sorted(LOSSES)))]
+    low, high = 0, None
+    if draw(st.booleans()):
+        low = draw(st.integers(0, len(eta)))
+        high = draw(st.none() | st.integers(low, len(eta) + 2))
+    if "min_positive" in loss.needs_bounds:
+        low, high = max(low, 1), None if high is None else max(high, 1)
+    if "max_positive" in loss.needs_bounds and high is None:
+        high = len(eta)
+    return eta, loss, {"min_positive": low, "max_positive": high}
+
+
+def row_of(mask):
+    """Return the row of a set among `outcomes`."""
+    return int(mask @ (1 << np.arange(len(mask))))
+
+
+@given(problem=problems())
+def test_no_set_is_better(problem):
+    eta, loss, bounds = problem
+    mask, expected_loss = decode(eta, loss=loss, **bounds)
+    losses = expected_losses_by_enumeration(eta, loss, sets="all")
+    sizes = outcomes(len(eta)).sum(axis=1)
+    high = len(eta) if bounds["max_positive"] is None else bounds["max_positive"]
+    allowed = (sizes >= bounds["min_positive"]) & (sizes <= high)
+    tolerance = TOL * max(1.0, np.abs(losses).max())
+    assert mask.shape == eta.shape
+    assert mask.dtype == bool
+    assert allowed[row_of(mask)]
+    assert abs(losses[row_of(mask)] - losses[allowed].min()) <= tolerance
+    assert abs(expected_loss - losses[allowed].min()) <= tolerance
+
+
+@given(problem=problems(max_size=25))
+def test_the_set_is_the_top_of_the_least_loss(problem):
+    """The smallest of equals; of equal items the first."""
+    eta, loss, bounds = problem
+    mask, expected_loss = decode(eta, loss=loss, **bounds)
+    order = sorted(range(len(eta)), key=lambda i: (-eta[i], i))
+    curve = expected_loss_curve(eta[order], loss=loss)
+    scale = max(1.0, np.abs(curve).max())
+    sizes = np.arange(len(curve))
+    high = len(eta) if bounds["max_positive"] is None else bounds["max_positive"]
+    allowed = (sizes >= bounds["min_positive"]) & (sizes <= high)
+    best = curve[allowed].min()
+    k = mask.sum()
+    assert set(np.flatnonzero(mask)) == set(order[:k])
+    assert allowed[k]
+    assert curve[k] <= best + 1e-12 * scale
+    assert expected_loss == curve[k]
+    assert (curve[allowed & (sizes < k)] > best + 1e-12 * scale).all()
+
+
+def test_ties_first_come_first():
+    mask, _ = decode([0.2, 0.5, 0.5, 0.5], loss="am", min_positive=2, max_positive=2)
+    assert mask.tolist() == [False, True, True, False]
+    mask, _ = decode([0.3, 0.3], loss="precision", min_positive=1)
+    assert mask.tolist() == [True, False]
+
+
+def test_the_smallest_set_of_equals():
+    assert decode([0.5, 0.5, 0.5], loss="zero_one")[0].sum() == 0
+    # Whether one of two sure items, or one of no use, is added: all the same.
+    mask, _ = decode([1.0, 0.0, 0.0], loss="recall", max_positive=3)
+    assert mask.tolist() == [True, False, False]
+    mask, _ = decode([1.0, 1.0, 0.5], loss="precision", min_positive=1)
+    assert mask.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-13, 1.0, 1e13, 1e300])
+def test_losses_of_any_scale(scale):
+    eta = [0.9, 0.8, 0.3, 0.5]
+    for loss in (
+        lambda tp, fp, fn, tn: scale * (fp + fn),
+        [[0, -2 * scale, scale, scale], [1, 0, 0, 0]],
+    ):
+        mask, expected_loss = decode(eta, loss=loss)
+        assert mask.tolist() == [True, True, False, False]
+        unit = 1.0 if callable(loss) else 0.25
+        assert expected_loss == pytest.approx(1.1 * unit * scale, rel=1e-14, abs=0)
+
+
+def test_equal_sizes_but_for_rounding():
+    """Then nothing is predicted."""
+    constant = CallableSetLoss(lambda tp, fp, fn, tn: 0.1 + 0.0 * tp)
+    one = check_set_loss([[0.1, 0, 0.2, 0.3]] * 2)
+    # (fp - tp) / n: nothing is expected of any size.
+    balance = check_set_loss([[0, -2, 1, 0], [1, 0, 0, 0]])
+    for loss in (constant, one, balance):
+        for n in (7, 300):
+            assert not decode([0.5] * n, loss=loss)[0].any()
+
+
+def test_second_minimum_of_nkrd16():
+    """Where algorithm 1 stops, one item is predicted."""
+    mask, expected_loss = decode([1.0, *[0.307] * 8], loss="f_beta")
+    one = expected_loss_curve([1.0, *[0.307] * 8], loss="f_beta")[1]
+    assert mask.sum() > 2
+    assert expected_loss < one - 1e-4
+
+
+# All or nothing
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_certain_items(n):
+    for key, loss in LOSSES.items():
+        if key[0] in ("fractional_linear", "callable") or loss.needs_bounds:
+            continue
+        mask, expected_loss = decode(np.ones(n), loss=loss)
+        z = loss.zero_division
+        if key[0] in ("am", "g_mean", "h_mean"):  # there are no negatives
+            one_rate = {
+                "am": (1 + z) / 2,
+                "g_mean": np.sqrt(z),
+                "h_mean": 2 * z / (1 + z),
+            }
+            assert expected_loss == pytest.approx(1 - one_rate[key[0]], abs=1e-12)
+        else:
+            assert mask.all()
+            assert expected_loss == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_impossible_items(n):
+    for key, loss in LOSSES.items():
+        if key[0] in ("fractional_linear", "callable") or loss.needs_bounds:
+            continue
+        mask, expected_loss = decode(np.zeros(n), loss=loss)
+        assert not mask.any()
+        assert expected_loss == pytest.approx(float(loss(0, 0, 0, n)), abs=1e-12)
+
+
+def test_one_item():
+    mask, expected_loss = decode([0.6], loss="zero_one")
+    assert mask.tolist() == [True]
+    assert type(expected_loss) is float
+    assert expected_loss == pytest.approx(0.4)
+
+
+def test_integers_and_booleans_are_probabilities():
+    for eta in ([1, 0, 1], [True, False, True], np.array([1, 0, 1], dtype=np.float32)):
+        assert decode(eta, loss="jaccard")[0].tolist() == [True, False, True]
+
+
+def test_rounding_beyond_the_interval():
+    mask, expected_loss = decode([1 + 1e-10, -1e-10], loss="jaccard")
+    assert mask.tolist() == [True, False]
+    assert expected_loss == pytest.approx(0.0, abs=1e-12)
+
+
+# Rows and groups
+
+
+@given(
+    kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=5),
+    key=st.sampled_from(sorted(LOSSES)),
+    n=st.integers(1, 12),
+)
+def test_rows_are_sets(kinds, key, n):
+    rng = np.random.default_rng(n)
+    eta = np.array(
+        [rng.permutation(draw_probabilities(kind, n, rng)) for kind in kinds]
+    )
+    options = {"loss": LOSSES[key], "min_positive": 1, "max_positive": n}
+    masks, losses = decode(eta, **options)
+    assert masks.shape == eta.shape
+    assert losses.shape == (len(eta),)
+    for row, mask, loss in zip(eta, masks, losses, strict=True):
+        single, expected_loss = decode(row, **options)
+        assert loss == pytest.approx(expected_loss, abs=TOL)
+        np.testing.assert_array_equal(mask, single)
+
+
+@st.composite
+def grouped_items(draw):
+    n = draw(st.integers(1, 20))
+    eta = np.array(draw(st.lists(st.integers(0, 10), min_size=n, max_size=n))) / 10
+    return eta, np.array(draw(st.lists(st.integers(-2, 3), min_size=n, max_size=n)))
+
+
+@given(items=grouped_items(), key=st.sampled_from(sorted(LOSSES)))
+def test_groups_are_single_calls(items, key):
+    eta, groups = items
+    options = {"loss": LOSSES[key], "min_positive": 1, "max_positive": 4}
+    mask, losses = decode(eta, groups=groups, **options)
+    assert mask.shape == eta.shape
+    for loss, group in zip(losses, np.unique(groups), strict=True):
+        single, expected_loss = decode(eta[groups == group], **options)
+        np.testing.assert_array_equal(mask[groups == group], single)
+        assert loss == pytest.approx(expected_loss, abs=TOL)
+
+
+def test_groups_may_have_names():
+    eta = [0.9, 0.2, 0.8, 0.1]
+    mask, losses = decode(eta, loss="zero_one", groups=["b", "a", "b", "a"])
+    assert mask.tolist() == [True, False, True, False]
+    np.testing.assert_allclose(losses, [0.15, 0.15])
+    one, losses = decode(eta, loss="zero_one", groups=[7, 7, 7, 7])
+    assert one.tolist() == mask.tolist()
+    assert losses.shape == (1,)
+
+
+def test_two_jobs_do_the_same():
+    rng = np.random.default_rng(0)
+    eta = rng.beta(0.5, 2, (7, 9))
+    for options in (
+        {"loss": "f_beta"},
+        {"loss": priced},
+        {"loss": "auc", "min_positive": 1, "max_positive": 8},
+    ):
+        mask, losses = decode(eta, **options)
+        same, equal = decode(eta, n_jobs=2, **options)
+        np.testing.assert_array_equal(mask, same)
+        np.testing.assert_allclose(losses, equal, rtol=0, atol=TOL)
+
+
+def test_many_rows_in_chunks():
+    """More rows than are worked on at once."""
+    rng = np.random.default_rng(0)
+    eta = rng.choice([0.1, 0.3, 0.6, 0.9], (10_000, 4))
+    mask, losses = decode(eta, loss="jaccard")
+    for row in (0, 4095, 4096, 9999):
+        single, expected_loss = decode(eta[row], loss="jaccard")
+        np.testing.assert_array_equal(mask[row], single)
+        assert losses[row] == pytest.approx(expected_loss, abs=TOL)
+
+
+# G-mean and H-mean of long sets, of which bounds rule most sizes out
+
+
+@pytest.mark.parametrize("z", ZERO_DIVISIONS)
+@pytest.mark.parametrize("name", ["g_mean", "h_mean"])
+def test_certified_sizes_are_the_best(name, z):
+    rng = np.random.default_rng(1)
+    for kind in KINDS:
+        eta = draw_probabilities(kind, 400, rng)
+        curve = expected_loss_curve(eta, loss=name, zero_division=z)
+        low = int(rng.integers(0, 400))
+        for bounds in ((0, None), (low, 400), (0, low), (low, low)):
+            mask, expected_loss = decode(
+                eta,
+                loss=name,
+                zero_division=z,
+                min_positive=bounds[0],
+                max_positive=bounds[1],
+            )
+            allowed = curve[bounds[0] : (400 if bounds[1] is None else bounds[1]) + 1]
+            assert expected_loss == pytest.approx(allowed.min(), abs=2e-12)
+            assert curve[mask.sum()] <= allowed.min() + 2e-12
+            assert bounds[0] <= mask.sum() < bounds[0] + len(allowed)
+
+
+@pytest.mark.parametrize("name", ["g_mean", "h_mean"])
+def test_long_rows_and_groups(name):
+    rng = np.random.default_rng(2)
+    eta = rng.beta(0.3, 3, (2, 300))
+    masks, losses = decode(eta, loss=name)
+    groups = np.repeat([1, 0], 300)
+    mask, of_groups = decode(eta.ravel(), loss=name, groups=groups)
+    np.testing.assert_array_equal(mask, masks.ravel())
+    np.testing.assert_array_equal(of_groups, losses[::-1])
+    for row, expected_loss in zip(eta, losses, strict=True):
+        curve = expected_loss_curve(np.sort(row)[::-1], loss=name)
+        assert expected_loss == pytest.approx(curve.min(), abs=2e-12)
+
+
+@given(eta=probabilities(max_size=10), z=st.sampled_from(ZERO_DIVISIONS))
+def test_expected_rates(eta, z):
+    tpr, tnr = expected_rates(eta, z)
+    missed = expected_losses_by_enumeration(
+        eta, check_set_loss("recall", zero_division=z)
+    )
+    np.testing.assert_allclose(tpr, 1 - missed, rtol=0, atol=1e-12)
+    both = expected_losses_by_enumeration(eta, check_set_loss("am", zero_division=z))
+    np.testing.assert_allclose(tpr + tnr, 2 - 2 * both, rtol=0, atol=2e-12)
+    for name in ("g_mean", "h_mean"):
+        loss = check_set_loss(name, zero_division=z)
+        scores = 1 - expected_losses_by_enumeration(eta, loss)
+        assert (loss.mean_of_rates(tpr, tnr) >= scores - 1e-12).all()
+
+
+# Exactly one is true
+
+
+@given(
+    masses=st.lists(st.integers(0, 5), min_size=1, max_size=6),
+    key=st.sampled_from(sorted(LOSSES)),
+)
+def test_multinomial_sets(masses, key):
+    masses[0] += 1
+    eta = np.array(masses) / sum(masses)
+    n, loss = len(eta), LOSSES[key]
+    options = {"loss": loss, "min_positive": 1, "max_positive": n}
+    mask, expected_loss = decode(eta, distribution="multinomial", **options)
+    sets = outcomes(n)[1:].astype(bool)
+
+    def expected(chosen):
+        k = chosen.sum()
+        tables = [(t, k - t, 1 - t, n - 1 - k + t) for t in chosen.astype(int)]
+        return sum(
+            p * float(loss(*table)) for p, table in zip(eta, tables, strict=True)
+        )
+
+    best = min(expected(chosen) for chosen in sets)
+    assert expected_loss == pytest.approx(best, abs=1e-13)
+    assert expected(mask) == pytest.approx(best, abs=1e-13)
+
+
+def test_multinomial_groups_and_rows():
+    eta = np.array([[0.5, 0.3, 0.2], [0.1, 0.9, 0.0]])
+    options = {"loss": "f_beta", "beta": 2.0, "distribution": "multinomial"}
+    masks, losses = decode(eta, **options)
+    assert masks.tolist() == [[True, True, True], [False, True, False]]
+    mask, of_groups = decode(eta.ravel(), groups=[0, 0, 0, 1, 1, 1], **options)
+    np.testing.assert_array_equal(mask, masks.ravel())
+    np.testing.assert_array_equal(of_groups, losses)
+
+
+# Warnings and bad input
+
+
+def test_input_is_not_changed():
+    eta = np.array([[0.3, 1 + 1e-10, -1e-10], [0.1, 0.2, 0.2]])
+    before = eta.copy()
+    eta.flags.writeable = False
+    for loss in ("f_beta", "h_mean", priced):
+        decode(eta, loss=loss)
+        decode(eta[0], loss=loss, groups=[1, 0, 1])
+    np.testing.assert_array_equal(eta, before)
+
+
+def test_losses_that_rise_warn():
+    with pytest.warns(UserWarning, match="may then not be the best of all sets"):
+        mask, expected_loss = decode([0.5, 0.3], loss=lambda tp, fp, fn, tn: tp - fp)
+    assert expected_loss == pytest.approx(0.8 - 1.2)
+    assert mask.all()
+    with pytest.warns(UserWarning, match="FractionalLinearLoss.*most probable"):
+        decode([0.5, 0.3], loss=[[0.1, 0.5, 0, 0], [1, 1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"eta": [0.5, np.nan]}, r"eta must hold probabilities in \[0, 1\], got nan"),
+        ({"eta": [0.5, 1.5]}, r"probabilities in \[0, 1\], got 1.5.*Calibrated"),
+        ({"eta": [[0.5, -1e-8]]}, r"probabilities in \[0, 1\], got -1e-08"),
+        ({"eta": []}, r"eta is empty, of shape \(0,\)"),
+        ({"eta": [[], []]}, r"eta is empty, of shape \(2, 0\)"),
+        ({"eta": np.empty((0, 3))}, r"eta is empty, of shape \(0, 3\)"),
+        ({"eta": 0.5}, r"eta must have shape .*got \(\)"),
+        ({"eta": np.full((1, 1, 2), 0.5)}, r"eta must have shape .*got \(1, 1, 2\)"),
+        ({"eta": ["a", "b"]}, "eta must hold numbers"),
+        ({"groups": [0]}, "groups has 1 elements where 2 samples"),
+        ({"groups": [0, 1, 1]}, "groups has 3 elements where 2 samples"),
+        ({"groups": [[0, 1]]}, r"groups must be a vector.*\(1, 2\)"),
+        ({"groups": [0, np.nan]}, "groups contains NaN"),
+        ({"eta": [[0.1, 0.2]], "groups": [0]}, "each row is a set. Leave groups out"),
+        ({"loss": "f1"}, "loss must be one of"),
+        ({"beta": -1.0}, r"beta must be in \]0"),
+        ({"zero_division": 2}, r"zero_division must be in \[0, 1\]"),
+        ({"distribution": "one"}, "distribution must be one of"),
+        ({"distribution": "multinomial"}, "must add up to one .* got 0.7"),
+        (
+            {"distribution": "multinomial", "groups": [0, 1], "eta": [1.0, 0.5]},
+            "must add up to one .* each set .* got 0.5",
+        ),
+        (
+            {"distribution": "multinomial", "groups": [0], "eta": [[0.5, 0.5]]},
+            "each row is a set. Leave groups out",
+        ),
+        ({"min_positive": -1}, "min_positive must be an int >= 0, got -1"),
+        ({"min_positive": 1.0}, "min_positive must be an int >= 0, got 1.0"),
+        ({"max_positive": -2}, "max_positive must be an int >= 0, got -2"),
+        ({"max_positive": True}, "max_positive must be an int >= 0, got True"),
+        ({"min_positive": 3}, "min_positive=3 is above the number of items, 2"),
+        (
+            {"min_positive": 2, "groups": [0, 1]},
+            "min_positive=2 is above the number of items, 1 in the smallest set",
+        ),
+        ({"min_positive": 2, "max_positive": 1}, "is above max_positive=1. Swap"),
+        ({"loss": "auc"}, "AUCLoss.* needs min_positive and max_positive:"),
+        ({"loss": "auc", "max_positive": 1}, "needs min_positive: .*min_positive="),
+        ({"loss": "recall", "min_positive": 1}, "needs max_positive: "),
+        ({"loss": "precision"}, "PrecisionLoss.* needs min_positive: "),
+        (
+            {"loss": lambda tp, fp, fn, tn: 0.5},
+            "must return one number for each confusion matrix",
+        ),
+        (
+            {"loss": lambda tp, fp, fn, tn: fp / np.maximum(fp, 0.0) * np.nan},
+            "must return finite numbers, got nan",
+        ),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_bad_input(arguments, message):
+    arguments = {"eta": [0.2, 0.5], "loss": "f_beta", **arguments}
+    with pytest.raises(ValueError, match=message):
+        decode(arguments.pop("eta"), **arguments)
