@@ -8,9 +8,18 @@ from importlib import import_module
 
 __version__ = "0.1.0.dev0"
 
-_SUBMODULES = ("curves", "datasets", "losses", "metrics", "scores", "selection")
+_SUBMODULES = (
+    "curves",
+    "datasets",
+    "decoding",
+    "losses",
+    "metrics",
+    "scores",
+    "selection",
+)
 _HOMES = {
     "DoubleScoreOODClassifier": "sklearn_reject._double_score",
+    "ExpectedLossDecoder": "sklearn_reject._expected_loss",
     "SelectiveClassifier": "sklearn_reject._selective",
     "SelectiveRegressor": "sklearn_reject._selective_regressor",
     "InfeasibleTargetError": "sklearn_reject.selection",

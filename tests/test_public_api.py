@@ -9,7 +9,15 @@ import pytest
 
 import sklearn_reject
 
-MODULES = ["curves", "datasets", "losses", "metrics", "scores", "selection"]
+MODULES = [
+    "curves",
+    "datasets",
+    "decoding",
+    "losses",
+    "metrics",
+    "scores",
+    "selection",
+]
 
 
 def public_objects():
@@ -140,6 +148,7 @@ def test_metrics_take_the_options_of_their_curves():
 def test_parameters_never_share_a_name_with_a_method():
     for cls in (
         sklearn_reject.DoubleScoreOODClassifier,
+        sklearn_reject.ExpectedLossDecoder,
         sklearn_reject.SelectiveClassifier,
         sklearn_reject.SelectiveRegressor,
     ):

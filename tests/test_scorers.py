@@ -578,6 +578,7 @@ def test_names():
         "neg_aurc",
         "neg_selective_risk_at_precision_recall",
         "neg_selective_risk_at_tpr_fpr",
+        "neg_set_loss",
         "oscr",
         "selective_accuracy",
     ]

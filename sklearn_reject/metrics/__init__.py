@@ -24,6 +24,7 @@ from sklearn_reject.metrics._ood_scorers import (
     neg_selective_risk_at_tpr_fpr_scorer,
     oscr_scorer,
 )
+from sklearn_reject.metrics._plot.expected_loss import ExpectedLossDisplay
 from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
 from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
 from sklearn_reject.metrics._risk_coverage import (
@@ -43,8 +44,11 @@ from sklearn_reject.metrics._scorers import (
     neg_aurc_scorer,
     selective_accuracy_scorer,
 )
+from sklearn_reject.metrics._set_loss import set_loss
+from sklearn_reject.metrics._set_scorers import neg_set_loss_scorer
 
 __all__ = [
+    "ExpectedLossDisplay",
     "OODFrontierDisplay",
     "RiskCoverageDisplay",
     "augrc_score",
@@ -59,6 +63,7 @@ __all__ = [
     "neg_aurc_scorer",
     "neg_selective_risk_at_precision_recall_scorer",
     "neg_selective_risk_at_tpr_fpr_scorer",
+    "neg_set_loss_scorer",
     "ood_aupr_score",
     "ood_auroc_score",
     "ood_precision_recall_curve",
@@ -74,4 +79,5 @@ __all__ = [
     "selective_risk_at_coverage_score",
     "selective_risk_at_precision_recall_score",
     "selective_risk_at_tpr_fpr_score",
+    "set_loss",
 ]

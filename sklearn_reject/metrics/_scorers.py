@@ -18,6 +18,7 @@ from sklearn_reject.metrics._risk_coverage import (
     selective_risk_at_coverage_score,
 )
 from sklearn_reject.metrics._scorer_base import SelectiveScorer
+from sklearn_reject.metrics._set_scorers import neg_set_loss_scorer
 from sklearn_reject.selection import solve_target_coverage
 
 
@@ -258,6 +259,7 @@ _SCORERS = {
         neg_selective_risk_at_precision_recall_scorer
     ),
     "neg_selective_risk_at_tpr_fpr": neg_selective_risk_at_tpr_fpr_scorer,
+    "neg_set_loss": neg_set_loss_scorer,
     "oscr": oscr_scorer,
     "selective_accuracy": selective_accuracy_scorer,
 }
@@ -279,7 +281,8 @@ def get_selective_scorer(name, **params):
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better; that of
+        "neg_set_loss" takes `groups` instead of weights.
 
     Raises
     ------

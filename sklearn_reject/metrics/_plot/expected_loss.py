@@ -1,0 +1,426 @@
+"""Display of the expected loss of a set against its size."""
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sklearn_reject._expected_loss import _as_items
+from sklearn_reject.decoding import decode, expected_loss_curve
+from sklearn_reject.decoding._groups import number_sets
+from sklearn_reject.decoding._indicators import check_indicators
+from sklearn_reject.decoding._probabilities import check_probabilities
+from sklearn_reject.decoding._sets import choose_sets, expected_curves
+from sklearn_reject.losses import check_set_loss
+from sklearn_reject.metrics._plot._drawing import (
+    check_names,
+    curve_styles,
+    draw_curves,
+    find_axes,
+)
+from sklearn_reject.metrics._set_predictions import holds, locate
+
+_STYLE_OF_SEVERAL = {"alpha": 0.6, "color": "C0"}
+_CHOSEN_STYLE = {"marker": "o", "linestyle": ""}
+_REALISED_STYLE = {"linestyle": ":"}
+
+# More curves can neither be told apart nor drawn in short time.
+_MOST_CURVES = 100
+
+
+class ExpectedLossDisplay:
+    """Expected loss of the k most probable items against k, lower is better.
+
+    Make it with :meth:`from_estimator` or :meth:`from_probabilities`; the parameters
+    below are what they compute. Each set has a curve of its own.
+
+    Parameters
+    ----------
+    expected_loss : list of ndarray of shape (n_items + 1,)
+        Expected loss of the k most probable items of a set, k = 0, ..., n_items, one
+        array a set.
+
+    chosen : list of int, default=None
+        Number of items that are predicted, one a set.
+
+    realised : list of ndarray of shape (n_items + 1,), default=None
+        Loss of the k most probable items given the labels, one array a set.
+
+    name : str or list of str, default=None
+        Name of the curves, or of each curve.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D or list of them
+        The curve, a list where there are several.
+
+    chosen_ : matplotlib Line2D, list of them or None
+        The point of each curve that is chosen.
+
+    realised_ : matplotlib Line2D, list of them or None
+        The realised losses.
+
+    ax_ : matplotlib Axes
+        Axes with the curves.
+
+    figure_ : matplotlib Figure
+        Figure with the axes.
+
+    See Also
+    --------
+    sklearn_reject.decoding.expected_loss_curve : The numbers behind a curve.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_reject.metrics import ExpectedLossDisplay
+    >>> display = ExpectedLossDisplay.from_probabilities(
+    ...     [0.9, 0.6, 0.5, 0.2, 0.1], y=[1, 0, 1, 0, 0]
+    ... )
+    >>> display.chosen
+    [3]
+    >>> plt.show()
+    """
+
+    def __init__(self, expected_loss, *, chosen=None, realised=None, name=None):
+        self.expected_loss = expected_loss
+        self.chosen = chosen
+        self.realised = realised
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X, *, y=None, groups=None, name=None, ax=None, **plot_options
+    ):
+        """Draw the curves of the sets that a fitted classifier predicts.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted :class:`~sklearn_reject.ExpectedLossDecoder`, also inside a pipeline
+            or a search. The size that it predicts is marked on each curve, whatever its
+            strategy.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples. They are one set, or one for each of the `groups`, where there are
+            two classes; else each has a curve of its own.
+
+        y : {array-like, sparse matrix} of shape (n_samples,) or \
+                (n_samples, n_labels), default=None
+            True labels, for the realised loss.
+
+        groups : array-like of shape (n_samples,), default=None
+            Samples of equal value are a set, where there are two classes.
+
+        name : str or list of str, default=None
+            Name in the legend, or one a set. None takes the class name of the
+            estimator.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        **plot_options : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ExpectedLossDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If there is no ExpectedLossDecoder, or there are more than 100 sets.
+        """
+        name = type(estimator).__name__ if name is None else name
+        decoder, X = _locate_decoder(estimator, X)
+        eta, chooser = decoder._ask(X, groups)
+        _check_number_of_curves(eta.shape, groups)
+        eta = eta.toarray() if issparse(eta) else eta
+        mask, _ = choose_sets(eta, chooser, groups=groups)
+        truth = None if y is None else _items_of_labels(decoder, y)
+        display = cls(
+            expected_curves(eta, chooser, groups=groups),
+            chosen=_count_chosen(mask, groups),
+            realised=_realise(eta, truth, groups, decoder.set_loss_),
+            name=name,
+        )
+        return display.plot(ax, **plot_options)
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        eta,
+        *,
+        y=None,
+        loss="f_beta",
+        beta=1.0,
+        zero_division=0.0,
+        distribution="independent",
+        groups=None,
+        min_positive=0,
+        max_positive=None,
+        name=None,
+        ax=None,
+        **plot_options,
+    ):
+        """Draw the curve of each set of items, and the size of the least loss.
+
+        Parameters
+        ----------
+        eta : array-like of shape (n_items,) or (n_sets, n_items)
+            Probability of each item to be positive, in any order. A vector is one set,
+            or one for each of the `groups`; in a matrix each row is a set.
+
+        y : {array-like, sparse matrix} of the shape of `eta`, default=None
+            Whether each item is positive, as 0 and 1, for the realised loss.
+
+        loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
+            Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+
+        beta : float > 0, default=1.0
+            Weight of recall in the loss "f_beta".
+
+        zero_division : float in [0, 1], default=0.0
+            What a score is where it is 0/0.
+
+        distribution : {"independent", "multinomial"}, default="independent"
+            Whether items are positive independently of each other, or exactly one of
+            them is.
+
+        groups : array-like of shape (n_items,), default=None
+            The set of each item of a vector.
+
+        min_positive : int >= 0, default=0
+            Least number of items that may be chosen.
+
+        max_positive : int >= 0, default=None
+            Largest number of items that may be chosen. None for no bound.
+
+        name : str or list of str, default=None
+            Name in the legend, or one a set.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        **plot_options : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ExpectedLossDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If a probability is NaN or not in [0, 1], `y` has another shape or holds
+            anything but 0 and 1, there are more than 100 sets, an option is invalid,
+            or the loss needs bounds.
+        """
+        loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
+        eta = check_probabilities(eta)
+        _check_number_of_curves(eta.shape, groups)
+        options = {"loss": loss, "distribution": distribution}
+        bounds = {"min_positive": min_positive, "max_positive": max_positive}
+        mask, _ = decode(eta, groups=groups, **options, **bounds)
+        rows = _rows_of_sets(eta, groups)
+        display = cls(
+            [expected_loss_curve(eta.ravel()[part], **options) for part in rows],
+            chosen=_count_chosen(mask, groups),
+            realised=_realise(eta, y, groups, loss),
+            name=name,
+        )
+        return display.plot(ax, **plot_options)
+
+    def plot(
+        self,
+        ax=None,
+        *,
+        name=None,
+        plot_chosen=None,
+        plot_realised=None,
+        curve_kwargs=None,
+        chosen_kwargs=None,
+        realised_kwargs=None,
+    ):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        name : str or list of str, default=None
+            Name of the curves, or of each curve. None takes that of the display.
+
+        plot_chosen : bool, default=None
+            Whether to mark the number of items that are predicted. None does it where
+            it is known.
+
+        plot_realised : bool, default=None
+            Whether to draw the realised losses. None does it where they are known.
+
+        curve_kwargs : dict or list of dict, default=None
+            Passed to matplotlib's `plot` for all curves, or for each.
+
+        chosen_kwargs, realised_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the points, and for the realised losses.
+
+        Returns
+        -------
+        display : ExpectedLossDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there are not as many names or `curve_kwargs` as curves, or something is
+            wanted that the display does not have.
+        """
+        plot_chosen = self._is_wanted("chosen", plot_chosen)
+        plot_realised = self._is_wanted("realised", plot_realised)
+        self.ax_ = find_axes(ax, "ExpectedLossDisplay", "expected_loss_curve")
+        self.figure_ = self.ax_.figure
+        shared = _STYLE_OF_SEVERAL if len(self.expected_loss) > 1 else {}
+        styles = curve_styles(curve_kwargs, len(self.expected_loss), shared)
+        legend = self._legend(self.name if name is None else name)
+        self.line_ = self._draw(self.expected_loss, legend, styles)
+        self.chosen_ = self.realised_ = None
+        if plot_realised:
+            self.realised_ = self._draw_realised(realised_kwargs or {})
+        if plot_chosen:
+            self.chosen_ = self._draw_chosen(chosen_kwargs or {})
+        self._finish_axes(plot_realised)
+        return self
+
+    def _is_wanted(self, name, wanted):
+        known = getattr(self, name) is not None
+        if wanted and not known:
+            raise ValueError(
+                f"plot_{name}=True, but the display has no `{name}`. Pass {name}= to "
+                "the constructor, or make it with from_probabilities, and y= where the "
+                "realised losses are wanted."
+            )
+        return known if wanted is None else wanted
+
+    def _draw(self, losses, legend, styles):
+        points = [(np.arange(len(part)), part) for part in losses]
+        return draw_curves(self.ax_, points, legend, styles)
+
+    def _draw_realised(self, user):
+        lines = np.atleast_1d(self.line_)
+        styles = [
+            {**_REALISED_STYLE, "color": line.get_color(), "alpha": line.get_alpha()}
+            for line in lines
+        ]
+        legend = ["realised loss"] + [None] * (len(lines) - 1)
+        styles = [{**style, **user} for style in styles]
+        return self._draw(self.realised, legend, styles)
+
+    def _draw_chosen(self, user):
+        lines = np.atleast_1d(self.line_)
+        styles = [
+            {"color": line.get_color(), **_CHOSEN_STYLE, **user} for line in lines
+        ]
+        points = [
+            ([k], [loss]) for k, loss in zip(self.chosen, self._attained(), strict=True)
+        ]
+        return draw_curves(self.ax_, points, [None] * len(lines), styles)
+
+    def _attained(self):
+        """Return the expected loss of each set that is chosen."""
+        pairs = zip(self.expected_loss, self.chosen, strict=True)
+        return [loss[k] for loss, k in pairs]
+
+    def _finish_axes(self, has_realised):
+        ylabel = "Loss" if has_realised else "Expected loss"
+        self.ax_.set(xlabel="Number of predicted items k", ylabel=ylabel)
+        drawn = self.expected_loss + (self.realised if has_realised else [])
+        if min(part.min() for part in drawn) >= 0:
+            self.ax_.set_ylim(bottom=0, auto=True)
+        if self.ax_.get_legend_handles_labels()[1]:
+            self.ax_.legend(loc="best")
+
+    def _legend(self, name):
+        """Return the label of each curve; None leaves it out of the legend."""
+        n_curves = len(self.expected_loss)
+        if isinstance(name, list):
+            pairs = zip(check_names(name, n_curves), self._describe_each(), strict=True)
+            return [_label(*pair) for pair in pairs]
+        if n_curves == 1:
+            return [_label(name, *self._describe_each())]
+        return [_label(name, self._describe_all())] + [None] * (n_curves - 1)
+
+    def _describe_each(self):
+        if self.chosen is None:
+            return [None] * len(self.expected_loss)
+        pairs = zip(self.chosen, self._attained(), strict=True)
+        return [f"k = {k}, E[loss] = {loss:.4g}" for k, loss in pairs]
+
+    def _describe_all(self):
+        if self.chosen is None:
+            return None
+        mean = np.mean(self._attained())
+        return f"{len(self.chosen)} sets, mean E[loss] = {mean:.4g}"
+
+
+def _label(name, value):
+    if value is None:
+        return name
+    return value if name is None else f"{name} ({value})"
+
+
+def _locate_decoder(estimator, X):
+    if not holds(estimator, _is_decoder):
+        raise ValueError(
+            "estimator must be a fitted ExpectedLossDecoder, or a pipeline or a search "
+            f"with one, got {type(estimator).__name__}. Use from_probabilities instead."
+        )
+    return locate(estimator, X, _is_decoder)
+
+
+def _is_decoder(estimator):
+    return hasattr(estimator, "expected_loss_curves")
+
+
+def _items_of_labels(decoder, y):
+    """Return whether each item is positive, in the form of the probabilities."""
+    y = decoder._check_y(y)
+    return _as_items(y, decoder._known_classes, decoder._positive)
+
+
+def _check_number_of_curves(shape, groups):
+    n_sets = len(number_sets(shape, groups)[1])
+    if n_sets > _MOST_CURVES:
+        raise ValueError(
+            f"{n_sets} sets are too many to be drawn, a curve each. Pass at most "
+            f"{_MOST_CURVES} of them."
+        )
+
+
+def _rows_of_sets(eta, groups):
+    """Return the items of each set, the most probable first, ties as they come."""
+    numbers, sizes = number_sets(eta.shape, groups)
+    order = np.lexsort((-eta.ravel(), numbers))
+    return np.split(order, np.cumsum(sizes)[:-1])
+
+
+def _count_chosen(mask, groups):
+    numbers, sizes = number_sets(mask.shape, groups)
+    return np.bincount(numbers[mask.ravel()], minlength=len(sizes)).tolist()
+
+
+def _realise(eta, y, groups, loss):
+    """Return the loss of the k most probable items of each set, for all k."""
+    if y is None:
+        return None
+    y = check_indicators(y, eta.shape).ravel()
+    return [_realised_curve(y[part], loss) for part in _rows_of_sets(eta, groups)]
+
+
+def _realised_curve(positive, loss):
+    k = np.arange(len(positive) + 1)
+    tp = np.append(0, np.cumsum(positive))
+    fn = tp[-1] - tp
+    return loss(tp, k - tp, fn, len(positive) - k - fn)

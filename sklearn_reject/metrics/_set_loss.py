@@ -1,0 +1,129 @@
+"""Realised losses of predicted sets."""
+
+import numpy as np
+
+from sklearn_reject._validation import check_option, check_sample_weight
+from sklearn_reject.decoding._set_counts import count_sets
+from sklearn_reject.losses import check_set_loss
+
+
+def set_loss(
+    y_true,
+    y_pred,
+    *,
+    loss="f_beta",
+    beta=1.0,
+    zero_division=0.0,
+    groups=None,
+    pos_label=1,
+    labels=None,
+    average="mean",
+    sample_weight=None,
+):
+    """Compute the loss of predicted sets from their confusion matrices.
+
+    Lower is better. What a set is depends on the shapes:
+
+    - `y_true` and `y_pred` of shape (n_samples,), two labels: the samples are one set,
+      or one for each of the `groups`.
+    - Both of shape (n_sets, n_items), indicators: each row is a set, as in multilabel
+      problems.
+    - `y_true` of shape (n_sets,), labels, and `y_pred` of shape (n_sets, n_items),
+      indicators: each row is a set of classes, one of which is the true one.
+
+    Parameters
+    ----------
+    y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
+        True labels, or indicators of the positive items, 0 and 1.
+
+    y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
+        Predicted labels, or indicators of the predicted items, 0 and 1.
+
+    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
+        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+
+    beta : float > 0, default=1.0
+        Weight of recall in the loss "f_beta".
+
+    zero_division : float in [0, 1], default=0.0
+        What a score is where it is 0/0, as in the metrics of scikit-learn.
+
+    groups : array-like of shape (n_samples,), default=None
+        The set of each sample, where both are vectors.
+
+    pos_label : label, default=1
+        Label of the positive samples, where both are vectors.
+
+    labels : array-like of shape (n_items,), default=None
+        Classes in the order of the columns, where only `y_true` is a vector. None takes
+        the sorted labels that occur.
+
+    average : {"mean", None}, default="mean"
+        Whether to return the mean over the sets, or the loss of each.
+
+    sample_weight : array-like of shape (n_sets,), default=None
+        Non-negative weights of the sets in the mean.
+
+    Returns
+    -------
+    loss : float or ndarray of shape (n_sets,)
+        The mean loss, or that of each set: in the order of the rows or of the sorted
+        groups. In [0, 1], but for a loss of the user.
+
+    Raises
+    ------
+    ValueError
+        If the shapes or kinds of labels do not fit, there are more than two labels in
+        vectors, `pos_label` is not one of them, an indicator is not 0 or 1, a class is
+        not among `labels`, there is no set, or a parameter is out of its range.
+
+    See Also
+    --------
+    sklearn_reject.decoding.decode : The set of the least expected loss.
+    sklearn.metrics.fbeta_score : One minus the loss "f_beta" of one set, or with
+        ``average="samples"`` of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.metrics import set_loss
+    >>> round(set_loss([0, 1, 1, 0], [0, 1, 0, 1]), 3)
+    0.5
+
+    Two sets, whose loss is shown one by one:
+
+    >>> set_loss([0, 1, 1, 0], [0, 1, 0, 1], groups=[0, 0, 1, 1], average=None)
+    array([0., 1.])
+
+    Sets of classes, of which one is right:
+
+    >>> sets = np.array([[1, 1, 0], [0, 1, 0]])
+    >>> set_loss(["a", "b"], sets, labels=["a", "b", "c"], loss="jaccard")
+    0.25
+    """
+    loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
+    check_option(average, "average", ("mean", None))
+    counts = count_sets(
+        y_true, y_pred, groups=groups, pos_label=pos_label, labels=labels
+    )
+    losses = loss(*counts)
+    weight = _check_weight(sample_weight, average, len(losses))
+    if average is None:
+        return losses
+    return float(np.average(losses, weights=weight))
+
+
+def _check_weight(sample_weight, average, n_sets):
+    if sample_weight is None:
+        return None
+    if average is None:
+        raise ValueError(
+            "sample_weight weighs the sets in their mean, but average=None asks for "
+            "the loss of each. Leave one of the two out."
+        )
+    if np.shape(sample_weight) != (n_sets,):
+        raise ValueError(
+            f"sample_weight must hold one weight a set, shape ({n_sets},), got shape "
+            f"{np.shape(sample_weight)}. Samples within a set are not weighted."
+        )
+    return check_sample_weight(sample_weight, n_sets)

@@ -1,0 +1,236 @@
+"""Realised losses against their definitions, and against scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    f1_score,
+    fbeta_score,
+    hamming_loss,
+    jaccard_score,
+    precision_score,
+    recall_score,
+)
+
+from sklearn_reject.losses import FBetaLoss
+from sklearn_reject.metrics import set_loss
+from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS
+
+
+@st.composite
+def indicators(draw, min_columns=1):
+    """Draw two matrices of zeros and ones."""
+    shape = draw(st.integers(1, 5)), draw(st.integers(min_columns, 5))
+    cells = st.lists(
+        st.integers(0, 1), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]
+    )
+    return tuple(np.reshape(draw(cells), shape) for _ in range(2))
+
+
+def table(y_true, y_pred):
+    pairs = list(zip(y_true.tolist(), y_pred.tolist(), strict=True))
+    return tuple(pairs.count(cell) for cell in ((1, 1), (0, 1), (1, 0), (0, 0)))
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+@given(
+    sets=indicators(),
+    beta=st.sampled_from(BETAS),
+    z=st.sampled_from(ZERO_DIVISIONS),
+)
+def test_each_row_by_definition(name, sets, beta, z):
+    expected = [
+        DEFINITIONS[name](*table(*rows), beta, z) for rows in zip(*sets, strict=True)
+    ]
+    options = {"loss": name, "beta": beta, "zero_division": z}
+    losses = set_loss(*sets, average=None, **options)
+    np.testing.assert_allclose(losses, expected, rtol=1e-14, atol=1e-15)
+    mean = set_loss(*sets, **options)
+    assert type(mean) is float
+    assert mean == pytest.approx(np.mean(expected), abs=1e-14)
+
+
+def options_of(z):
+    return {"average": "samples", "zero_division": z}
+
+
+@given(sets=indicators(min_columns=2), z=st.sampled_from([0.0, 1.0]))
+def test_rows_as_scikit_learn_has_them(sets, z):
+    expected = {
+        ("f_beta", 1.0): 1 - f1_score(*sets, **options_of(z)),
+        ("f_beta", 2.0): 1 - fbeta_score(*sets, beta=2.0, **options_of(z)),
+        ("f_beta", 0.5): 1 - fbeta_score(*sets, beta=0.5, **options_of(z)),
+        ("jaccard", 1.0): 1 - jaccard_score(*sets, **options_of(z)),
+        ("precision", 1.0): 1 - precision_score(*sets, **options_of(z)),
+        ("recall", 1.0): 1 - recall_score(*sets, **options_of(z)),
+        ("zero_one", 1.0): hamming_loss(*sets),
+    }
+    for (name, beta), value in expected.items():
+        loss = set_loss(*sets, loss=name, beta=beta, zero_division=z)
+        assert loss == pytest.approx(value, abs=1e-14), name
+
+
+@given(sets=indicators(min_columns=2), weight=st.lists(st.integers(1, 4), min_size=5))
+def test_weights_of_rows_as_scikit_learn_has_them(sets, weight):
+    weight = weight[: len(sets[0])]
+    theirs = f1_score(*sets, average="samples", zero_division=0.0, sample_weight=weight)
+    assert set_loss(*sets, sample_weight=weight) == pytest.approx(1 - theirs, abs=1e-14)
+
+
+@given(
+    sets=indicators(min_columns=2),
+    names=st.sampled_from([[0, 1], [-1, 1], [False, True], ["no", "yes"]]),
+    z=st.sampled_from([0.0, 1.0]),
+)
+def test_one_set_as_scikit_learn_has_it(sets, names, z):
+    samples = [np.array(names)[part.ravel()] for part in sets]
+    options = {"pos_label": names[1], "zero_division": z}
+    expected = {
+        "f_beta": 1 - f1_score(*samples, **options),
+        "jaccard": 1 - jaccard_score(*samples, **options),
+        "zero_one": hamming_loss(*samples),
+    }
+    if len(np.unique(sets[0])) == 2:  # else scikit-learn warns
+        expected["balanced_accuracy"] = 1 - balanced_accuracy_score(*samples)
+    for name, value in expected.items():
+        assert set_loss(*samples, loss=name, **options) == pytest.approx(value), name
+
+
+# Forms
+
+
+@given(sets=indicators())
+def test_groups_are_rows(sets):
+    rows, columns = sets[0].shape
+    names = np.array(["e", "b", "d", "a", "c"])[:rows]
+    groups = np.repeat(names, columns)
+    flat = [part.ravel() for part in sets]
+    losses = set_loss(*flat, groups=groups, average=None)
+    expected = set_loss(*sets, average=None)[np.argsort(names)]
+    np.testing.assert_array_equal(losses, expected)
+    order = np.random.default_rng(0).permutation(rows * columns)
+    shuffled = [part[order] for part in flat]
+    assert set_loss(*shuffled, groups=groups[order]) == losses.mean()
+
+
+@pytest.mark.parametrize("form", [csr_array, csr_matrix, csc_matrix, coo_array])
+@given(sets=indicators(), dtype=st.sampled_from([bool, np.int8, float]))
+def test_sparse_rows(form, sets, dtype):
+    expected = set_loss(*sets, loss="am", average=None)
+    y_true, y_pred = (form(part.astype(dtype)) for part in sets)
+    for pair in ((y_true, y_pred), (sets[0], y_pred), (y_true, sets[1])):
+        losses = set_loss(*pair, loss="am", average=None)
+        np.testing.assert_array_equal(losses, expected)
+
+
+def test_sparse_matrices_stay_as_they_are():
+    y = csr_array(([1.0, 0.0, 1.0], [0, 1, 2], [0, 3]), shape=(1, 4))
+    assert set_loss(y, y) == 0
+    assert y.nnz == 3
+    twice = csr_array(([1, 1], [0, 0], [0, 2]), shape=(1, 4))
+    with pytest.raises(ValueError, match=r"y_pred must hold 0 and 1.*got 2"):
+        set_loss(y, twice)
+    assert twice.nnz == 2
+
+
+@given(
+    sets=indicators(),
+    form=st.sampled_from([np.asarray, csr_array]),
+    names=st.sampled_from([[0, 1, 2, 3], ["d", "a", "c", "b"]]),
+    data=st.data(),
+)
+def test_sets_of_classes(sets, form, names, data):
+    y_pred = np.pad(sets[1], ((0, 0), (0, 5 - sets[1].shape[1])))[:, :4]
+    index = data.draw(
+        st.lists(st.integers(0, 3), min_size=len(y_pred), max_size=len(y_pred))
+    )
+    truth, labels = np.array(names)[index], np.array(names)
+    losses = set_loss(truth, form(y_pred), labels=labels, average=None)
+    np.testing.assert_array_equal(
+        losses, set_loss(np.eye(4)[index], y_pred, average=None)
+    )
+    hits = y_pred[np.arange(len(index)), index]
+    np.testing.assert_allclose(1 - losses, 2 * hits / (y_pred.sum(axis=1) + 1))
+
+
+def test_classes_are_sorted_unless_given():
+    sets = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert set_loss(["b", "a", "c"], sets) == pytest.approx(2 / 3)
+    assert set_loss(["b", "a", "c"], sets, labels=["b", "a", "c"]) == 0
+    assert set_loss(["b"], [[0, 1, 0]], labels=["a", "b", "c"]) == 0
+
+
+def test_data_frames():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([[1, 0], [1, 1]], columns=["x", "y"])
+    assert set_loss(frame, frame) == 0
+    series = pd.Series([0, 1, 1], index=[2, 0, 1])
+    assert set_loss(series, pd.Series([0, 1, 1]), groups=pd.Series([1, 1, 2])) == 0
+
+
+def test_losses_of_the_user():
+    y_true, y_pred = [[1, 0, 1]], [[1, 1, 0]]
+    assert set_loss(y_true, y_pred, loss=lambda tp, fp, fn, tn: 10 * fn + fp) == 11
+    assert set_loss(y_true, y_pred, loss=FBetaLoss(), beta=3.0) == 0.5
+    constants = [[0, -2, 1, 1], [0, -1, 1, 1]]
+    assert set_loss(y_true, y_pred, loss=constants) == pytest.approx(
+        set_loss(y_true, y_pred, loss="jaccard")
+    )
+
+
+def test_large_counts_do_not_overflow():
+    n = 200_000
+    y_true, y_pred = np.ones(n, dtype=np.int8), np.ones(n, dtype=bool)
+    y_pred[: n // 2] = False
+    assert set_loss(y_true, y_pred, loss="g_tp_pr") == pytest.approx(1 - 0.5**0.5)
+    wide = csr_array(y_true[None]), y_pred[None]
+    assert set_loss(*wide, loss="jaccard") == 0.5
+
+
+# Bad input
+
+MATRIX = [[0, 1], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "options", "message"),
+    [
+        ([0, 1], [0, 1, 1], {}, "y_pred has 3 elements where 2 samples"),
+        ([0, 1, 2], [0, 1, 1], {}, r"hold 3 labels, \[0, 1, 2\].*n_classes"),
+        (["a", "b"], ["a", "b"], {}, r"pos_label=1 is not among .*\['a', 'b'\]"),
+        (["a", "a"], ["a", "a"], {}, r"pos_label=1 is not among .*\['a'\]"),
+        ([0, 2], [0, 2], {}, r"pos_label=1 is not among the labels \[0, 2\]"),
+        ([0, 1], [0, 1], {"pos_label": "yes"}, "pos_label='yes' is not among"),
+        ([0, 1], ["0", "1"], {}, "[Mm]ix"),
+        ([0, 1], [0.2, 0.7], {}, "[Mm]ix|continuous"),
+        ([], [], {}, "y_true is empty: at least one sample"),
+        ([0, 1], [0, 1], {"groups": [1]}, "groups has 1 elements where 2 samples"),
+        (MATRIX, MATRIX, {"groups": [0, 1]}, "each row is a set.*Leave groups out"),
+        (MATRIX, [0, 1], {}, r"both be vectors .*\(2, 2\) and \(2,\)"),
+        (MATRIX, [[0, 1]], {}, r"same shape, got \(2, 2\) and \(1, 2\)"),
+        ([[[0]]], [[[0]]], {}, r"got shapes \(1, 1, 1\)"),
+        (MATRIX, [[0, 2], [1, 1]], {}, "y_pred must hold 0 and 1.*got 2"),
+        ([[0.5, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got 0.5"),
+        ([[np.nan, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got nan"),
+        (MATRIX, [["a", "b"]] * 2, {}, "y_pred must hold 0 and 1.*MultiLabelBinarizer"),
+        (np.empty((0, 2)), np.empty((0, 2)), {}, r"y_pred is empty, of shape \(0, 2\)"),
+        ([0, 1, 2], MATRIX, {}, "y_pred has 2 rows for 3 labels in y_true"),
+        ([0, 0], MATRIX, {}, r"y_pred has 2 columns for the classes \[0\].*labels"),
+        ([0, 5], MATRIX, {"labels": [0, 1]}, r"holds the label 5, not among.*\[0, 1\]"),
+        ([0, 1], MATRIX, {"labels": [0, 0]}, r"columns for the classes \[0, 0\]"),
+        (MATRIX, MATRIX, {"average": "macro"}, "average must be one of"),
+        (MATRIX, MATRIX, {"sample_weight": [1]}, r"one weight a set, shape \(2,\)"),
+        ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\).*within a set"),
+        (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
+        (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
+        (MATRIX, MATRIX, {"loss": "f1"}, "loss must be one of"),
+        (MATRIX, MATRIX, {"beta": -1}, r"beta must be in \]0"),
+    ],
+    ids=str,
+)
+def test_bad_input(y_true, y_pred, options, message):
+    with pytest.raises(ValueError, match=message):
+        set_loss(y_true, y_pred, **options)

@@ -1,0 +1,161 @@
+"""Errors of the estimator that predicts sets say what is wrong, and the way out."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+
+from sklearn_reject import ExpectedLossDecoder
+
+X = np.arange(20.0)[:, None]
+y = np.tile([0, 1], 10)
+logistic = LogisticRegression()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": [[0, 1]]}, "loss must be one of"),
+        ({"loss": "auc"}, "min_positive and max_positive"),
+        ({"loss": "auc", "min_positive": 1}, "max_positive"),
+        ({"loss": "recall"}, "max_positive"),
+        ({"beta": 0}, "beta must be"),
+        ({"beta": -1.0}, "beta must be"),
+        ({"beta": "1"}, "beta must be"),
+        ({"zero_division": 2}, "zero_division must be"),
+        ({"strategy": "auto"}, "strategy must be one of"),
+        ({"strategy": 1.5}, "strategy, as a threshold"),
+        ({"strategy": True}, "strategy must be one of"),
+        ({"strategy": None}, "strategy must be one of"),
+        ({"min_positive": -1}, "min_positive must be"),
+        ({"min_positive": 1.5}, "min_positive must be"),
+        ({"min_positive": 3, "max_positive": 2}, "above max_positive=2"),
+        ({"pos_label": "yes"}, "pos_label='yes' is not among the classes [0, 1]"),
+        ({"cv": 1}, "cv must be"),
+        ({"cv": 1.5}, "cv as a float"),
+        ({"random_state": "a"}, "seed"),
+    ],
+)
+def test_parameters(parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ExpectedLossDecoder(logistic, **parameters).fit(X, y)
+
+
+def test_classifier_without_probabilities():
+    for strategy in ("dta", "eum", 0.5):
+        decoder = ExpectedLossDecoder(LinearSVC(), strategy=strategy)
+        with pytest.raises(ValueError, match="`predict_proba`"):
+            decoder.fit(X, y)
+
+
+def test_regressor():
+    with pytest.raises(ValueError, match="must be a classifier, got the regressor"):
+        ExpectedLossDecoder(LinearRegression()).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [np.linspace(0, 1, 20), np.tile([[0, 3], [1, 2]], (10, 1)), np.ones((20, 2)) / 3],
+)
+def test_targets_that_are_no_classes(target):
+    with pytest.raises(ValueError, match=r"Unknown label type|indicators"):
+        ExpectedLossDecoder(logistic).fit(X, target)
+
+
+def test_frozen_classifier_has_no_folds():
+    frozen = FrozenEstimator(LogisticRegression().fit(X, y))
+    with pytest.raises(ValueError, match="no meaning for a FrozenEstimator"):
+        ExpectedLossDecoder(frozen, strategy="eum", cv=3).fit(X, y)
+
+
+def test_groups_of_another_length():
+    decoder = ExpectedLossDecoder(logistic).fit(X, y)
+    for method in (decoder.predict, decoder.expected_loss):
+        with pytest.raises(ValueError, match="groups has 3 elements"):
+            method(X, groups=[1, 2, 3])
+    tuned = ExpectedLossDecoder(logistic, strategy="eum")
+    with pytest.raises(ValueError, match="groups"):
+        tuned.fit(X, y, groups=[1, 2, 3])
+
+
+def test_weights_of_items():
+    decoder = ExpectedLossDecoder(logistic).fit(X, y)
+    with pytest.raises(ValueError, match="sample_weight weighs sets"):
+        decoder.score(X, y, sample_weight=np.ones(20))
+
+
+def test_groups_where_samples_are_sets():
+    X, y = make_classification(60, n_classes=3, n_informative=3, random_state=0)
+    with pytest.raises(ValueError, match="leave groups out"):
+        ExpectedLossDecoder(logistic).fit(X, y, groups=y)
+    decoder = ExpectedLossDecoder(logistic).fit(X, y)
+    with pytest.raises(ValueError, match="leave groups out"):
+        decoder.predict(X, groups=y)
+    with pytest.raises(ValueError, match="leave groups out"):
+        decoder.expected_loss(X, groups=y)
+
+
+def test_positive_label_where_there_is_none():
+    X, y = make_classification(60, n_classes=3, n_informative=3, random_state=0)
+    with pytest.raises(ValueError, match="is for two classes"):
+        ExpectedLossDecoder(logistic, pos_label=1).fit(X, y)
+
+
+def test_sets_of_classes_where_there_are_none():
+    with pytest.raises(ValueError, match="predict_set is for more than two"):
+        ExpectedLossDecoder(logistic).fit(X, y).predict_set(X)
+    X_labels, y_labels = make_multilabel_classification(30, random_state=0)
+    decoder = ExpectedLossDecoder(OneVsRestClassifier(logistic))
+    with pytest.raises(ValueError, match="sets are of labels"):
+        decoder.fit(X_labels, y_labels).predict_set(X_labels)
+
+
+def test_more_positives_wanted_than_there_are_samples():
+    decoder = ExpectedLossDecoder(logistic, min_positive=5).fit(X, y)
+    with pytest.raises(ValueError, match="min_positive=5"):
+        decoder.predict(X[:3])
+
+
+class Liar(ClassifierMixin, BaseEstimator):
+    """Classifier whose probabilities are what it is told."""
+
+    def __init__(self, probability=2.0):
+        self.probability = probability
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[0], len(X))
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), self.probability)
+
+
+@pytest.mark.parametrize("probability", [2.0, -0.1, np.nan])
+def test_probabilities_that_are_none(probability):
+    decoder = ExpectedLossDecoder(Liar(probability)).fit(X, y)
+    with pytest.raises(ValueError, match=r"predict_proba .* probabilities in \[0, 1\]"):
+        decoder.predict(X)
+
+
+def test_callable_that_is_no_set_loss():
+    def total(tp, fp, fn, tn):
+        return np.sum(fp)
+
+    with pytest.raises(ValueError, match="one number for each confusion"):
+        ExpectedLossDecoder(logistic, loss=total).fit(X, y)
+
+    def rising(tp, fp, fn, tn):
+        return tp + 0.0
+
+    with pytest.warns(UserWarning, match="may then not be the best of all sets"):
+        ExpectedLossDecoder(logistic, loss=rising).fit(X, y)
