@@ -18,6 +18,7 @@ _NAMES = (
     "guarantees",
     "knn",
     "double_score",
+    "decoding",
 )
 _PACKAGES = (
     "numpy",
@@ -27,6 +28,7 @@ _PACKAGES = (
     "torch",
     "torch-uncertainty",
     "scikit-fallback",
+    "xcolumns",
 )
 
 
