@@ -31,7 +31,7 @@ from sklearn_reject._wrapper import ClassifierWrapper
 from sklearn_reject.decoding import tune_threshold
 from sklearn_reject.decoding._best_size import BestSize, ThresholdSize
 from sklearn_reject.decoding._bounds import check_bounds
-from sklearn_reject.decoding._decode import sizes_of_sets
+from sklearn_reject.decoding._groups import sizes_of_sets
 from sklearn_reject.decoding._set_counts import count_sets
 from sklearn_reject.decoding._sets import choose_sets, expected_curves
 from sklearn_reject.losses import check_set_loss
@@ -376,10 +376,9 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         """
         check_is_fitted(self)
         self._refuse_weights(sample_weight)
-        y = self._check_y(y)
+        truth = self._truth(y)
         weight = check_sample_weight(sample_weight, _num_samples(y))
         mask, _ = self._choose(X, groups)
-        truth = _as_items(y, self._known_classes, self._positive)
         counts = count_sets(truth, mask, groups=groups, pos_label=True)
         return -float(np.average(self.set_loss_(*counts), weights=weight))
 
@@ -466,6 +465,10 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             self._refuse_groups(groups)
         return routed, groups if target_type == "binary" else None
 
+    def _truth(self, y):
+        """Return whether each item is positive, for labels of samples."""
+        return _as_items(self._check_y(y), self._known_classes, self._positive)
+
     def _refuse_groups(self, groups):
         if groups is not None:
             raise ValueError(
@@ -509,7 +512,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         eta = item_probabilities(self.estimator_, X, self._known_classes)
         if self._positive is not None:
             eta = np.ascontiguousarray(eta[:, self._positive])
-        least, largest = self._check_bounds(sizes_of_sets(eta, groups))
+        least, largest = self._check_bounds(sizes_of_sets(eta.shape, groups))
         is_one_of_all = self.target_type_ == "multiclass"
         distribution = "multinomial" if is_one_of_all else "independent"
         chooser = BestSize(self.set_loss_, distribution, least, np.max(largest))

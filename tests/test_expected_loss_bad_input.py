@@ -85,6 +85,12 @@ def test_groups_of_another_length():
         tuned.fit(X, y, groups=[1, 2, 3])
 
 
+def test_groups_that_cannot_be_sorted():
+    decoder = ExpectedLossDecoder(logistic).fit(X, y)
+    with pytest.raises(ValueError, match="groups must be values that can be sorted"):
+        decoder.predict(X, groups=[None] * 20)
+
+
 def test_weights_of_items():
     decoder = ExpectedLossDecoder(logistic).fit(X, y)
     with pytest.raises(ValueError, match="sample_weight weighs sets"):

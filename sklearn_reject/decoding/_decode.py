@@ -1,13 +1,12 @@
 """The set of items with the least expected loss."""
 
 import numpy as np
-from scipy.sparse import issparse
 
 from sklearn_reject._validation import check_option
 from sklearn_reject.decoding._best_size import BestSize
 from sklearn_reject.decoding._bounds import check_bounds
 from sklearn_reject.decoding._curves import DISTRIBUTIONS
-from sklearn_reject.decoding._groups import number_groups
+from sklearn_reject.decoding._groups import sizes_of_sets
 from sklearn_reject.decoding._probabilities import (
     check_distribution,
     check_probabilities,
@@ -115,7 +114,7 @@ def decode(
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     check_option(distribution, "distribution", DISTRIBUTIONS)
     eta = check_probabilities(eta, accept_sparse=True)
-    sizes = sizes_of_sets(eta, groups)
+    sizes = sizes_of_sets(eta.shape, groups)
     if distribution == "multinomial":
         check_distribution(eta, groups)
     least, largest = check_bounds(loss, sizes, min_positive, max_positive)
@@ -123,15 +122,3 @@ def decode(
     mask, losses = choose_sets(eta, chooser, groups=groups, n_jobs=n_jobs)
     is_one_set = eta.ndim == 1 and groups is None
     return mask, float(losses[0]) if is_one_set else losses
-
-
-def sizes_of_sets(eta, groups):
-    """Return the number of items of all sets, or of each of the groups."""
-    if groups is None:
-        return eta.shape[-1]
-    if issparse(eta) or eta.ndim == 2:
-        raise ValueError(
-            f"groups say which items of a vector form a set, but eta has shape "
-            f"{eta.shape}: each row is a set. Leave groups out."
-        )
-    return np.bincount(number_groups(groups, len(eta))[0])

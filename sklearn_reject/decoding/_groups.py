@@ -39,7 +39,13 @@ def number_groups(groups, n_items):
             f"{groups.shape}."
         )
     check_same_length(n_items, groups=groups)
-    values, numbers = np.unique(groups, return_inverse=True)
+    try:
+        values, numbers = np.unique(groups, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            "groups must be values that can be sorted, all numbers or all strings, got "
+            f"an array of dtype {groups.dtype}: {error}."
+        ) from error
     return numbers, len(values)
 
 
@@ -71,9 +77,24 @@ def number_sets(shape, groups):
     if len(shape) == 1:
         numbers, n_sets = number_groups(groups, *shape)
         return numbers, np.bincount(numbers, minlength=n_sets)
-    if groups is not None:
+    _refuse_groups(shape, groups)
+    return np.repeat(np.arange(shape[0]), shape[1]), np.full(*shape)
+
+
+def sizes_of_sets(shape, groups):
+    """Return the number of items of all sets alike, or of each of the groups.
+
+    Parameters and errors are those of :func:`number_sets`.
+    """
+    if groups is None:
+        return shape[-1]
+    _refuse_groups(shape, groups)
+    return number_sets(shape, groups)[1]
+
+
+def _refuse_groups(shape, groups):
+    if groups is not None and len(shape) == 2:
         raise ValueError(
             f"groups say which items of a vector form a set, but eta has shape {shape} "
             "and each row is a set. Leave groups out."
         )
-    return np.repeat(np.arange(shape[0]), shape[1]), np.full(*shape)

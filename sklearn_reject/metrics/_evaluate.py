@@ -83,14 +83,15 @@ def _holds_uncertainty(estimator):
 def _innermost(estimator):
     """Look through pipelines and searches for an estimator with `uncertainty`."""
     while not callable(getattr(estimator, "uncertainty", None)):
-        inner = _inner(estimator)
+        inner = inner_estimator(estimator)
         if inner is None:
             break
         estimator = inner
     return estimator
 
 
-def _inner(estimator):
+def inner_estimator(estimator):
+    """Return what a pipeline, a frozen estimator or a search decides by, or None."""
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1]
     if isinstance(estimator, FrozenEstimator):
@@ -103,5 +104,5 @@ def _locate(estimator, X):
     while not callable(getattr(estimator, "uncertainty", None)):
         if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)
-        estimator = _inner(estimator)
+        estimator = inner_estimator(estimator)
     return estimator, X

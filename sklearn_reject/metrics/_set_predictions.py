@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.pipeline import Pipeline
 
 from sklearn_reject._validation import index_labels
-from sklearn_reject.metrics._evaluate import _inner
+from sklearn_reject.metrics._evaluate import inner_estimator
 
 
 def predict_in_groups(estimator, X, groups):
@@ -97,7 +97,7 @@ def predict_classes(estimator, X, classes):
 def holds(estimator, wanted):
     """Tell if an estimator, or one inside its pipelines and searches, is wanted."""
     while estimator is not None and not wanted(estimator):
-        estimator = _inner(estimator)
+        estimator = inner_estimator(estimator)
     return estimator is not None
 
 
@@ -106,7 +106,7 @@ def locate(estimator, X, wanted):
     while not wanted(estimator):
         if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)
-        estimator = _inner(estimator)
+        estimator = inner_estimator(estimator)
     return estimator, X
 
 

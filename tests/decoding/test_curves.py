@@ -235,32 +235,43 @@ def test_other_names_of_the_same(eta):
     assert np.abs(by_constants - jaccard).max() <= 2 * TOL
 
 
-@given(eta=probabilities(max_size=10), z=st.sampled_from(ZERO_DIVISIONS))
-def test_what_zero_division_adds(eta, z):
-    """As scores, with the chances that a class is absent; AUC as a loss."""
+def added_by_zero_division(name, eta, z):
+    """Return it for all k as a score, from the chances that a class is absent."""
     n, k = len(eta), np.arange(len(eta) + 1)
     no_positive, no_negative = np.prod(1 - eta), np.prod(eta)
-    nothing = no_positive * (k == 0)
     share, rest = k / n, (n - k) / n
+    if name in ("f_beta", "jaccard", "g_tp_pr"):
+        return z * no_positive * (k == 0)
+    if name == "am":
+        return np.full(n + 1, z * (no_positive + no_negative) / 2)
+    if name == "auc":
+        return z * (no_positive * share + no_negative * rest)
+    mean = geometric_mean if name == "g_mean" else harmonic_mean
+    return no_positive * mean(z, rest) + no_negative * mean(z, share)
 
-    def h(rate):
-        total = z + rate
-        return np.divide(2 * z * rate, total, out=np.zeros(n + 1), where=total > 0)
 
-    added = {
-        "f_beta": z * nothing,
-        "jaccard": z * nothing,
-        "g_tp_pr": z * nothing,
-        "am": z * (no_positive + no_negative) / 2,
-        "g_mean": np.sqrt(z)
-        * (no_positive * np.sqrt(rest) + no_negative * np.sqrt(share)),
-        "h_mean": no_positive * h(rest) + no_negative * h(share),
-        "auc": z * (no_positive * share + no_negative * rest),
-    }
-    for name, score in added.items():
-        without = expected_loss_curve(eta, loss=name)
-        with_it = expected_loss_curve(eta, loss=name, zero_division=z)
-        np.testing.assert_allclose(without - with_it, score + 0.0 * k, atol=2e-15)
+def geometric_mean(z, rates):
+    return np.sqrt(z * rates)
+
+
+def harmonic_mean(z, rates):
+    both = z + rates
+    return np.divide(2 * z * rates, both, out=np.zeros(len(rates)), where=both > 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["f_beta", "jaccard", "g_tp_pr", "am", "auc", "g_mean", "h_mean"]
+)
+@pytest.mark.parametrize("z", ZERO_DIVISIONS)
+def test_what_zero_division_adds(name, z):
+    rng = np.random.default_rng(6)
+    for kind in KINDS:
+        for n in (1, 2, 9):
+            eta = draw_probabilities(kind, n, rng)
+            without = expected_loss_curve(eta, loss=name)
+            with_it = expected_loss_curve(eta, loss=name, zero_division=z)
+            added = added_by_zero_division(name, eta, z)
+            np.testing.assert_allclose(without - with_it, added, rtol=0, atol=2e-15)
 
 
 @given(eta=probabilities(max_size=10))
@@ -326,29 +337,34 @@ def test_multinomial_sets_of_the_top_are_the_best(eta, key):
             assert value <= by_true_class(eta, loss, chosen) + 1e-14
 
 
-@given(eta=distributions(max_size=12), beta=st.sampled_from([0.5, 1.0, 2.0]))
-def test_multinomial_closed_forms(eta, beta):
-    n, k, b = len(eta), np.arange(len(eta) + 1), beta**2
-    c = np.append(0, np.cumsum(eta))
-    with np.errstate(invalid="ignore"):
-        scores = {
-            "f_beta": (1 + b) * c / (b + k),
-            "jaccard": np.where(k, c / k, 0),
-            "precision": np.where(k, c / k, 0),
-            "recall": c,
-            "g_tp_pr": np.where(k, c / np.sqrt(k), 0),
-            "zero_one": 1 - (k + 1 - 2 * c) / n,
-        }
-    if n > 1:
-        scores["am"] = (c + (n - 1 - k + c) / (n - 1)) / 2
-        scores["g_mean"] = c * np.sqrt((n - k) / (n - 1))
-        scores["h_mean"] = 2 * c * (n - k) / (2 * n - 1 - k)
-        scores["auc"] = 1 - (1 - c) * k / (n - 1)
-    for name, score in scores.items():
-        curve = expected_loss_curve(
-            eta, loss=name, beta=beta, distribution="multinomial"
-        )
-        np.testing.assert_allclose(curve, 1 - score, rtol=0, atol=1e-14)
+def closed_form(name, eta, beta):
+    """Return the score for all k where one of at least two classes is true."""
+    n, k, c = len(eta), np.arange(len(eta) + 1), np.append(0, np.cumsum(eta))
+    safe_k = np.maximum(k, 1)
+    return {
+        "f_beta": (1 + beta**2) * c / (beta**2 + k),
+        "jaccard": c / safe_k,
+        "precision": c / safe_k,
+        "recall": c,
+        "g_tp_pr": c / np.sqrt(safe_k),
+        "zero_one": 1 - (k + 1 - 2 * c) / n,
+        "am": (c + (n - 1 - k + c) / (n - 1)) / 2,
+        "g_mean": c * np.sqrt((n - k) / (n - 1)),
+        "h_mean": 2 * c * (n - k) / (2 * n - 1 - k),
+        "auc": 1 - (1 - c) * k / (n - 1),
+    }[name]
+
+
+@given(
+    eta=distributions(max_size=12).filter(lambda eta: len(eta) > 1),
+    name=st.sampled_from(sorted(set(DEFINITIONS) - {"balanced_accuracy"})),
+    beta=st.sampled_from([0.5, 1.0, 2.0]),
+)
+def test_multinomial_closed_forms(eta, name, beta):
+    options = {"loss": name, "beta": beta, "distribution": "multinomial"}
+    curve = expected_loss_curve(eta, **options)
+    expected = 1 - closed_form(name, eta, beta)
+    np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-14)
 
 
 def test_multinomial_rows():

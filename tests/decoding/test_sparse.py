@@ -91,6 +91,15 @@ def test_nothing_stored():
     np.testing.assert_allclose(losses, 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("key", LOSSES, ids=str)
+def test_sure_items_leave_no_class_absent(key):
+    """All that is stored is positive, and still there are negatives."""
+    dense = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0]])
+    loss = LOSSES[key]
+    size = dict.fromkeys(loss.needs_bounds, 1)
+    assert_same(sparse.csr_matrix(dense), dense, loss=loss, **size)
+
+
 def test_explicit_zeros_and_duplicates():
     rows, columns = [0, 0, 0, 1, 1], [2, 2, 0, 1, 3]
     values = [0.4, 0.5, 0.0, 0.7, 1e-10 - 1e-9]  # the last is rounding of zero

@@ -318,6 +318,14 @@ def test_smaller_constant_of_u_is_no_proof():
     assert loss(2, 0, 0, 0) > loss(1, 1, 1, 0)
 
 
+def test_rise_that_takes_many_items_to_show():
+    """It rises with u only where less than a twentieth is predicted."""
+    with pytest.warns(UserWarning, match="may then not be the best of all sets"):
+        loss = FractionalLinearLoss([-1.01, -1, 0.25, 0], [1, 1, 0, 0])
+    assert falls_with_tp(loss, 10)
+    assert loss(1, 0, 0, 99) > loss(0, 1, 1, 98)
+
+
 def test_worst_value_of_0_over_0_may_be_what_rises():
     """1/2 wherever anything is wrong, and 0/0 = 1 where nothing is."""
     constants = [0, -1, 0.5, 0.5], [0, -2, 1, 1]

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.sparse import issparse
 
-from sklearn_reject._expected_loss import _as_items
 from sklearn_reject.decoding import decode, expected_loss_curve
 from sklearn_reject.decoding._groups import number_sets
 from sklearn_reject.decoding._indicators import check_indicators
@@ -136,7 +135,7 @@ class ExpectedLossDisplay:
         _check_number_of_curves(eta.shape, groups)
         eta = eta.toarray() if issparse(eta) else eta
         mask, _ = choose_sets(eta, chooser, groups=groups)
-        truth = None if y is None else _items_of_labels(decoder, y)
+        truth = None if y is None else decoder._truth(y)
         display = cls(
             expected_curves(eta, chooser, groups=groups),
             chosen=_count_chosen(mask, groups),
@@ -382,12 +381,6 @@ def _locate_decoder(estimator, X):
 
 def _is_decoder(estimator):
     return hasattr(estimator, "expected_loss_curves")
-
-
-def _items_of_labels(decoder, y):
-    """Return whether each item is positive, in the form of the probabilities."""
-    y = decoder._check_y(y)
-    return _as_items(y, decoder._known_classes, decoder._positive)
 
 
 def _check_number_of_curves(shape, groups):
