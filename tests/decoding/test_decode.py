@@ -120,6 +120,13 @@ def test_equal_sizes_but_for_rounding():
             assert not decode([0.5] * n, loss=loss)[0].any()
 
 
+def test_rounding_of_small_losses_is_that_of_their_scores():
+    """One minus a recall of nearly one, the same for all that is certain."""
+    eta = np.append(np.full(30, 1e-6), np.zeros(30))
+    mask, _ = decode(eta, loss="recall", zero_division=1.0, max_positive=60)
+    assert mask.sum() == 30
+
+
 def test_second_minimum_of_nkrd16():
     """Where algorithm 1 stops, one item is predicted."""
     mask, expected_loss = decode([1.0, *[0.307] * 8], loss="f_beta")

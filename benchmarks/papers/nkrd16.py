@@ -1,0 +1,67 @@
+"""Verify figure 1 of NKRD16 and draw it; print tables 2 and 3 beside those here."""
+
+import argparse
+from pathlib import Path
+
+from benchmarks.papers._fpp23_cache import measured
+from benchmarks.papers._nkrd16_data import FIXED, SETS, missing_file
+from benchmarks.papers._nkrd16_figure import draw_figure
+from benchmarks.papers._nkrd16_measure import measure_split
+from benchmarks.papers._nkrd16_synthetic import print_verification
+from benchmarks.papers._nkrd16_tables import print_tables
+
+_HERE = Path(__file__).parent
+_PARTS = ("figure", "tables")
+
+
+def main():
+    """Verify, draw and measure what the command line names, or both parts."""
+    options = _parse()
+    if "figure" in options.parts:
+        print_verification()
+    if options.figure:
+        draw_figure(options.figure)
+    if "tables" in options.parts:
+        _show_tables(options)
+
+
+def _show_tables(options):
+    folder = options.results / "nkrd16"
+    print(f"\ntables: measuring what is not in {folder}", flush=True)
+    keys = [
+        key for name in SETS if not missing_file(name) for key in _keys(name, options)
+    ]
+    records = {}
+    for key, record in zip(
+        keys, measured(folder, keys, measure_split, options.jobs), strict=True
+    ):
+        records.setdefault(key.rsplit("-", 1)[0], []).append(record)
+    print_tables(records)
+
+
+def _keys(name, options):
+    return [f"{name}-{seed}" for seed in range(1 if name in FIXED else options.seeds)]
+
+
+def _parse():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers.nkrd16", description=__doc__
+    )
+    add = parser.add_argument
+    add("--parts", nargs="+", choices=_PARTS, default=_PARTS, help="default: both")
+    add("--figure", type=Path, help="file for figure 1; default: it is not drawn")
+    add("--seeds", type=_positive, default=3, help="random splits, default 3")
+    add("--jobs", type=_positive, default=2, help="processes, default 2")
+    add("--results", type=Path, default=_HERE / "results", help="folder of results")
+    return parser.parse_args()
+
+
+def _positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
+    return number
+
+
+if __name__ == "__main__":
+    main()
