@@ -6,12 +6,14 @@ from numbers import Real
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Bunch, assert_all_finite, get_tags, indexable
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._cross_fitting import check_cv_choice
 from sklearn_reject._item_probabilities import (
     check_has_probabilities,
+    check_known,
     check_multilabel,
     find_target_type,
     item_probabilities,
@@ -90,14 +92,17 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         Largest number of items of a set to predict. None for no bound.
 
     pos_label : label, default=None
-        The positive one of two classes. None is the last of the sorted classes.
+        The positive one of two classes. None is the last of the sorted classes, and
+        the only one where there is one.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions tune the threshold of "eum". An int or a splitter pools
         predictions out of fold and fits the classifier on everything afterwards. A
         float holds that share of the samples out, and the classifier is fitted on the
         rest. None is five folds. A frozen classifier is judged on the samples given to
-        `fit`.
+        `fit`. The items are those of the predictions: fewer than in `fit` where a share
+        is held out, more where a splitter repeats samples. Mind that for sets of all
+        samples with bounds on their size.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel, and of chunks of sets.
@@ -164,8 +169,9 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
 
     _methods = ("fit", "predict_proba")
 
-    # There is nothing else to do with groups than to make sets of them.
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    # There is nothing else to do with groups than to make sets of them. Weights are for
+    # the classifier only.
+    __metadata_request__fit = {"groups": True, "sample_weight": UNUSED}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__score = {"groups": True}  # noqa: RUF012
 
@@ -210,7 +216,8 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
 
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X. `groups`, the set of each sample where there are two
+            are as long as X; `sample_weight` among them, which does not weigh the
+            items of a set. `groups`, the set of each sample where there are two
             classes, are for the strategy "eum" and for a splitter that works on
             groups. With metadata routing, parameters go where they are requested.
 
@@ -235,7 +242,9 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         self._check_parameters()
         X, y = indexable(X, y)
         y = self._check_y(y)
-        classes = self._find_classes(y) if y.ndim == 1 else None
+        classes = None
+        if y.ndim == 1:
+            classes = check_known(y, self._find_classes(y))
         target_type = find_target_type(y, classes)
         positive = self._find_positive(classes, target_type)
         routed, groups = self._route_groups(_num_samples(X), params, target_type)
@@ -247,6 +256,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         )
         check_has_probabilities(self.estimator_)
         self._positive, self._known_classes = positive, classes
+        self._n_labels = None if y.ndim == 1 else y.shape[1]
         self._tune(told, None if groups is None else np.asarray(groups)[rows])
         self._copy_feature_names()
         self.target_type_ = target_type
@@ -274,7 +284,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         if self.target_type_ == "multiclass":
             self._refuse_groups(groups)
             return self.estimator_.predict(X)
-        mask, _ = self._choose(X, groups)
+        mask, _ = self._choose(X, groups, tells_loss=False)
         if self.target_type_ == "multilabel":
             return mask.astype(np.int64)
         # One class only: there is no other label.
@@ -306,7 +316,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
                 f"{self.target_type_}. Use predict, whose sets are of "
                 f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
             )
-        return self._choose(X)[0]
+        return self._choose(X, tells_loss=False)[0]
 
     def expected_loss(self, X, groups=None):
         """Return the expected loss of the sets that are predicted.
@@ -378,7 +388,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         self._refuse_weights(sample_weight)
         truth = self._truth(y)
         weight = check_sample_weight(sample_weight, _num_samples(y))
-        mask, _ = self._choose(X, groups)
+        mask, _ = self._choose(X, groups, tells_loss=False)
         counts = count_sets(truth, mask, groups=groups, pos_label=True)
         return -float(np.average(self.set_loss_(*counts), weights=weight))
 
@@ -450,13 +460,11 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
 
     def _route_groups(self, n_samples, params, target_type):
         """Return the parameters of the inner calls, and the set of each sample."""
-        request = self._get_metadata_request().fit.requests["groups"]
-        name = request if isinstance(request, str) else "groups"
-        groups = params.get(name)
+        groups, request = self._own("groups", params)
         if _routing_enabled():
             routed, _ = self._route(n_samples, params)
-            is_ours = request is True or name != "groups"
-            return routed, groups if is_ours and target_type == "binary" else None
+            is_ours = request is not False and target_type == "binary"
+            return routed, groups if is_ours else None
         params = {key: value for key, value in params.items() if key != "groups"}
         routed, _ = self._route(n_samples, params)
         if groups is not None and _splits_by_groups(self.cv):
@@ -467,7 +475,24 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
 
     def _truth(self, y):
         """Return whether each item is positive, for labels of samples."""
-        return _as_items(self._check_y(y), self._known_classes, self._positive)
+        y = self._check_y(y)
+        if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
+            raise ValueError(
+                f"y has shape {y.shape}, but the labels of `fit` were "
+                f"{self.target_type_}. Pass labels of the same kind."
+            )
+        if self._known_classes is None:
+            self._check_number_of_labels(y.shape[1])
+        else:
+            check_known(y, self._known_classes)
+        return _as_items(y, self._known_classes, self._positive)
+
+    def _check_number_of_labels(self, n_labels):
+        if self._known_classes is None and n_labels != self._n_labels:
+            raise ValueError(
+                f"{n_labels} labels a sample are told where y of `fit` has "
+                f"{self._n_labels}. Pass labels, or a classifier, for the same ones."
+            )
 
     def _refuse_groups(self, groups):
         if groups is not None:
@@ -500,24 +525,26 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         elif self.strategy != "dta":
             self.threshold_ = float(self.strategy)
 
-    def _choose(self, X, groups=None):
-        """Return the mask of the sets, and their expected losses."""
-        eta, chooser = self._ask(X, groups)
+    def _choose(self, X, groups=None, *, tells_loss=True):
+        """Return the mask of the sets, and their expected losses if they are told."""
+        eta, chooser = self._ask(X, groups, tells_loss=tells_loss)
         return choose_sets(eta, chooser, groups=groups, n_jobs=self.n_jobs)
 
-    def _ask(self, X, groups):
+    def _ask(self, X, groups, *, tells_loss=True):
         """Return the probabilities of the items, and what chooses sizes of sets."""
+        check_is_fitted(self)
         if self.target_type_ != "binary":
             self._refuse_groups(groups)
         eta = item_probabilities(self.estimator_, X, self._known_classes)
+        self._check_number_of_labels(eta.shape[1])
         if self._positive is not None:
             eta = np.ascontiguousarray(eta[:, self._positive])
         least, largest = self._check_bounds(sizes_of_sets(eta.shape, groups))
         is_one_of_all = self.target_type_ == "multiclass"
         distribution = "multinomial" if is_one_of_all else "independent"
         chooser = BestSize(self.set_loss_, distribution, least, np.max(largest))
-        if self.strategy != "dta":
-            chooser = ThresholdSize(self.threshold_, chooser)
+        if hasattr(self, "threshold_"):
+            chooser = ThresholdSize(self.threshold_, chooser, tells_loss)
         return eta, chooser
 
 

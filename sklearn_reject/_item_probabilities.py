@@ -1,13 +1,18 @@
 """Probabilities of items to be positive, as a fitted classifier tells them."""
 
 import numpy as np
-from scipy.sparse import issparse
+from sklearn.ensemble import StackingClassifier
 from sklearn.utils.multiclass import type_of_target
 
+from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
+from sklearn_reject.decoding._indicators import as_flags
 from sklearn_reject.decoding._probabilities import check_probabilities
 
 _NAME = "predict_proba of the estimator"
+
+# How far the probabilities of the classes of a sample may be from adding up to one.
+_MISSING_MASS = 1e-3
 
 
 def find_target_type(y, classes):
@@ -32,15 +37,31 @@ def find_target_type(y, classes):
 
 
 def check_multilabel(y):
-    """Return indicators of labels, or raise if they are none."""
-    kind = type_of_target(y, input_name="y")
-    if kind != "multilabel-indicator":
+    """Return indicators of labels as integers, or raise if they are anything else."""
+    flags = as_flags(y)
+    if flags is None:
         raise ValueError(
-            f"y must be a vector of class labels or a matrix of indicators, 0 and 1, "
-            f"got a matrix of type {kind!r}. Encode several labels a sample with "
-            "MultiLabelBinarizer."
+            "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
+            f"got a matrix of type {type_of_target(y, input_name='y')!r}. Encode "
+            "several labels a sample with MultiLabelBinarizer."
         )
-    return y if issparse(y) else np.asarray(y)
+    return flags.astype(np.int64)
+
+
+def check_known(y, classes):
+    """Return the classes, or raise if they are not those of the labels."""
+    if classes.ndim != 1 or np.ndim(classes[0]):
+        raise ValueError(
+            "y is a vector, a label a sample, but the frozen estimator predicts "
+            "several labels a sample. Pass a matrix of indicators."
+        )
+    _, unknown = index_labels(y, classes)
+    if unknown.any():
+        raise ValueError(
+            f"y holds the label {y[unknown].tolist()[0]!r}, not among the classes "
+            f"{classes.tolist()} of the estimator."
+        )
+    return classes
 
 
 def check_has_probabilities(estimator):
@@ -77,6 +98,7 @@ def item_probabilities(estimator, X, classes=None):
     if classes is None:
         return _of_labels(estimator, told)
     told = check_probabilities(told, _NAME, ndim=(2,))
+    _check_rows(told)
     seen = np.asarray(estimator.classes_)
     if told.shape[1] != len(seen):
         raise ValueError(
@@ -91,7 +113,24 @@ def item_probabilities(estimator, X, classes=None):
     return eta
 
 
+def _check_rows(told):
+    total = told.sum(axis=1)
+    row = np.argmax(np.abs(total - 1))
+    if abs(total[row] - 1) > _MISSING_MASS:
+        raise ValueError(
+            f"{_NAME} must add up to one over the classes of each sample, got "
+            f"{total[row]:g} in row {row}. Use a classifier whose probabilities do, or "
+            "leave out samples that it has no probabilities for."
+        )
+
+
 def _of_labels(estimator, told):
+    if isinstance(Response(estimator, None).model, StackingClassifier):
+        raise ValueError(
+            "StackingClassifier cannot be used for several labels a sample: its "
+            "predict_proba returns how likely each label is *not* there. Stack within "
+            "each label, for example with MultiOutputClassifier(StackingClassifier())."
+        )
     if isinstance(told, list):
         told = _positive_columns(estimator, told)
     return check_probabilities(told, _NAME, ndim=(2,), accept_sparse=True)
@@ -101,9 +140,22 @@ def _positive_columns(estimator, told):
     """Return the probability of one, where each label is a classifier of its own."""
     classes = getattr(estimator, "classes_", None)
     if not isinstance(classes, list) or len(classes) != len(told):
-        classes = [np.arange(part.shape[1]) for part in told]
+        classes = [np.arange(np.shape(part)[1]) for part in told]
     columns = [
-        part[:, np.asarray(of_label) == 1].sum(axis=1)
-        for part, of_label in zip(told, classes, strict=True)
+        _positive_column(part, np.asarray(of_label), number)
+        for number, (part, of_label) in enumerate(zip(told, classes, strict=True))
     ]
     return np.column_stack(columns)
+
+
+def _positive_column(told, classes, number):
+    flags = as_flags(classes) if classes.dtype.kind in "biuf" else None
+    if flags is not None and flags.shape == (1,):
+        return np.full(len(told), float(flags[0]))
+    if flags is None or told.shape[1:] != flags.shape:
+        raise ValueError(
+            f"predict_proba of the estimator has shape {told.shape} for label {number} "
+            "and classes that are not 0 and 1, one a column. Some classifiers take a "
+            "sparse y and misread it: pass `y.toarray()`."
+        )
+    return told[:, flags].sum(axis=1)

@@ -85,9 +85,8 @@ class RoutedFit:
     def _route(self, n_samples, params):
         """Return the parameters of the inner calls, and the weights of the rule."""
         params = {name: value for name, value in params.items() if value is not None}
-        request = self._get_metadata_request().fit.requests["sample_weight"]
-        name = request if isinstance(request, str) else "sample_weight"
-        weight = check_sample_weight(params.get(name), n_samples)
+        weight, request = self._own("sample_weight", params)
+        weight = check_sample_weight(weight, n_samples)
         if _routing_enabled():
             routed = process_routing(self, "fit", **params)
             return routed, None if request is False else weight
@@ -96,6 +95,18 @@ class RoutedFit:
         elif weight is not None:
             _check_takes_weights(self.estimator)
         return Bunch(estimator=Bunch(fit=params)), weight
+
+    def _own(self, name, params):
+        """Return what `fit` is given for itself, and what it has requested.
+
+        A router outside translates an alias into the name; called directly, `fit` may
+        get it by the alias, which then is that of an estimator inside, too.
+        """
+        request = self._get_metadata_request().fit.requests.get(name)
+        given = params.get(name)
+        if given is None and isinstance(request, str):
+            given = params.get(request)
+        return given, request
 
     def _seed(self):
         """Return a seed for parts that have none of their own, None without one."""

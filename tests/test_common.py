@@ -189,8 +189,8 @@ DECIDES_BY_SETS = {
 }
 
 PLAIN = {
-    **dict.fromkeys(REJECTS_ROWS, {"reject_label": None}),
-    **dict.fromkeys(DECIDES_BY_SETS, {"strategy": 0.5}),
+    **{name: {"reject_label": None} for name in REJECTS_ROWS},
+    **{name: {"strategy": 0.5} for name in DECIDES_BY_SETS},
 }
 
 

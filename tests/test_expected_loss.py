@@ -12,7 +12,7 @@ from sklearn.datasets import (
     make_classification,
     make_multilabel_classification,
 )
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
@@ -263,12 +263,78 @@ def test_groups_are_routed_through_a_pipeline(two_classes):
     assert score == decoder.score(scaled, y, groups=groups)
 
 
+@pytest.mark.parametrize("name", ["groups", "query"])
+def test_groups_may_have_another_name(two_classes, name):
+    X, y = two_classes
+    groups = np.arange(len(y)) // 25
+    plain = ExpectedLossDecoder(logistic, strategy="eum").fit(X, y, groups=groups)
+    with config_context(enable_metadata_routing=True):
+        decoder = ExpectedLossDecoder(logistic, strategy="eum")
+        pipeline = make_pipeline("passthrough", decoder.set_fit_request(groups=name))
+        pipeline.fit(X, y, **{name: groups})
+    assert pipeline[-1].threshold_ == plain.threshold_
+
+
+def test_weights_are_for_the_classifier_only(two_classes):
+    X, y = two_classes
+    weight = np.where(y == 1, 3.0, 1.0)
+    with config_context(enable_metadata_routing=True):
+        inner = LogisticRegression().set_fit_request(sample_weight=True)
+        pipeline = make_pipeline("passthrough", ExpectedLossDecoder(inner))
+        pipeline.fit(X, y, sample_weight=weight)
+    plain = LogisticRegression().fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(pipeline[-1].estimator_.coef_, plain.coef_)
+
+
 def test_weights_reach_the_classifier(two_classes):
     X, y = two_classes
     weight = np.where(y == 1, 3.0, 1.0)
     plain = LogisticRegression().fit(X, y, sample_weight=weight)
     decoder = ExpectedLossDecoder(logistic).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(decoder.estimator_.coef_, plain.coef_)
+
+
+def test_strategy_is_that_of_the_fit(two_classes):
+    X, y = two_classes
+    decoder = ExpectedLossDecoder(logistic).fit(X, y)
+    before = decoder.predict(X)
+    np.testing.assert_array_equal(decoder.set_params(strategy=0.5).predict(X), before)
+
+
+def test_threshold_takes_no_time_for_expectations(two_classes):
+    X, y = two_classes
+    seen = []
+
+    def count_calls(tp, fp, fn, tn):
+        seen.append(np.size(tp))
+        return fp + 2.0 * fn
+
+    decoder = ExpectedLossDecoder(logistic, loss=count_calls, strategy=0.4).fit(X, y)
+    seen.clear()
+    decoder.predict(X)
+    assert not seen
+    decoder.score(X, y)
+    assert seen == [1]
+    assert np.isfinite(decoder.expected_loss(X))
+
+
+def test_label_with_one_class_in_the_classifier():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.column_stack([X[:, 0] > 0, np.zeros(60), np.ones(60)]).astype(int)
+    trees = MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=5))
+    decoder = ExpectedLossDecoder(trees, loss="zero_one").fit(X, y)
+    np.testing.assert_array_equal(decoder.predict(X)[:, 1:], y[:, 1:])
+
+
+def test_indicators_of_other_dtypes(labels):
+    pd = pytest.importorskip("pandas")
+    X, y = labels
+    plain = ExpectedLossDecoder(KNeighborsClassifier()).fit(X, y)
+    for other in (pd.DataFrame(y).astype("Int64"), y.astype(bool), y.astype(float)):
+        decoder = clone(plain).fit(X, other)
+        np.testing.assert_array_equal(decoder.predict(X), plain.predict(X))
+        assert decoder.score(X, other) == plain.score(X, y)
 
 
 def test_positive_class_by_name(two_classes):

@@ -4,14 +4,23 @@ import re
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.ensemble import StackingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from sklearn_reject import ExpectedLossDecoder
+
+
+@pytest.fixture
+def labels():
+    return make_multilabel_classification(60, n_classes=4, random_state=0)
+
 
 X = np.arange(20.0)[:, None]
 y = np.tile([0, 1], 10)
@@ -67,6 +76,58 @@ def test_regressor():
 def test_targets_that_are_no_classes(target):
     with pytest.raises(ValueError, match=r"Unknown label type|indicators"):
         ExpectedLossDecoder(logistic).fit(X, target)
+
+
+@pytest.mark.parametrize("odd", [lambda y: 2 * y - 1, lambda y: y + 1, lambda y: 2 * y])
+def test_indicators_that_are_not_zero_and_one(labels, odd):
+    X, y = labels
+    decoder = ExpectedLossDecoder(KNeighborsClassifier())
+    with pytest.raises(ValueError, match="indicators, 0 and 1"):
+        decoder.fit(X, odd(y))
+
+
+def test_labels_that_are_not_those_of_fit(labels):
+    X_labels, y_labels = labels
+    binary = ExpectedLossDecoder(logistic).fit(X, y)
+    with pytest.raises(ValueError, match=r"label 5, not among the classes \[0, 1\]"):
+        binary.score(X, y + 5)
+    with pytest.raises(ValueError, match="labels of `fit` were binary"):
+        binary.score(X, np.column_stack([y, y]))
+    several = ExpectedLossDecoder(KNeighborsClassifier()).fit(X_labels, y_labels)
+    with pytest.raises(ValueError, match="labels of `fit` were multilabel"):
+        several.score(X_labels, y_labels[:, 0])
+    with pytest.raises(ValueError, match="3 labels a sample"):
+        several.score(X_labels, y_labels[:, :3])
+
+
+def test_frozen_classifier_of_other_labels(labels):
+    X_labels, y_labels = labels
+    frozen = FrozenEstimator(LogisticRegression().fit(X, y))
+    with pytest.raises(ValueError, match="not among the classes"):
+        ExpectedLossDecoder(frozen, strategy="eum").fit(X, y + 5)
+    several = FrozenEstimator(KNeighborsClassifier().fit(X_labels, y_labels))
+    with pytest.raises(ValueError, match="predicts several labels"):
+        ExpectedLossDecoder(several).fit(X_labels, y_labels[:, 0])
+    decoder = ExpectedLossDecoder(several).fit(X_labels, y_labels[:, :3])
+    with pytest.raises(ValueError, match="where y of `fit` has 3"):
+        decoder.predict(X_labels)
+
+
+def test_stacked_labels_are_upside_down_in_scikit_learn(labels):
+    X, y = labels
+    stack = StackingClassifier(
+        [("near", KNeighborsClassifier())], final_estimator=KNeighborsClassifier()
+    )
+    decoder = ExpectedLossDecoder(stack).fit(X, y)
+    with pytest.raises(ValueError, match="StackingClassifier cannot be used"):
+        decoder.predict(X)
+
+
+def test_classifier_that_misreads_sparse_labels(labels):
+    X, y = labels
+    decoder = ExpectedLossDecoder(KNeighborsClassifier()).fit(X, csr_matrix(y))
+    with pytest.raises(ValueError, match=r"y\.toarray"):
+        decoder.predict(X)
 
 
 def test_frozen_classifier_has_no_folds():
@@ -144,6 +205,12 @@ class Liar(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         return np.full((len(X), 2), self.probability)
+
+
+def test_probabilities_that_do_not_add_up():
+    decoder = ExpectedLossDecoder(Liar(0.9)).fit(X, y)
+    with pytest.raises(ValueError, match=r"must add up to one .* got 1\.8 in row 0"):
+        decoder.predict(X)
 
 
 @pytest.mark.parametrize("probability", [2.0, -0.1, np.nan])

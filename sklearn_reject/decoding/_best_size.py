@@ -127,10 +127,14 @@ class ThresholdSize(NamedTuple):
 
     problem : BestSize
         Bounds, and how the expected loss is computed.
+
+    tells_loss : bool, default=True
+        Whether the expected loss is of interest. It takes longer than all else.
     """
 
     threshold: float
     problem: BestSize
+    tells_loss: bool = True
 
     @property
     def min_positive(self):
@@ -147,10 +151,15 @@ class ThresholdSize(NamedTuple):
         return self.problem.curves(eta, n_negatives)
 
     def choose(self, eta, n_negatives=0):
-        """Return the size of each row, and its expected loss; see `BestSize`."""
+        """Return the size of each row, and its expected loss; see `BestSize`.
+
+        The loss is NaN where it is not of interest.
+        """
         sizes = np.count_nonzero(eta >= self.threshold, axis=1)
         bounds = self.problem.min_positive, self.problem.max_positive
         sizes = np.clip(sizes, *bounds)
+        if not self.tells_loss:
+            return sizes, np.full(len(sizes), np.nan)
         return sizes, self.problem.losses_at(eta, sizes, n_negatives)
 
 

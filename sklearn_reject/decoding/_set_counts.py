@@ -6,6 +6,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
 from sklearn_reject.decoding._groups import number_groups
+from sklearn_reject.decoding._indicators import as_flags, show_odd
 
 
 def count_sets(y_true, y_pred, *, groups=None, pos_label=1, labels=None):
@@ -92,21 +93,15 @@ def _check_binary(labels, pos_label):
 
 def _check_indicators(y, name):
     """Return a matrix of zeros and ones as one of booleans, dense or sparse."""
-    values = y.data if issparse(y) else y
     if 0 in y.shape:
         raise ValueError(f"{name} is empty, of shape {y.shape}: pass at least one set.")
-    if values.dtype.kind not in "biuf":
+    flags = as_flags(y)
+    if flags is None:
         raise ValueError(
-            f"{name} must hold 0 and 1, a column for each item, got an array of dtype "
-            f"{y.dtype}. Make indicators with MultiLabelBinarizer."
+            f"{name} must hold 0 and 1, a column for each item, got {show_odd(y)}. "
+            "Make indicators with MultiLabelBinarizer."
         )
-    flags = values.astype(bool)
-    if not np.array_equal(flags, values):
-        raise ValueError(
-            f"{name} must hold 0 and 1, a column for each item, got "
-            f"{values[flags != values][0]}."
-        )
-    return y.astype(bool)
+    return flags
 
 
 def _one_hot(y_true, shape, labels):

@@ -94,11 +94,16 @@ def predict_classes(estimator, X, classes):
     return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)
 
 
-def holds(estimator, wanted):
-    """Tell if an estimator, or one inside its pipelines and searches, is wanted."""
+def find(estimator, wanted):
+    """Return what is wanted of an estimator and those inside it, None without one."""
     while estimator is not None and not wanted(estimator):
         estimator = inner_estimator(estimator)
-    return estimator is not None
+    return estimator
+
+
+def holds(estimator, wanted):
+    """Tell if an estimator, or one inside its pipelines and searches, is wanted."""
+    return find(estimator, wanted) is not None
 
 
 def locate(estimator, X, wanted):

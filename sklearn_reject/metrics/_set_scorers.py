@@ -3,11 +3,14 @@
 from copy import copy
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._set_loss import set_loss
 from sklearn_reject.metrics._set_predictions import (
+    find,
     index_classes,
     predict_classes,
     predict_in_groups,
@@ -27,6 +30,8 @@ class _SetScorer:
 
     def __call__(self, estimator, X, y, groups=None):
         """Return the score of a fitted classifier, a float, higher is better."""
+        if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
+            y = column_or_1d(y, warn=True)
         classes = _classes_of(estimator, y)
         if classes is None or len(classes) > 2:
             _refuse_groups(groups)
@@ -35,18 +40,21 @@ class _SetScorer:
         if len(classes) > 2:
             sets = predict_classes(estimator, X, classes)
             return -set_loss(y, sets, loss=self._loss, labels=classes)
-        positive = self._positive(classes)
+        positive = self._positive(estimator, classes)
         labels = predict_in_groups(estimator, X, groups)
         index_classes(estimator, labels, classes)  # raises for labels that are none
         return -set_loss(y, labels, loss=self._loss, groups=groups, pos_label=positive)
 
-    def _positive(self, classes):
-        if self._pos_label is None and len(classes) == 2:
+    def _positive(self, estimator, classes):
+        label = self._pos_label
+        if label is None:
+            label = getattr(find(estimator, _names_positive), "pos_label", None)
+        if label is None and len(classes) == 2:
             return classes.tolist()[1]
-        if self._pos_label in classes.tolist():
-            return self._pos_label
+        if label in classes.tolist():
+            return label
         raise ValueError(
-            f"pos_label={self._pos_label!r} does not tell which of the classes "
+            f"pos_label={label!r} does not tell which of the classes "
             f"{classes.tolist()} is the positive one. Pass one of them."
         )
 
@@ -77,6 +85,10 @@ class _SetScorer:
         options = {**self._options, "pos_label": self._pos_label}.items()
         shown = "".join(f", {name}={value!r}" for name, value in options)
         return f"<selective scorer -set_loss{shown}>"
+
+
+def _names_positive(estimator):
+    return getattr(estimator, "pos_label", None) is not None
 
 
 def _classes_of(estimator, y):
@@ -115,7 +127,8 @@ def neg_set_loss_scorer(*, loss="f_beta", beta=1.0, zero_division=0.0, pos_label
         What a score is where it is 0/0.
 
     pos_label : label, default=None
-        The positive one of two classes. None takes the second in sorted order.
+        The positive one of two classes. None takes that of a classifier which has a
+        `pos_label`, or else the second in sorted order.
 
     Returns
     -------
