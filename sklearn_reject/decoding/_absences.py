@@ -2,6 +2,11 @@
 
 import numpy as np
 
+from sklearn_reject.curves._groups import running_sum
+
+# Rounding adds up over so many equal summands.
+_LONG = 4096
+
 
 def absence_curves(eta, absence, *, n_negatives=0):
     """Return what an absence adds to the expected loss, for all k.
@@ -28,11 +33,17 @@ def absence_curves(eta, absence, *, n_negatives=0):
     curves = np.zeros((len(eta), len(k)))
     if not value.any() or (n_negatives and cells.tn):
         return curves
-    curves[:, 1:] = np.cumsum(_log_chance(eta, cells.tp, cells.fp), axis=1)
-    curves[:, :-1] += np.cumsum(_log_chance(eta, cells.fn, cells.tn)[:, ::-1], axis=1)[
-        :, ::-1
-    ]
+    of_rest = _log_chance(eta, cells.fn, cells.tn)[:, ::-1]
+    curves[:, 1:] = _running_sums(_log_chance(eta, cells.tp, cells.fp))
+    curves[:, :-1] += _running_sums(of_rest)[:, ::-1]
     return value * np.exp(curves)
+
+
+def _running_sums(logs):
+    """Return cumulative sums of rows; of long ones without drift."""
+    if logs.shape[1] < _LONG:
+        return np.cumsum(logs, axis=1)
+    return np.array([running_sum(row) for row in logs])
 
 
 def _log_chance(eta, no_positive, no_negative):

@@ -8,15 +8,24 @@ from sklearn_reject.decoding._candidates import candidate_curves
 from sklearn_reject.decoding._certified import certified_optimum
 from sklearn_reject.decoding._curves import (
     DEFAULT_TOL,
+    expansion_curves,
     independent_curves,
     is_dense,
 )
 from sklearn_reject.decoding._multinomial import multinomial_curves
-from sklearn_reject.losses import RecallLoss, SetLoss
+from sklearn_reject.losses import SetLoss
+from sklearn_reject.losses._expansion import Absence, Cells, Expansion, Ratio
 
 # Expected losses that differ by less, relative to the largest, are taken for equal:
 # rounding makes as much.
 _TIE = 1e-12
+
+
+# TPR and TNR: the cell above the line, and those below.
+_RATES = (
+    (Cells(tp=1.0), Cells(tp=1.0, fn=1.0)),
+    (Cells(tn=1.0), Cells(fp=1.0, tn=1.0)),
+)
 
 
 class BestSize(NamedTuple):
@@ -70,8 +79,7 @@ class BestSize(NamedTuple):
             The sizes and their losses.
         """
         if self._is_certified(eta):
-            padded = _add_negatives(eta, n_negatives)
-            found = [self._certified_size(row, eta.shape[1]) for row in padded]
+            found = [self._certified_size(row, n_negatives) for row in eta]
             sizes, losses = map(np.array, zip(*found, strict=True))
             return sizes, losses
         curves = self._candidate_curves(eta, n_negatives)
@@ -87,8 +95,9 @@ class BestSize(NamedTuple):
         """Return the expected loss of one size of each row."""
         if self._is_certified(eta):
             fixed = [self._replace(min_positive=k, max_positive=k) for k in sizes]
-            pairs = zip(fixed, _add_negatives(eta, n_negatives), strict=True)
-            return np.array([at._certified_size(row)[1] for at, row in pairs])
+            pairs = zip(fixed, eta, strict=True)
+            found = [at._certified_size(row, n_negatives) for at, row in pairs]
+            return np.array([expected_loss for _, expected_loss in found])
         return self.curves(eta, n_negatives)[np.arange(len(eta)), sizes]
 
     def _candidate_curves(self, eta, n_negatives):
@@ -105,15 +114,16 @@ class BestSize(NamedTuple):
         is_long = self.distribution == "independent" and not is_dense(*eta.shape)
         return is_long and self.loss.is_mean_of_rates
 
-    def _certified_size(self, eta, largest=np.inf):
-        tpr, tnr = expected_rates(eta, self.loss.zero_division)
+    def _certified_size(self, eta, n_negatives):
+        rates = expected_rates(eta, self.loss.zero_division, n_negatives)
         return certified_optimum(
             eta,
             self.loss,
-            self.loss.mean_of_rates(tpr, tnr),
+            self.loss.mean_of_rates(*rates),
             DEFAULT_TOL,
             self.min_positive,
-            min(self.max_positive, len(eta), largest),
+            min(self.max_positive, len(eta)),
+            n_negatives,
         )
 
 
@@ -163,29 +173,29 @@ class ThresholdSize(NamedTuple):
         return sizes, self.problem.losses_at(eta, sizes, n_negatives)
 
 
-def _add_negatives(eta, n_negatives):
-    """Return the rows with items that surely are negative at their ends."""
-    return np.hstack([eta, np.zeros((len(eta), n_negatives))]) if n_negatives else eta
-
-
-def expected_rates(eta, zero_division):
+def expected_rates(eta, zero_division, n_negatives=0):
     """Return the expected TPR and TNR of the top k items, for all k.
 
     Parameters
     ----------
-    eta : ndarray of shape (n_items,)
+    eta : ndarray of shape (n_columns,)
         Probabilities, sorted decreasing.
 
     zero_division : float
         The rate of a class that is absent.
 
+    n_negatives : int, default=0
+        Number of further items that are surely negative.
+
     Returns
     -------
-    tpr, tnr : ndarray of shape (n_items + 1,)
-        Both in [0, 1].
+    rates : list of ndarray of shape (n_columns + 1,)
+        TPR and TNR, in [0, 1].
     """
-    missed = RecallLoss(zero_division=zero_division)
-    # What is not predicted is the prediction of the other class.
-    tpr = 1 - independent_curves(eta[None], missed)[0]
-    tnr = 1 - independent_curves(1 - eta[None, ::-1], missed)[0, ::-1]
-    return np.clip(tpr, 0.0, 1.0), np.clip(tnr, 0.0, 1.0)
+    rates = []
+    for true, of_class in _RATES:
+        absence = Absence(of_class, zero_division)
+        rate = Expansion(0.0, (Ratio(1.0, true, of_class),), (absence,))
+        curves = expansion_curves(eta[None], rate, n_negatives=n_negatives)
+        rates.append(np.clip(curves[0], 0.0, 1.0))
+    return rates

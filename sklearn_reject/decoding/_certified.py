@@ -15,6 +15,33 @@ _LARGEST_LOSS = 1.0
 def certified_optimum(
     eta, loss, upper_bounds, tol, min_positive, max_positive, n_negatives=0
 ):
+    """Return the set size of the least expected loss, and that loss.
+
+    Parameters and returns are those of :func:`_certify`. Where most items are likely,
+    the mirrored problem is solved, in which the other class is the positive one: the
+    laws of few counts are short.
+    """
+    bounds = min_positive, max_positive
+    if n_negatives or eta.mean() <= 0.5:
+        return _certify(eta, loss, upper_bounds, tol, *bounds, n_negatives)
+    mirrored = [len(eta) - bound for bound in bounds[::-1]]
+    others, expected_loss = _certify(
+        1 - eta[::-1], loss, upper_bounds[::-1], tol, *mirrored, takes_largest=True
+    )
+    return len(eta) - others, expected_loss
+
+
+def _certify(
+    eta,
+    loss,
+    upper_bounds,
+    tol,
+    min_positive,
+    max_positive,
+    n_negatives=0,
+    *,
+    takes_largest=False,
+):
     r"""Return the set size of the least expected loss, and that loss.
 
     Sizes are evaluated in blocks, the most promising one first, as long as a bound
@@ -47,10 +74,13 @@ def certified_optimum(
     n_negatives : int, default=0
         Number of further items that are surely negative, and are never predicted.
 
+    takes_largest : bool, default=False
+        Whether of equally good sizes the largest is taken, instead of the smallest.
+
     Returns
     -------
     size : int
-        Number of items to predict. Of equally good numbers the smallest.
+        Number of items to predict.
 
     expected_loss : float
         Its expected loss, to `tol / 4`; lower is better. No size that is within the
@@ -70,5 +100,5 @@ def certified_optimum(
         block = block.take(lowest[block.sizes] <= best)
         losses[block.sizes] = expected_losses(block, loss, n_items, _SHARE * tol)
         best = losses.min()
-    size = int(np.argmax(losses <= best + tol))
+    size = int(np.flatnonzero(losses <= best + tol)[-1 if takes_largest else 0])
     return size, float(losses[size])

@@ -27,6 +27,9 @@ _MANY = 4
 
 DEFAULT_TOL = 1e-12
 
+# Entries of rows that are worked on together, to save memory.
+_N_AT_ONCE = 2**20
+
 # Rounding leaves no room for less.
 _LEAST_TOL = 1e-14
 
@@ -125,7 +128,11 @@ def expected_loss_curve(
         check_distribution(rows)
         curves = multinomial_curves(rows, loss)
     else:
-        curves = independent_curves(rows, loss, method=method, tol=tol)
+        step = max(1, _N_AT_ONCE // rows.shape[1])
+        chunks = (rows[start : start + step] for start in range(0, len(rows), step))
+        curves = np.concatenate(
+            [independent_curves(part, loss, method=method, tol=tol) for part in chunks]
+        )
     return curves if eta.ndim == 2 else curves[0]
 
 

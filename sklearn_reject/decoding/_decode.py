@@ -64,7 +64,8 @@ def decode(
         Largest number of items of a set to predict. None for no bound.
 
     n_jobs : int, default=None
-        Number of chunks of rows that are worked on in parallel.
+        Number of chunks of rows that are worked on in parallel. Expected losses may
+        differ in their last digits, as rows of a chunk share a quadrature.
 
     Returns
     -------

@@ -106,8 +106,11 @@ def _curves_by_quadrature(eta, ratio, n_negatives, tol, most_ahead):
     low, high = range_of_denominator(eta, ratio, n_negatives, tol * _SHARE_OF_TAILS)
     rates, weights = exponential_sum(low, high, ratio.power, tol)
     n_rows, n_items = eta.shape
-    n_block = n_items if most_ahead is None else _ITEMS_BETWEEN_STOPS
-    n_block = max(1, min(n_items, n_block, _N_AT_ONCE // len(rates)))
+    n_block = _N_AT_ONCE // len(rates)
+    if most_ahead is not None:
+        # Many rows are worked on together anyway, and stop the sooner.
+        n_block = max(_ITEMS_BETWEEN_STOPS, n_block // n_rows)
+    n_block = max(1, min(n_items, n_block))
     n_rows_at_once = max(1, _N_AT_ONCE // (len(rates) * n_block))
     curves = np.empty((n_rows, n_items + 1))
     for first in range(0, n_rows, n_rows_at_once):

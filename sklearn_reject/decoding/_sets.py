@@ -176,7 +176,9 @@ def _choose_stored(eta, chooser):
 
 def _fill_up(columns, n_items):
     """Replace -1 by the first columns that are not there."""
-    free = np.setdiff1d(np.arange(n_items), columns)
+    # So many columns have enough that are free.
+    first = np.arange(min(n_items, 2 * len(columns)))
+    free = np.setdiff1d(first, columns)
     is_open = columns < 0
     columns[is_open] = free[: np.count_nonzero(is_open)]
     return columns

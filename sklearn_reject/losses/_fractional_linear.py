@@ -1,5 +1,7 @@
 """The set losses that are a ratio of two linear functions of the counts."""
 
+from math import fsum
+
 import numpy as np
 
 from sklearn_reject.losses._expansion import Absence, Cells, Expansion, Ratio
@@ -9,8 +11,8 @@ from sklearn_reject.losses._set_loss import (
     warn_of_other_optima,
 )
 
-# Relative to the largest summand: what is taken for rounding.
-_ROUNDING = 1e-12
+# Relative to the summands: what is taken for rounding.
+_ROUNDING = 1e-15
 
 
 class FractionalLinearLoss(SetLoss):
@@ -63,27 +65,29 @@ class FractionalLinearLoss(SetLoss):
         self._above = _weights_of_cells(self.numerator)
         self._below = _weights_of_cells(self.denominator)
         _check_positive(self._above, self._below)
-        self.largest = self._largest()
         # The tables tell about 0/0, which the corners leave out.
         self.is_tp_monotone = self._falls_at_corners() and falls_with_tp(self)
         if not self.is_tp_monotone:
             warn_of_other_optima(repr(self))
 
     def _expansion(self, n_items):
+        # The loss is a mean of those of single cells. Where they are all of one sign,
+        # the smallest is split off, and what is left is as exact as the loss varies.
+        of_cells = self._losses(*np.eye(len(self._above)))
         counted = Cells(*(weight > 0 for weight in self._below))
-        absence = Absence(counted, 1 - self.zero_division)
-        return Expansion(0.0, (Ratio(1.0, self._above, self._below),), (absence,))
+        of_cells = of_cells[np.array(counted)]
+        offset = float(np.clip(0.0, of_cells.min(), of_cells.max()))
+        above = Cells(
+            *(a - offset * b for a, b in zip(self._above, self._below, strict=True))
+        )
+        absence = Absence(counted, 1 - self.zero_division - offset)
+        return Expansion(offset, (Ratio(1.0, above, self._below),), (absence,))
 
     def _losses(self, *counts):
         above = sum(w * count for w, count in zip(self._above, counts, strict=True))
         below = sum(w * count for w, count in zip(self._below, counts, strict=True))
         losses = np.full(np.shape(below), 1 - self.zero_division)
         return np.divide(above, below, out=losses, where=below > 0)
-
-    def _largest(self):
-        """Return the largest absolute loss, that of a set of one cell only."""
-        of_cells = self._losses(*np.eye(len(self._above)))
-        return float(np.abs(of_cells).max())
 
     def _falls_at_corners(self):
         corners = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]])
@@ -115,14 +119,19 @@ def _check_constants(constants, name):
 def _weights_of_cells(constants):
     """Return what one item in each cell adds, times n."""
     of_one, of_tp, of_predicted, of_positive = constants.tolist()
-    weights = (
-        of_one + of_tp + of_predicted + of_positive,
-        of_one + of_predicted,
-        of_one + of_positive,
-        of_one,
+    summands = (
+        (of_one, of_tp, of_predicted, of_positive),
+        (of_one, of_predicted),
+        (of_one, of_positive),
+        (of_one,),
     )
-    smallest = _ROUNDING * np.abs(constants).max()
-    return Cells(*(0.0 if abs(weight) <= smallest else weight for weight in weights))
+    return Cells(*map(_sum_or_zero, summands))
+
+
+def _sum_or_zero(summands):
+    """Return the sum, zero where it is no more than the rounding of its summands."""
+    total = fsum(summands)
+    return 0.0 if abs(total) <= _ROUNDING * fsum(map(abs, summands)) else total
 
 
 def _check_positive(above, below):

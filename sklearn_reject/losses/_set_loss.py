@@ -151,7 +151,9 @@ class CallableSetLoss(SetLoss):
             warn_of_other_optima(f"loss={function!r}")
 
     def _losses(self, tp, fp, fn, tn):
-        return self.function(*np.broadcast_arrays(tp, fp, fn, tn))
+        # Copies, as a function may well work in place.
+        counts = np.broadcast_arrays(tp, fp, fn, tn)
+        return self.function(*(np.array(count) for count in counts))
 
     def _check(self, losses, shape):
         losses = np.asarray(losses)

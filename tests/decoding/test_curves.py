@@ -217,8 +217,8 @@ def test_recall_grows_and_precision_falls_with_the_size(eta):
     assert (np.diff(expected_loss_curve(eta, loss="recall")) <= 2 * TOL).all()
     precision = expected_loss_curve(eta, loss="precision")
     assert (np.diff(precision[1:]) >= -1e-15).all()
-    hits = np.cumsum(eta)
-    np.testing.assert_allclose(1 - precision[1:], hits / np.arange(1, len(eta) + 1))
+    expected = np.cumsum(eta) / np.arange(1, len(eta) + 1)
+    np.testing.assert_allclose(1 - precision[1:], expected, rtol=0, atol=1e-14)
 
 
 @given(eta=probabilities(max_size=25))

@@ -288,7 +288,6 @@ def test_fractional_linear_loss_is_its_definition(exact):
     loss = make_fractional_linear(exact)
     expected = [float(exact(*table)) for table in TABLES.tolist()]
     np.testing.assert_allclose(loss(*TABLES.T), expected, rtol=1e-14, atol=1e-14)
-    assert np.abs(expected).max() <= loss.largest + 1e-14
     for n in (1, 4):
         tables = tables_of(n)
         values = [value_of_expansion(loss.expansion(n), row) for row in tables.tolist()]
