@@ -50,7 +50,7 @@ def check_multilabel(y):
 
 def check_known(y, classes):
     """Return the classes, or raise if they are not those of the labels."""
-    if classes.ndim != 1 or np.ndim(classes[0]):
+    if classes.ndim != 1 or any(np.ndim(label) for label in classes[:1]):
         raise ValueError(
             "y is a vector, a label a sample, but the frozen estimator predicts "
             "several labels a sample. Pass a matrix of indicators."
