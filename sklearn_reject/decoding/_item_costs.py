@@ -101,7 +101,9 @@ def range_of_denominator(eta, ratio, n_negatives, chance):
     k = np.arange(n_items + 1)
     base = k * top.base + (n_items - k) * rest.base + n_negatives * ratio.denominator.tn
     heavy_top = _prefix(top.chances(eta)[0])
-    heavy_rest = _prefix(rest.chances(eta)[0])
+    heavy_rest = heavy_top
+    if rest.positive_is_heavy != top.positive_is_heavy:
+        heavy_rest = _prefix(rest.chances(eta)[0])
     heavy_rest = heavy_rest[:, -1:] - heavy_rest
     mean = base + top.extra * heavy_top + rest.extra * heavy_rest
     square = 2 * (top.extra**2 * heavy_top + rest.extra**2 * heavy_rest)

@@ -21,7 +21,7 @@ from sklearn_reject.decoding._item_costs import (
 _N_AT_ONCE = 2**17
 
 # Items whose sums are taken step by step.
-_SEGMENT = 64
+_SEGMENT = 32
 
 # How often it is asked whether larger sizes can be better.
 _ITEMS_BETWEEN_STOPS = 32
@@ -179,7 +179,7 @@ class _Blocks:
         )
         damping = np.exp(-base * self._rates) * self._weights
         gains = gains * np.exp(logs)
-        return np.matmul(gains, damping.swapaxes(1, 2))[..., 0]
+        return np.einsum("krv,kv->kr", gains, damping[:, 0])
 
     def _gains(self, taken, left):
         if self._ratio.factor is not None:
@@ -242,6 +242,8 @@ def _gains(half, sums, n_items):
 
 def _running(values, before):
     """Return the sums of the first 0, 1, ... values of a block, and all before it."""
+    if values.shape[1:] == (1, 1) and not values.any():  # they are not needed
+        return np.broadcast_to(before, (len(values) + 1, *before.shape[1:]))
     sums = np.empty(
         (len(values) + 1, *np.broadcast_shapes(values[0].shape, before[0].shape))
     )
