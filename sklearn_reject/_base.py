@@ -1,9 +1,7 @@
 """What the meta-estimators that may reject have in common."""
 
 import numpy as np
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._reject_label import mark_rejected
 from sklearn_reject._response import Response
@@ -131,12 +129,6 @@ class BaseRejectClassifier(ClassifierWrapper, BaseReject):
         """
         check_is_fitted(self)
         return self._labels(Response(self.estimator_, X))
-
-    def _check_y(self, y):
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
 
     def _bound_of_losses(self, general):
         """Return how to bound a risk, judged by all losses that are possible.

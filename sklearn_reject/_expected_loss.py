@@ -5,10 +5,9 @@ from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import Bunch, assert_all_finite, get_tags, indexable
+from sklearn.utils import Bunch, get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._cross_fitting import check_cv_choice
 from sklearn_reject._item_probabilities import (
@@ -245,7 +244,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         classes = None
         if y.ndim == 1:
             classes = check_known(y, self._find_classes(y))
-        target_type = find_target_type(y, classes)
+        target_type = find_target_type(classes)
         positive = self._find_positive(classes, target_type)
         routed, groups = self._route_groups(_num_samples(X), params, target_type)
         if groups is not None:
@@ -432,10 +431,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
     def _check_y(self, y):
         if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
             return check_multilabel(y)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
+        return super()._check_y(y)
 
     def _keeps_shares(self, y):
         return y.ndim == 1

@@ -15,16 +15,13 @@ _NAME = "predict_proba of the estimator"
 _MISSING_MASS = 1e-3
 
 
-def find_target_type(y, classes):
+def find_target_type(classes):
     """Return what the items are: samples, labels of a sample, or classes of one.
 
     Parameters
     ----------
-    y : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Labels.
-
     classes : ndarray of shape (n_classes,) or None
-        The classes of a vector of labels.
+        The classes of a vector of labels. None where there are several labels a sample.
 
     Returns
     -------

@@ -8,9 +8,10 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import get_tags
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._sklearn_private import CallbackSupportMixin
 
@@ -114,6 +115,12 @@ class ClassifierWrapper(ClassifierMixin, Wrapper):
         """
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
+
+    def _check_y(self, y):
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return y
 
     def _find_classes(self, y):
         """Return the classes that the inner classifier will have."""

@@ -846,6 +846,20 @@ def test_routing_to_the_rule_only():
 
 
 @pytest.mark.usefixtures("_routing")
+def test_routing_by_another_name():
+    """A pipeline translates the name, so that `fit` gets its own."""
+    weight = 1.0 + np.arange(len(X2)) % 3
+    inner = RecallingNB().set_fit_request(sample_weight=False)
+    selective = SelectiveClassifier(inner, target_coverage=0.5, cv=2)
+    plain = clone(selective).set_fit_request(sample_weight=True)
+    plain.fit(X2, y2, sample_weight=weight)
+    selective.set_fit_request(sample_weight="importance")
+    pipeline = make_pipeline("passthrough", selective)
+    pipeline.fit(X2, y2, importance=weight)
+    assert pipeline[-1].rule_ == plain.rule_
+
+
+@pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize("asked_inside", [True, False])
 def test_routing_through_search_and_pipeline(asked_inside):
     weight = 1.0 + np.arange(len(X2)) % 3
