@@ -334,7 +334,6 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             Lower is better: one number where all samples are one set, else one for
             each set. Groups are in the order of their sorted values.
         """
-        check_is_fitted(self)
         losses = self._choose(X, groups)[1]
         is_one = self.target_type_ == "binary" and groups is None
         return float(losses[0]) if is_one else losses
@@ -356,7 +355,6 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             One a set, lower is better, for k = 0, 1, ... items. Groups are in the order
             of their sorted values.
         """
-        check_is_fitted(self)
         eta, chooser = self._ask(X, groups)
         return expected_curves(eta, chooser, groups=groups)
 

@@ -1,15 +1,14 @@
 """Print tables 1 and 2 of FPP23 beside those measured here; draw its figure 1."""
 
 import argparse
-from pathlib import Path
 
-from benchmarks.papers._fpp23_cache import measured
+from benchmarks.papers._cache import measured
 from benchmarks.papers._fpp23_figure import draw_figure
 from benchmarks.papers._fpp23_images import missing_files
 from benchmarks.papers._fpp23_novelty import measure_images, print_images
 from benchmarks.papers._fpp23_synthetic import measure_synthetic, print_synthetic
+from benchmarks.papers._options import add_run_options
 
-_HERE = Path(__file__).parent
 _TABLES = ("1", "2")
 
 
@@ -45,20 +44,11 @@ def _parse():
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.papers.fpp23", description=__doc__
     )
-    add = parser.add_argument
-    add("--tables", nargs="+", choices=_TABLES, default=_TABLES, help="default: both")
-    add("--figure", type=Path, help="file for figure 1; default: it is not drawn")
-    add("--seeds", type=_positive, default=3, help="samples or networks, default 3")
-    add("--jobs", type=_positive, default=2, help="processes, default 2")
-    add("--results", type=Path, default=_HERE / "results", help="folder of results")
+    parser.add_argument(
+        "--tables", nargs="+", choices=_TABLES, default=_TABLES, help="default: both"
+    )
+    add_run_options(parser, seeds="samples or networks")
     return parser.parse_args()
-
-
-def _positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
 
 
 if __name__ == "__main__":

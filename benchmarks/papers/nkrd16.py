@@ -1,16 +1,15 @@
 """Verify figure 1 of NKRD16 and draw it; print tables 2 and 3 beside those here."""
 
 import argparse
-from pathlib import Path
 
-from benchmarks.papers._fpp23_cache import measured
+from benchmarks.papers._cache import measured
 from benchmarks.papers._nkrd16_data import FIXED, SETS, missing_file
 from benchmarks.papers._nkrd16_figure import draw_figure
 from benchmarks.papers._nkrd16_measure import measure_split
 from benchmarks.papers._nkrd16_synthetic import print_verification
 from benchmarks.papers._nkrd16_tables import print_tables
+from benchmarks.papers._options import add_run_options
 
-_HERE = Path(__file__).parent
 _PARTS = ("figure", "tables")
 
 
@@ -47,20 +46,11 @@ def _parse():
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.papers.nkrd16", description=__doc__
     )
-    add = parser.add_argument
-    add("--parts", nargs="+", choices=_PARTS, default=_PARTS, help="default: both")
-    add("--figure", type=Path, help="file for figure 1; default: it is not drawn")
-    add("--seeds", type=_positive, default=3, help="random splits, default 3")
-    add("--jobs", type=_positive, default=2, help="processes, default 2")
-    add("--results", type=Path, default=_HERE / "results", help="folder of results")
+    parser.add_argument(
+        "--parts", nargs="+", choices=_PARTS, default=_PARTS, help="default: both"
+    )
+    add_run_options(parser, seeds="random splits")
     return parser.parse_args()
-
-
-def _positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
 
 
 if __name__ == "__main__":

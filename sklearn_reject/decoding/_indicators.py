@@ -1,7 +1,7 @@
 """Which items are positive."""
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 
 def check_indicators(y, shape):
@@ -69,3 +69,9 @@ def show_odd(y):
     if y.dtype.kind not in "biuf":
         return f"an array of dtype {y.dtype}"
     return str(y[~np.isin(y, (0, 1))][0])
+
+
+def one_hot(index, shape):
+    """Return indicators of one column a row, as a sparse matrix of booleans."""
+    ones = np.ones(len(index), dtype=bool)
+    return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)

@@ -6,7 +6,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
 from sklearn_reject.decoding._groups import number_groups
-from sklearn_reject.decoding._indicators import as_flags, show_odd
+from sklearn_reject.decoding._indicators import as_flags, one_hot, show_odd
 
 
 def count_sets(y_true, y_pred, *, groups=None, pos_label=1, labels=None):
@@ -122,8 +122,7 @@ def _one_hot(y_true, shape, labels):
             f"y_true holds the label {y_true[unknown].tolist()[0]!r}, not among the "
             f"labels {classes.tolist()} of the columns."
         )
-    ones = np.ones(len(index), dtype=bool)
-    return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)
+    return one_hot(index, shape)
 
 
 def _count_rows(y_true, y_pred):

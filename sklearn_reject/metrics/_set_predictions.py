@@ -3,10 +3,10 @@
 from inspect import signature
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.pipeline import Pipeline
 
 from sklearn_reject._validation import index_labels
+from sklearn_reject.decoding._indicators import one_hot
 from sklearn_reject.metrics._evaluate import inner_estimator
 
 
@@ -89,9 +89,7 @@ def predict_classes(estimator, X, classes):
         estimator, X = locate(estimator, X, _predicts_sets)
         return estimator.predict_set(X)
     index = index_classes(estimator, estimator.predict(X), classes)
-    ones = np.ones(len(index), dtype=bool)
-    shape = len(index), len(classes)
-    return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)
+    return one_hot(index, (len(index), len(classes)))
 
 
 def find(estimator, wanted):

@@ -12,8 +12,8 @@ from benchmarks.papers import (
     fpp23,
 )
 from benchmarks.papers import _fpp23_population as population
+from benchmarks.papers._cache import measured
 from benchmarks.papers._datasets import MissingDatasetError
-from benchmarks.papers._fpp23_cache import measured
 from benchmarks.papers._fpp23_figure import draw_figure
 from benchmarks.papers._fpp23_images import load_digits
 from benchmarks.papers._fpp23_measures import (

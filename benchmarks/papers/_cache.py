@@ -1,4 +1,4 @@
-"""Records of FPP23 kept in files, a folder for each table and a file for each seed.
+"""Records kept in files, a folder for each table and a file for each seed or split.
 
 A run that was cut short goes on where it stopped. After a change of what is measured,
 delete the folder.
