@@ -37,7 +37,7 @@ test: $(VENV)/stamp-test  ## tests and doctests, every warning an error
 
 long-test: $(VENV)/stamp-test  ## statistical guarantees, thousands of samples, minutes
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=thorough $(VENV)/bin/python $(PYTEST) \
-		tests/long tests/curves tests/selection tests/losses tests/decoding
+		tests/long tests/curves tests/selection tests/losses tests/decoding tests/thresholds
 
 test-oldest: $(VENV_OLDEST)/stamp-oldest  ## tests with the oldest versions declared
 	@$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST)
@@ -62,6 +62,8 @@ papers: $(VENV)/stamp-plot  ## print the papers' tables beside ours
 		--figure benchmarks/papers/figures/fpp23-figure1.png
 	@$(ONE_THREAD) $(VENV)/bin/python -m benchmarks.papers.nkrd16 --jobs $(WORKERS) \
 		--figure benchmarks/papers/figures/nkrd16-figure1.png
+	@$(ONE_THREAD) $(VENV)/bin/python -m benchmarks.papers.rzmr20 --jobs $(WORKERS) \
+		--figure benchmarks/papers/figures/rzmr20-figure7.png
 
 all-checks: lint test test-oldest doc  ## all that must pass before a merge
 

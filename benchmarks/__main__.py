@@ -19,6 +19,7 @@ _NAMES = (
     "knn",
     "double_score",
     "decoding",
+    "thresholds",
 )
 _PACKAGES = (
     "numpy",

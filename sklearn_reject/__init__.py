@@ -16,9 +16,11 @@ _SUBMODULES = (
     "metrics",
     "scores",
     "selection",
+    "thresholds",
 )
 _HOMES = {
     "DoubleScoreOODClassifier": "sklearn_reject._double_score",
+    "EnsembleThresholdTuner": "sklearn_reject._ensemble_threshold",
     "ExpectedLossDecoder": "sklearn_reject._expected_loss",
     "SelectiveClassifier": "sklearn_reject._selective",
     "SelectiveRegressor": "sklearn_reject._selective_regressor",

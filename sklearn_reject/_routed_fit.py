@@ -93,7 +93,7 @@ class RoutedFit:
         if isinstance(self.estimator, FrozenEstimator):
             params = {}
         elif weight is not None:
-            _check_takes_weights(self.estimator)
+            check_takes_weights(self.estimator)
         return Bunch(estimator=Bunch(fit=params)), weight
 
     def _own(self, name, params):
@@ -182,7 +182,7 @@ def refuse_weights(weight):
         )
 
 
-def _check_takes_weights(estimator):
+def check_takes_weights(estimator):
     parameters = signature(estimator.fit).parameters.values()
     if not any(
         p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters

@@ -3,7 +3,7 @@
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import _routing_enabled
-from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import _check_method_params, _num_samples
 
 try:
@@ -51,6 +51,7 @@ __all__ = [
     "SILENT_CONTEXT",
     "CallbackSupportMixin",
     "LinearClassifierMixin",
+    "_BaseComposition",
     "_check_method_params",
     "_num_samples",
     "_routing_enabled",

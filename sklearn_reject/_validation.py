@@ -55,7 +55,7 @@ def check_flags(values, name):
         odd = array[flags != array][0]
         raise ValueError(
             f"{name} must hold True and False, or 1 and 0, got {odd}. Compare the "
-            "labels with the one that stands for OOD."
+            "labels with the one that is meant."
         )
     return flags
 

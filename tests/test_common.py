@@ -13,10 +13,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from sklearn_reject import (
     DoubleScoreOODClassifier,
+    EnsembleThresholdTuner,
     ExpectedLossDecoder,
     SelectiveClassifier,
     SelectiveRegressor,
@@ -47,6 +49,31 @@ def distance_to_neighbours(knn, X):
 logistic = partial(SelectiveClassifier, LogisticRegression())
 double = partial(DoubleScoreOODClassifier, LogisticRegression())
 decoder = partial(ExpectedLossDecoder, LogisticRegression())
+
+
+class Resubstitution:
+    """Splits into all rows and all rows again."""
+
+    def split(self, X, y=None, groups=None):
+        rows = np.arange(len(y))
+        yield rows, rows
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 1
+
+
+# The checks have labels -1, which are a class there, and random labels, for which no
+# target is sure to be attained but by classifiers that have learned them by heart.
+tuner = partial(
+    EnsembleThresholdTuner,
+    [
+        ("tree", DecisionTreeClassifier(random_state=0)),
+        ("knn", KNeighborsClassifier(1)),
+    ],
+    target_derivative=1.0,
+    unrated_label=None,
+    cv=Resubstitution(),
+)
 small_forest = RandomForestClassifier(5, random_state=0)
 
 PLUG_IN = ["conditional_risk", "entropy", "margin", "top_two_gap"]
@@ -141,6 +168,17 @@ CONFIGURATIONS = {
     "decoder, trees": ExpectedLossDecoder(small_forest, loss="zero_one"),
     "decoder, neighbours": ExpectedLossDecoder(
         KNeighborsClassifier(3), strategy="eum", cv=2, zero_division=1.0
+    ),
+    "tuner": tuner(),
+    "tuner, all": tuner(rule="all"),
+    "tuner, analytic": tuner(method="analytic", smoothing="isotonic"),
+    "tuner, direct": tuner(method="direct"),
+    "tuner, pairs": tuner(search="pairs", n_thresholds=10, spacing="uniform"),
+    "tuner, one forest": EnsembleThresholdTuner(
+        [("forest", RandomForestClassifier(20, bootstrap=False, random_state=0))],
+        max_fp_per_tp=3,
+        unrated_label=None,
+        cv=Resubstitution(),
     ),
     "regressor": SelectiveRegressor(
         Ridge(), target_coverage=0.8, uncertainty_score=SELE(alphas=0.1), cv=3

@@ -11,6 +11,8 @@ ROOT = Path(sklearn_reject.__file__).parent
 PACKAGE = ROOT.name
 
 FLOORS = {
+    "_infeasible": 0,
+    "_ratings": 0,
     "_sklearn_private": 0,
     "_validation": 0,
     "curves": 1,
@@ -19,19 +21,23 @@ FLOORS = {
     "_network": 1,
     "_response": 2,
     "selection": 2,
+    "thresholds": 2,
     "scores": 3,
     "_base": 4,
     "_cross_fitting": 4,
     "_double_fitting": 4,
     "_double_score": 4,
     "_ood_label": 4,
+    "_positive_score": 4,
     "_reject_label": 4,
     "_routed_fit": 4,
     "_score_fitting": 4,
     "_selective": 4,
     "_selective_base": 4,
+    "_ensemble_threshold": 4,
     "_expected_loss": 4,
     "_item_probabilities": 4,
+    "_joint_scores": 4,
     "_selective_regressor": 4,
     "_wrapper": 4,
     "datasets": 5,
@@ -42,7 +48,7 @@ FLOORS = {
 ONE_ROOM = {room for room, floor in FLOORS.items() if floor == 4}
 
 # They never see an estimator: each function is tested on arrays.
-ARRAYS_ONLY = {"curves", "decoding", "losses", "selection"}
+ARRAYS_ONLY = {"curves", "decoding", "losses", "selection", "thresholds"}
 OF_ESTIMATORS = (
     "sklearn.base",
     "sklearn.frozen",

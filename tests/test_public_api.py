@@ -17,6 +17,7 @@ MODULES = [
     "metrics",
     "scores",
     "selection",
+    "thresholds",
 ]
 
 
@@ -141,7 +142,7 @@ def test_metrics_take_the_options_of_their_curves():
         of_curve = parameters(OBJECTS[f"curves.{name}"])
         of_metric = parameters(OBJECTS[f"metrics.{name}"])
         for option, spec in of_curve.items():
-            if option not in ("scores", "losses", "is_ood"):
+            if option not in ("scores", "losses", "is_ood", "is_positive"):
                 assert of_metric[option].default == spec.default, (name, option)
 
 

@@ -20,6 +20,7 @@ from sklearn_reject.curves._ood import (
 )
 from sklearn_reject.curves._origins import OriginGroups, group_by_origin
 from sklearn_reject.curves._oscr import oscr_score
+from sklearn_reject.curves._pn import pn_auc_score, pn_curve
 from sklearn_reject.curves._risk_coverage import (
     coverage_at_risk_score,
     risk_coverage_curve,
@@ -40,6 +41,8 @@ __all__ = [
     "ood_precision_recall_curve",
     "ood_roc_curve",
     "oscr_score",
+    "pn_auc_score",
+    "pn_curve",
     "precision_recall_frontier",
     "risk_coverage_curve",
     "risk_coverage_frontier",

@@ -26,7 +26,9 @@ from sklearn_reject.metrics._ood_scorers import (
 )
 from sklearn_reject.metrics._plot.expected_loss import ExpectedLossDisplay
 from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
+from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
 from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
+from sklearn_reject.metrics._pn import pn_auc_score, pn_curve
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,
@@ -50,6 +52,7 @@ from sklearn_reject.metrics._set_scorers import neg_set_loss_scorer
 __all__ = [
     "ExpectedLossDisplay",
     "OODFrontierDisplay",
+    "PNCurveDisplay",
     "RiskCoverageDisplay",
     "augrc_score",
     "aurc_score",
@@ -70,6 +73,8 @@ __all__ = [
     "ood_roc_curve",
     "oscr_score",
     "oscr_scorer",
+    "pn_auc_score",
+    "pn_curve",
     "precision_recall_frontier",
     "risk_coverage_curve",
     "risk_coverage_frontier",

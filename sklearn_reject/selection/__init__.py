@@ -1,12 +1,12 @@
 """Rejection rules, solved from arrays of scores and losses."""
 
+from sklearn_reject._infeasible import InfeasibleTargetError
 from sklearn_reject.selection._certificate import Certificate
 from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,
 )
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
-from sklearn_reject.selection._infeasible import InfeasibleTargetError
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,

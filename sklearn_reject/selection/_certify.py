@@ -18,9 +18,9 @@ from numbers import Real
 import numpy as np
 from scipy.stats import beta, binom
 
+from sklearn_reject._infeasible import InfeasibleTargetError
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.selection._certificate import Certificate
-from sklearn_reject.selection._infeasible import InfeasibleTargetError
 from sklearn_reject.selection._p_values import (
     betting_p_value,
     binomial_p_values,

@@ -15,14 +15,14 @@ from scipy.optimize import brentq
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_option
-from sklearn_reject.curves._origins import check_origin_samples
-from sklearn_reject.selection._certify import check_confidence, choose_bound
-from sklearn_reject.selection._infeasible import (
+from sklearn_reject._infeasible import (
     InfeasibleTargetError,
     round_down,
     round_up,
 )
+from sklearn_reject._validation import check_option
+from sklearn_reject.curves._origins import check_origin_samples
+from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._ood_model import (
     MODEL_PARAMETERS,
     BoundedModel,

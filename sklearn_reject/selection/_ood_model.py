@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_reject._validation import check_number
-from sklearn_reject.curves._ood import check_ood_prior
-from sklearn_reject.selection._infeasible import (
+from sklearn_reject._infeasible import (
     InfeasibleTargetError,
     round_down,
     round_up,
 )
+from sklearn_reject._validation import check_number
+from sklearn_reject.curves._ood import check_ood_prior
 from sklearn_reject.selection._ood_problem import OODProblem
 
 #: What says which model to solve, as every function that solves one calls it.

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
+from sklearn_reject._infeasible import InfeasibleTargetError
 from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.curves import group_by_score
 from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_validated
@@ -21,7 +22,6 @@ from sklearn_reject.selection._certify import (
     check_confidence,
     choose_bound,
 )
-from sklearn_reject.selection._infeasible import InfeasibleTargetError
 from sklearn_reject.selection._ranks import rank_samples
 from sklearn_reject.selection._rule import RejectionRule
 

@@ -1,0 +1,565 @@
+"""The tuner of joint thresholds of several classifiers."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Bunch, check_random_state, indexable
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._cross_fitting import (
+    check_cv_choice,
+    fit_on_all,
+    fit_on_part,
+    is_share,
+)
+from sklearn_reject._joint_scores import JointScores, check_entries
+from sklearn_reject._positive_score import RESPONSE_METHODS
+from sklearn_reject._ratings import split_ratings
+from sklearn_reject._routed_fit import RoutedFit
+from sklearn_reject._sklearn_private import (
+    _BaseComposition,
+    _num_samples,
+    with_callbacks,
+)
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_same_length,
+    check_sample_weight,
+    take_weight,
+)
+from sklearn_reject._wrapper import Wrapper
+from sklearn_reject.curves import pn_auc_score
+from sklearn_reject.thresholds._cross_validation import cross_validate_point
+from sklearn_reject.thresholds._documents import (
+    check_documents,
+    check_weighted_classes,
+)
+from sklearn_reject.thresholds._point import make_point
+from sklearn_reject.thresholds._search import Search
+from sklearn_reject.thresholds._target import resolve_target
+
+_UNRATED = -1
+
+
+class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseComposition):
+    """Binary classifier that applies joint thresholds to several classifiers.
+
+    It is for rare events, where people rate what some classifiers predict positive, and
+    nobody knows the rest. A document is predicted positive if any of the classifiers
+    says so, or if all do, and how sure each has to be is chosen jointly: so that one
+    more false positive would buy no more than a given number of true positives
+    (RZMR20). Only counts of rated documents are used, never rates.
+
+    Read more in the :ref:`user guide <joint_thresholds>`.
+
+    Parameters
+    ----------
+    estimators : list of tuple or None
+        (name, classifier), or (name, classifier, columns) for a classifier that sees
+        part of the columns of X, as :class:`~sklearn.compose.ColumnTransformer` takes
+        them. A :class:`~sklearn.frozen.FrozenEstimator` is not fitted again. None
+        where X is the matrix of scores itself, such as scores that were logged: one
+        column a classifier, higher = more likely positive.
+
+    rule : {"any", "all"}, default="any"
+        A document is predicted positive if any score reaches its threshold (union), or
+        if all do (intersection).
+
+    method : {"graph", "analytic", "direct"}, default="graph"
+        Where the operating point is looked for. "graph" takes it from the path through
+        a grid of thresholds that has the largest area under TP against FP, "analytic"
+        from the best of a family of smooth paths, which adapts less to the sample.
+        "direct" takes the best of all combinations of thresholds: exactly for one or
+        two classifiers, a local optimum for more.
+
+    target_derivative : float > 0, default=None
+        How many true positives one more false positive has to buy: dTP/dFP at the
+        operating point, which maximises TP - `target_derivative` * FP. Exactly one of
+        this and the next two is to be given; they are names for the same number.
+
+    marginal_precision : float in ]0, 1[, default=None
+        Precision of the last documents that are predicted positive, dTP/(dTP + dFP).
+
+    max_fp_per_tp : float > 0, default=None
+        How many false positives one accepts for one more true positive, dFP/dTP.
+
+    n_thresholds : int >= 2, default=100
+        Largest number of thresholds of a classifier on the grid of "graph".
+
+    spacing : {"quantile", "uniform"}, default="quantile"
+        How the thresholds of the grid are chosen among the scores: by quantiles of the
+        rated documents, where both classes weigh the same, or by equal steps.
+
+    search : {"auto", "grid", "pairs"}, default="auto"
+        How the grid is searched, see :func:`~sklearn_reject.thresholds.optimal_path`.
+
+    family : {"log_odds", "power"} or object, default="log_odds"
+        Paths of the method "analytic".
+
+    smoothing : {"concave", "isotonic"}, default="concave"
+        How the derivative along a path is made free of noise, see
+        :func:`~sklearn_reject.thresholds.operating_point`.
+
+    base_thresholds : array-like of shape (n_classifiers,), default=None
+        From where on documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches; no lower threshold is ever
+        chosen.
+
+    unrated_label : label, default=-1
+        What stands in y for a document that was not rated; missing values always do.
+        None if nothing else does.
+
+    pos_label : label, default=None
+        The positive class. None is 1 where the classes are 0 and 1, and the last of
+        two sorted classes otherwise.
+
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        Where scores come from. "auto" is the first of the two that a classifier has.
+
+    confidence_level : float in ]0, 1[, default=0.95
+        Of the intervals of counts and precision at the operating point.
+
+    cv : int, float, splitter, iterable or None, default=None
+        Which scores tune the thresholds. An int or a splitter pools scores out of
+        fold, and fits the classifiers on all rated documents afterwards. A float holds
+        that share of the documents out, and the classifiers are fitted on the rest.
+        None is five folds. Where nothing is to be fitted, scores are taken as they are,
+        and only the thresholds are cross-validated if `cv` is given.
+
+    n_jobs : int, default=None
+        Number of folds in parallel.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the share held out, and of the intervals of weighted documents.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (n_classifiers,)
+        Joint thresholds of the operating point, one a classifier. Infinity where a
+        classifier is not used.
+
+    operating_point_ : OperatingPoint
+        Counts, precision and their intervals on the scores that tuned the thresholds.
+
+    cross_validated_point_ : CrossValidatedPoint or None
+        The same on documents that did not tune the thresholds they are judged by. None
+        without folds.
+
+    path_ : ThresholdPath
+        Path through the space of thresholds, on which the operating point lies.
+
+    area_ : float
+        Area under TP against FP along the path, in units of both. Higher is better.
+
+    base_thresholds_ : ndarray of shape (n_classifiers,)
+        The lowest thresholds: below, ratings are incomplete.
+
+    classes_ : ndarray of shape (2,)
+        The two classes, sorted.
+
+    pos_label_ : label
+        The positive one.
+
+    estimators_ : list of estimator
+        The fitted classifiers. Empty where there are none.
+
+    n_features_in_ : int
+        Number of features of X.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if they all are strings.
+
+    See Also
+    --------
+    sklearn_reject.thresholds.optimal_path : The path, from arrays of scores.
+    sklearn_reject.thresholds.operating_point : The operating point, from arrays.
+    sklearn_reject.metrics.PNCurveDisplay : Picture of both.
+    sklearn.model_selection.TunedThresholdClassifierCV : One threshold, on a grid.
+
+    References
+    ----------
+    E. Robles, F. Zaidouni, A. Mavromoustaki, P. Refael. Threshold Optimization in
+    Multiple Binary Classifiers for Extreme Rare Events using Predicted Positive Data.
+    AAAI-MAKE, 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> X, y = make_classification(
+    ...     4000, n_informative=6, weights=[0.97], flip_y=0.005, random_state=0
+    ... )
+    >>> tuner = EnsembleThresholdTuner(
+    ...     [
+    ...         ("even", LogisticRegression(), slice(0, 20, 2)),
+    ...         ("odd", LogisticRegression(), slice(1, 20, 2)),
+    ...     ],
+    ...     max_fp_per_tp=2,
+    ... )
+    >>> tuner = tuner.fit(X, y)
+    >>> tuner.thresholds_.round(1)
+    array([0.3, 0.4])
+    >>> point = tuner.operating_point_
+    >>> print(f"{point.tp:.0f} true, {point.fp:.0f} false positives")
+    45 true, 24 false positives
+    >>> low, high = tuner.cross_validated_point_.precision_interval
+    >>> print(f"precision {low:.1f} to {high:.1f}")
+    precision 0.5 to 0.7
+    """
+
+    _kind = "classifier"
+
+    def __init__(
+        self,
+        estimators,
+        *,
+        rule="any",
+        method="graph",
+        target_derivative=None,
+        marginal_precision=None,
+        max_fp_per_tp=None,
+        n_thresholds=100,
+        spacing="quantile",
+        search="auto",
+        family="log_odds",
+        smoothing="concave",
+        base_thresholds=None,
+        unrated_label=-1,
+        pos_label=None,
+        response_method="auto",
+        confidence_level=0.95,
+        cv=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimators = estimators
+        self.rule = rule
+        self.method = method
+        self.target_derivative = target_derivative
+        self.marginal_precision = marginal_precision
+        self.max_fp_per_tp = max_fp_per_tp
+        self.n_thresholds = n_thresholds
+        self.spacing = spacing
+        self.search = search
+        self.family = family
+        self.smoothing = smoothing
+        self.base_thresholds = base_thresholds
+        self.unrated_label = unrated_label
+        self.pos_label = pos_label
+        self.response_method = response_method
+        self.confidence_level = confidence_level
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, **params):
+        """Fit the classifiers on rated documents, and tune their joint thresholds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents, or scores where `estimators` is None. Unrated documents train no
+            classifier, and tell from where on ratings are complete.
+
+        y : array-like of shape (n_documents,)
+            Two classes, and `unrated_label` or missing values for documents that were
+            not rated.
+
+        **params : dict
+            Parameters for the `fit` of the classifiers, indexed by document where they
+            are as long as X; `sample_weight` among them, which weighs the counts, too.
+            With metadata routing, parameters go where they are requested.
+
+        Returns
+        -------
+        self : object
+            The tuned classifier.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, a classifier has no scores or other classes than
+            the rated documents, scores are not finite or constant, or a class has no
+            rated documents.
+
+        InfeasibleTargetError
+            If the derivative is not attained. The range that is can be read from its
+            `attainable`.
+        """
+        vars(self).pop("path_", None)  # a fit that fails leaves none behind
+        derivative = self._check_parameters()
+        X, y = indexable(X, y)
+        split = {"unrated_label": self.unrated_label, "pos_label": self.pos_label}
+        is_positive, is_negative, self._ordered_classes = split_ratings(y, **split)
+        ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
+        routed, weight = self._route(_num_samples(X), params)
+        check_weighted_classes(is_positive, is_negative, weight)
+        scores, rows, folds = self._ask(X, ratings, routed)
+        self._tune(scores, ratings[rows], take_weight(weight, rows), folds, derivative)
+        self._copy_feature_names()
+        return self
+
+    def joint_scores(self, X):
+        """Return the scores that the thresholds apply to.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents, n_classifiers)
+            Higher = more likely positive, one column a classifier.
+        """
+        check_is_fitted(self)
+        return self.estimator_.scores(X)
+
+    def predict(self, X):
+        """Predict which documents are positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_documents,)
+            The positive class where any score reaches its threshold, or all do.
+        """
+        scores = self.joint_scores(X)
+        is_predicted = self.operating_point_.predict(scores)
+        return self._ordered_classes[is_predicted.astype(np.intp)]
+
+    def decision_function(self, X):
+        """Return where on the path each document enters, seen from the operating point.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        values : ndarray of shape (n_documents,)
+            In ]-1, 1[, as a share of the path: positive where the document is predicted
+            to be of the last of `classes_`.
+        """
+        scores = self.joint_scores(X)
+        entered = self.path_.locate(scores)
+        # Half a step apart from the operating point, zero is never taken.
+        values = (entered - self.operating_point_.vertex + 0.5) / len(self.path_)
+        is_last = self.pos_label_ == self.classes_[1]
+        return values if is_last else -values
+
+    def score(self, X, y, sample_weight=None):
+        """Return the area under the PN curve of the documents that are rated.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        y : array-like of shape (n_documents,)
+            Labels. Unrated documents do not count.
+
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weight of each document.
+
+        Returns
+        -------
+        score : float
+            In [0, 1], higher is better: the area of the path over the number of
+            positives times that of negatives. It does not depend on the operating
+            point, so that no search can win by predicting nothing.
+        """
+        values = self.decision_function(X)
+        check_same_length(len(values), y=y)
+        is_positive, is_negative, _ = split_ratings(
+            y, unrated_label=self.unrated_label, pos_label=self.pos_label_
+        )
+        weight = check_sample_weight(sample_weight, len(values))
+        rated = np.flatnonzero(is_positive | is_negative)
+        if self.pos_label_ != self.classes_[1]:
+            values = -values
+        return pn_auc_score(
+            values[rated],
+            is_positive[rated],
+            sample_weight=take_weight(weight, rated),
+            normalize=True,
+        )
+
+    def get_params(self, deep=True):
+        """Return the parameters, those of the named classifiers included.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the classifiers and their parameters.
+
+        Returns
+        -------
+        params : dict
+            Values by name; `name__parameter` for those of a classifier.
+        """
+        return self._get_params("_named", deep=deep)
+
+    def set_params(self, **params):
+        """Set parameters, those of the named classifiers included.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name; `name__parameter` for those of a classifier, `name` for a
+            classifier itself.
+
+        Returns
+        -------
+        self : object
+            This estimator.
+        """
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        self._set_params("_named", **params)
+        return self
+
+    @property
+    def estimator(self):
+        """All classifiers as one estimator, not fitted."""
+        return JointScores(
+            self.estimators,
+            classes=getattr(self, "_ordered_classes", None),
+            response_method=self.response_method,
+        )
+
+    @property
+    def estimators_(self):
+        """The fitted classifiers, a list."""
+        return self.estimator_.estimators_
+
+    @property
+    def classes_(self):
+        """The two classes, sorted, ndarray of shape (2,)."""
+        return np.sort(self._ordered_classes)
+
+    @property
+    def pos_label_(self):
+        """The positive class."""
+        return self._ordered_classes[1]
+
+    @property
+    def thresholds_(self):
+        """Joint thresholds, ndarray of shape (n_classifiers,)."""
+        return self.operating_point_.thresholds
+
+    @property
+    def area_(self):
+        """Area under TP against FP along the path."""
+        return self.path_.area
+
+    @property
+    def named_estimators_(self):
+        """The fitted classifiers by name, a Bunch."""
+        names = [name for name, _ in self._named or ()]
+        return Bunch(**dict(zip(names, self.estimators_, strict=True)))
+
+    @property
+    def _named(self):
+        """Pairs of name and classifier, as scikit-learn's compositions have them."""
+        try:
+            return [(entry[0], entry[1]) for entry in self.estimators]
+        except (TypeError, IndexError):
+            return None
+
+    @_named.setter
+    def _named(self, pairs):
+        self.estimators = [
+            (*pair, *entry[2:])
+            for pair, entry in zip(pairs, self.estimators, strict=True)
+        ]
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "path_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _check_parameters(self):
+        """Return the derivative that is asked for."""
+        check_entries(self.estimators)
+        if self.estimators is not None:
+            self._validate_names([name for name, _ in self._named])
+        check_option(self.response_method, "response_method", RESPONSE_METHODS)
+        self.estimator.check()
+        check_cv_choice(self.cv, None, learns=True)
+        check_number(self.confidence_level, "confidence_level", high=1, open_low=True)
+        check_random_state(self.random_state)
+        self._search().check()
+        return resolve_target(
+            self.target_derivative, self.marginal_precision, self.max_fp_per_tp
+        )
+
+    def _search(self):
+        names = ("method", "n_thresholds", "spacing", "search", "family", "smoothing")
+        return Search(**{name: getattr(self, name) for name in names})
+
+    def _ask(self, X, ratings, routed):
+        """Fit the classifiers; return scores, the documents they are of, and folds."""
+        params = routed.estimator.fit
+        if self.estimator.is_frozen:
+            fitted = fit_on_all(self, X, ratings, [], _tell_scores, params)
+            self.estimator_ = fitted[0]
+            splits = [] if self.cv is None else self._splits(X, ratings, routed)
+            return self.estimator_.scores(X), slice(None), splits
+        splits = self._splits(X, ratings, routed)
+        if is_share(self.cv):
+            fitted = fit_on_part(self, X, ratings, splits[0], _tell_scores, params)
+            self.estimator_, (scores,), rows = fitted
+            return scores, rows, []
+        fitted = fit_on_all(self, X, ratings, splits, _tell_scores, params)
+        self.estimator_, (scores,), rows = fitted
+        return scores, rows, _pooled_splits([len(test) for _, test in splits])
+
+    def _tune(self, scores, ratings, weight, splits, derivative):
+        documents = check_documents(
+            scores,
+            ratings,
+            rule=self.rule,
+            base_thresholds=self.base_thresholds,
+            sample_weight=weight,
+        )
+        search = self._search()
+        options = {
+            "confidence_level": self.confidence_level,
+            "random_state": self.random_state,
+        }
+        path, vertex = search.find_point(documents, derivative)
+        point = make_point(documents, derivative, path, vertex, **options)
+        self.cross_validated_point_ = cross_validate_point(
+            documents, derivative, search, splits, n_jobs=self.n_jobs, **options
+        )
+        self.base_thresholds_ = path.thresholds[0]
+        self.operating_point_, self.path_ = point, path
+
+
+def _tell_scores(response, _):
+    return (response.estimator.scores(response.X),)
+
+
+def _pooled_splits(sizes):
+    """Return splits of pooled test parts into each of them and the others.
+
+    There are none of a single part.
+    """
+    if len(sizes) < 2:
+        return []
+    fold = np.repeat(np.arange(len(sizes)), sizes)
+    return [
+        (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
+        for k in range(len(sizes))
+    ]

@@ -1,0 +1,623 @@
+"""Display of true against false positives, and of the joint thresholds behind them."""
+
+import numpy as np
+
+from sklearn_reject import curves
+from sklearn_reject._positive_score import positive_score
+from sklearn_reject._validation import check_same_length
+from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject.metrics._plot._drawing import (
+    check_names,
+    curve_styles,
+    draw_curves,
+    find_axes,
+)
+from sklearn_reject.metrics._plot._threshold_space import ThresholdSpace, check_two
+from sklearn_reject.metrics._pn import rated_documents
+from sklearn_reject.metrics._pn_ensemble import (
+    check_pos_label,
+    find_tuner,
+    names_of_classifiers,
+    recount,
+)
+from sklearn_reject.metrics._ratings import rate
+from sklearn_reject.thresholds._documents import check_scores
+
+_PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
+_POINT_STYLE = {"fmt": "o", "color": "black", "capsize": 3, "zorder": 3}
+_TANGENT_STYLE = {"linestyle": "--", "linewidth": 1, "color": "0.4"}
+
+
+class PNCurveDisplay:
+    """True positives against false positives, both counted; up and left is better.
+
+    Make it with :meth:`from_estimator`, :meth:`from_predictions` or :meth:`from_path`;
+    the parameters below are what they compute. Joint thresholds of two classifiers can
+    be drawn, too, by :meth:`plot_thresholds`.
+
+    Parameters
+    ----------
+    fp, tp : list of ndarray of shape (n_thresholds,)
+        False and true positives, one array a curve, increasing.
+
+    area : list of float, default=None
+        Area under each curve, as :func:`pn_auc_score` has it, shown in the legend.
+
+    path : ThresholdPath, default=None
+        Path through the space of joint thresholds, with the counts of the documents.
+
+    operating_point : OperatingPoint, default=None
+        Joint thresholds, with the counts of the documents.
+
+    scores : ndarray of shape (n_documents, n_classifiers), default=None
+        Scores of rated documents, which the joint thresholds apply to.
+
+    is_positive : ndarray of shape (n_documents,), dtype bool, default=None
+        What the rater said about them.
+
+    classifiers : list of str, default=None
+        Names of the classifiers that decide together.
+
+    name : str or list of str, default=None
+        Name of the curve, or of each curve.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D or list of them
+        The curve, a list where there are several; in threshold space the path.
+
+    path_ : matplotlib Line2D or None
+        The part of the first curve that belongs to the path.
+
+    point_ : matplotlib ErrorbarContainer, Line2D or None
+        The operating point, with its intervals; in threshold space the marker alone.
+
+    tangent_ : matplotlib Line2D or None
+        The line of the target derivative through the operating point.
+
+    boundary_ : matplotlib Line2D or None
+        In threshold space, the border of what is predicted positive.
+
+    documents_ : list of matplotlib PathCollection or None
+        In threshold space, negatives and positives.
+
+    ax_ : matplotlib Axes
+        Axes of the picture that was drawn last.
+
+    figure_ : matplotlib Figure
+        Figure with these axes.
+
+    See Also
+    --------
+    sklearn_reject.metrics.pn_curve : The numbers behind a curve.
+    sklearn_reject.thresholds.optimal_path : The path of joint thresholds.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_reject.metrics import PNCurveDisplay
+    >>> y_true = [1, 1, 0, 1, 0, -1, 0]
+    >>> y_score = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]
+    >>> display = PNCurveDisplay.from_predictions(y_true, y_score, name="detector")
+    >>> display.area
+    [8.0]
+    >>> plt.show()
+    """
+
+    def __init__(
+        self,
+        fp,
+        tp,
+        *,
+        area=None,
+        path=None,
+        operating_point=None,
+        scores=None,
+        is_positive=None,
+        classifiers=None,
+        name=None,
+    ):
+        self.fp = fp
+        self.tp = tp
+        self.area = area
+        self.path = path
+        self.operating_point = operating_point
+        self.scores = scores
+        self.is_positive = is_positive
+        self.classifiers = classifiers
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_score,
+        *,
+        pos_label=None,
+        unrated_label=-1,
+        sample_weight=None,
+        name=None,
+        ax=None,
+        **plot_options,
+    ):
+        """Draw the curve of a score.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_documents,)
+            Ratings: two classes, and `unrated_label` or a missing value for documents
+            that were not rated, which never count.
+
+        y_score : array-like of shape (n_documents,)
+            Finite scores, higher = more likely positive.
+
+        pos_label, unrated_label, sample_weight : optional
+            As in :func:`pn_curve`.
+
+        name : str, default=None
+            Name of the curve in the legend.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        **plot_options : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : PNCurveDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If a score is not finite, a class has no rated documents, or there are more
+            than two.
+        """
+        sample = rated_documents(
+            y_true, y_score, pos_label, unrated_label, sample_weight
+        )
+        return cls._from_samples([sample], name=name).plot(ax, **plot_options)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        y,
+        *,
+        plot_single=False,
+        pos_label=None,
+        unrated_label=-1,
+        sample_weight=None,
+        name=None,
+        ax=None,
+        **plot_options,
+    ):
+        """Draw the curve of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted classifier of two classes with `decision_function` or
+            `predict_proba`. For an :class:`~sklearn_reject.EnsembleThresholdTuner`,
+            also inside a pipeline or a search, its path and its operating point are
+            drawn as they turn out on these documents.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        y : array-like of shape (n_documents,)
+            Ratings: two classes, and `unrated_label` or a missing value for documents
+            that were not rated, which never count.
+
+        plot_single : bool, default=False
+            Whether to draw, beside the curve of a tuner, that of each classifier in it.
+
+        pos_label : label, default=None
+            The positive class. None is that of a tuner, and else 1 where the classes
+            are 0 and 1, or the last of two sorted classes.
+
+        unrated_label, sample_weight : optional
+            As in :func:`pn_curve`.
+
+        name : str or list of str, default=None
+            Name in the legend, or one a curve. None takes the class name of the
+            estimator, and the names of the classifiers in it.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        **plot_options : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : PNCurveDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the classifier has other classes or no score, single curves are wanted of
+            what is no tuner, or a class has no rated documents.
+        """
+        tuner, inner_X = find_tuner(estimator, X)
+        if tuner is not None:
+            pos_label = check_pos_label(tuner, pos_label)
+        ratings = rate(
+            y,
+            pos_label=pos_label,
+            unrated_label=unrated_label,
+            sample_weight=sample_weight,
+        )
+        score = positive_score(
+            estimator, X, ratings.classes, name=type(estimator).__name__
+        )
+        check_same_length(len(score), y=y)
+        columns, told = [score[ratings.rows]], {}
+        if tuner is not None:
+            told = _tell(tuner, inner_X, ratings)
+        name = type(estimator).__name__ if name is None else name
+        if plot_single:
+            columns += _single_columns(estimator, told)
+            name = name if isinstance(name, list) else [name, *told["classifiers"]]
+        samples = [(column, ratings.is_positive, ratings.weight) for column in columns]
+        return cls._from_samples(samples, name=name, **told).plot(ax, **plot_options)
+
+    @classmethod
+    def from_path(
+        cls,
+        path,
+        *,
+        operating_point=None,
+        scores=None,
+        y=None,
+        pos_label=None,
+        unrated_label=-1,
+        classifiers=None,
+        name=None,
+        ax=None,
+        **plot_options,
+    ):
+        """Draw the curve of a path of joint thresholds, as it was counted.
+
+        Parameters
+        ----------
+        path : ThresholdPath
+            The path.
+
+        operating_point : OperatingPoint, default=None
+            Point on it, or from elsewhere.
+
+        scores : array-like of shape (n_documents, n_classifiers), default=None
+            Scores of documents that :meth:`plot_thresholds` may show.
+
+        y : array-like of shape (n_documents,), default=None
+            Their ratings. Only those that were rated are shown.
+
+        pos_label, unrated_label : optional
+            As in :func:`pn_curve`.
+
+        classifiers : list of str, default=None
+            Names of the classifiers, for the axes of :meth:`plot_thresholds`.
+
+        name : str, default=None
+            Name of the curve in the legend.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        **plot_options : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : PNCurveDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If one of `scores` and `y` is given alone, or they do not fit.
+        """
+        shown = {}
+        if scores is not None or y is not None:
+            options = {"pos_label": pos_label, "unrated_label": unrated_label}
+            shown = _shown_documents(path, scores, y, options)
+        display = cls(
+            [path.fp[::-1]],
+            [path.tp[::-1]],
+            area=[path.area],
+            path=path,
+            operating_point=operating_point,
+            classifiers=classifiers,
+            name=name,
+            **shown,
+        )
+        return display.plot(ax, **plot_options)
+
+    @classmethod
+    def _from_samples(cls, samples, **told):
+        points = [
+            curves.pn_curve(scores, is_positive, sample_weight=weight)
+            for scores, is_positive, weight in samples
+        ]
+        areas = [
+            curves.pn_auc_score(scores, is_positive, sample_weight=weight)
+            for scores, is_positive, weight in samples
+        ]
+        fp, tp, _ = map(list, zip(*points, strict=True))
+        return cls(fp, tp, area=areas, **told)
+
+    def plot(
+        self,
+        ax=None,
+        *,
+        name=None,
+        plot_path=None,
+        plot_point=None,
+        plot_tangent=False,
+        curve_kwargs=None,
+        path_kwargs=None,
+        point_kwargs=None,
+        tangent_kwargs=None,
+    ):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        name : str or list of str, default=None
+            Name of the curve, or of each curve. None takes that of the display.
+
+        plot_path : bool, default=None
+            Whether to mark the part of the first curve that belongs to the path; the
+            rest are documents below the lowest thresholds. None does it where there is
+            such a rest.
+
+        plot_point : bool, default=None
+            Whether to draw the operating point, with its intervals as error bars. None
+            does it where it is known.
+
+        plot_tangent : bool, default=False
+            Whether to draw the line of the target derivative through the operating
+            point.
+
+        curve_kwargs : dict or list of dict, default=None
+            Passed to matplotlib's `plot` for all curves, or for each.
+
+        path_kwargs, tangent_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the path, and to `axline` for the tangent.
+
+        point_kwargs : dict, default=None
+            Passed to matplotlib's `errorbar`.
+
+        Returns
+        -------
+        display : PNCurveDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there are not as many names or `curve_kwargs` as curves, or something is
+            wanted that the display does not have.
+        """
+        if self._is_wanted("path", plot_path, "path") and plot_path is None:
+            plot_path = self._ends_early()
+        plot_point = self._is_wanted("point", plot_point, "operating_point")
+        self._is_wanted("tangent", plot_tangent, "operating_point")
+        self.ax_ = find_axes(ax, "PNCurveDisplay", "pn_curve")
+        self.figure_ = self.ax_.figure
+        styles = curve_styles(curve_kwargs, len(self.fp), {})
+        legend = self._legend(self.name if name is None else name)
+        points = zip(self.fp, self.tp, strict=True)
+        self.line_ = draw_curves(self.ax_, points, legend, styles)
+        self.path_ = self._draw_path(path_kwargs or {}) if plot_path else None
+        self.tangent_ = self.point_ = self.boundary_ = self.documents_ = None
+        if plot_tangent:
+            self.tangent_ = self._draw_tangent(tangent_kwargs or {})
+        if plot_point:
+            self.point_ = self._draw_point(point_kwargs or {})
+        self._finish_axes("False positives", "True positives")
+        self.ax_.set_xlim(left=0, auto=True)
+        self.ax_.set_ylim(bottom=0, auto=True)
+        return self
+
+    def plot_thresholds(
+        self,
+        ax=None,
+        *,
+        name=None,
+        plot_point=None,
+        plot_documents=False,
+        curve_kwargs=None,
+        point_kwargs=None,
+        documents_kwargs=None,
+    ):
+        """Draw the path through the space of the thresholds of two classifiers.
+
+        Infinite thresholds, which no score reaches, are drawn on the upper and on the
+        right border of the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        name : str, default=None
+            Name of the path in the legend. None takes that of the display.
+
+        plot_point : bool, default=None
+            Whether to draw the operating point, and the border of what it predicts
+            positive. None does it where it is known.
+
+        plot_documents : bool, default=False
+            Whether to draw the rated documents.
+
+        curve_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the path.
+
+        point_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the operating point.
+
+        documents_kwargs : dict or list of two dict, default=None
+            Passed to matplotlib's `scatter` for all documents, or for negatives and
+            for positives.
+
+        Returns
+        -------
+        display : PNCurveDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there are not exactly two classifiers, or something is wanted that the
+            display does not have.
+        """
+        self._is_wanted("thresholds", True, "path")
+        check_two(self.path)
+        plot_point = self._is_wanted("point", plot_point, "operating_point")
+        self._is_wanted("documents", plot_documents, "scores")
+        self.ax_ = find_axes(ax, "PNCurveDisplay", "the thresholds of the path")
+        self.figure_ = self.ax_.figure
+        space = ThresholdSpace.around(
+            self.ax_, *self._shown(plot_point, plot_documents)
+        )
+        self.path_ = self.tangent_ = self.documents_ = None
+        self.point_ = self.boundary_ = None
+        if plot_documents:
+            told = self.scores, self.is_positive
+            self.documents_ = space.draw_documents(*told, documents_kwargs)
+        style = {"label": self._first_name(name) or "path", **(curve_kwargs or {})}
+        self.line_ = space.draw_path(self.path, style)
+        if plot_point:
+            self.boundary_ = space.draw_boundary(self.operating_point)
+            self.point_ = space.draw_point(self.operating_point, point_kwargs or {})
+        names = self.classifiers or ("first classifier", "second classifier")
+        self._finish_axes(*(f"Threshold of {name}" for name in names))
+        return self
+
+    def _shown(self, plot_point, plot_documents):
+        """Yield the thresholds and scores that threshold space has to have room for."""
+        yield self.path.thresholds
+        if plot_point:
+            yield self.operating_point.thresholds
+        if plot_documents:
+            yield self.scores
+
+    def _is_wanted(self, part, wanted, attribute):
+        known = getattr(self, attribute) is not None
+        if wanted and not known:
+            raise ValueError(
+                f"plot_{part}=True, but the display has no `{attribute}`. Pass it to "
+                "the constructor or to from_path, or call from_estimator with an "
+                "EnsembleThresholdTuner."
+            )
+        return known if wanted is None else wanted
+
+    def _ends_early(self):
+        """Tell whether documents lie below the lowest thresholds of the path."""
+        reached, all_rated = (
+            self.path.fp[0] + self.path.tp[0],
+            self.fp[0][-1] + self.tp[0][-1],
+        )
+        return reached < all_rated * (1 - RELATIVE_TOLERANCE)
+
+    def _draw_path(self, user):
+        color = np.atleast_1d(self.line_)[0].get_color()
+        style = {"label": "path", "color": color, **_PATH_STYLE, **user}
+        return self.ax_.plot(self.path.fp, self.path.tp, **style)[0]
+
+    def _draw_point(self, user):
+        point = self.operating_point
+        label = f"operating point (precision = {point.precision:.3g})"
+        style = {"label": label, **_POINT_STYLE, **user}
+        return self.ax_.errorbar(
+            point.fp,
+            point.tp,
+            xerr=_lengths(point.fp, point.fp_interval),
+            yerr=_lengths(point.tp, point.tp_interval),
+            **style,
+        )
+
+    def _draw_tangent(self, user):
+        point = self.operating_point
+        slope = point.target_derivative
+        style = {"label": f"dTP/dFP = {slope:.3g}", **_TANGENT_STYLE, **user}
+        return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
+
+    def _finish_axes(self, xlabel, ylabel):
+        self.ax_.set(xlabel=xlabel, ylabel=ylabel)
+        if self.ax_.get_legend_handles_labels()[1]:
+            self.ax_.legend(loc="best")
+
+    def _first_name(self, name):
+        name = self.name if name is None else name
+        return name[0] if isinstance(name, list) else name
+
+    def _legend(self, name):
+        """Return the label of each curve; None leaves it out of the legend."""
+        n_curves = len(self.fp)
+        names = name if isinstance(name, list) else [name] + [None] * (n_curves - 1)
+        areas = self.area or [None] * n_curves
+        pairs = zip(check_names(names, n_curves), areas, strict=True)
+        return [_label(*pair) for pair in pairs]
+
+
+def _label(name, area):
+    if area is None:
+        return name
+    value = f"area = {area:.4g}"
+    return value if name is None else f"{name} ({value})"
+
+
+def _lengths(value, interval):
+    """Return how far error bars reach to either side."""
+    low, high = interval
+    return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
+
+
+def _tell(tuner, X, ratings):
+    """Return what a tuner's display has beyond that of any classifier."""
+    scores = tuner.joint_scores(X)[ratings.rows]
+    path, point = recount(tuner, scores, ratings)
+    return {
+        "path": path,
+        "operating_point": point,
+        "scores": scores,
+        "is_positive": ratings.is_positive,
+        "classifiers": names_of_classifiers(tuner),
+    }
+
+
+def _single_columns(estimator, told):
+    if not told:
+        raise ValueError(
+            "plot_single=True draws the curve of each classifier of an "
+            f"EnsembleThresholdTuner, got {type(estimator).__name__}."
+        )
+    return list(told["scores"].T)
+
+
+def _shown_documents(path, scores, y, options):
+    if scores is None or y is None:
+        raise ValueError("scores and y belong together: pass both, or neither of them.")
+    scores = check_scores(scores)
+    check_same_length(len(scores), y=y)
+    n_classifiers = path.thresholds.shape[1]
+    if scores.shape[1] != n_classifiers:
+        raise ValueError(
+            f"scores has {scores.shape[1]} columns, but the path has {n_classifiers} "
+            "classifiers. Pass the scores that it was tuned on, or others of them."
+        )
+    ratings = rate(y, **options)
+    return {"scores": scores[ratings.rows], "is_positive": ratings.is_positive}

@@ -1,0 +1,155 @@
+"""Operating points judged on documents that did not tune them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklearn_reject._infeasible import InfeasibleTargetError
+from sklearn_reject.thresholds._interval import count_intervals
+from sklearn_reject.thresholds._rule import predict_positive
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidatedPoint:
+    """What joint thresholds attain on documents that did not tune them.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_folds, n_classifiers)
+        Thresholds tuned without each fold.
+
+    fp, tp : float
+        False and true positives, summed over the folds.
+
+    fp_interval, tp_interval : tuple of float
+        Bootstrap intervals of these sums.
+
+    precision_interval : tuple of float
+        Confidence interval of the precision.
+
+    normalized_area : float
+        Area of the paths on the folds that did not tune them, over the number of
+        positives times that of negatives: the mean over the folds with both. In [0, 1],
+        higher is better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> scores, y = make_classification(
+    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+    ... )
+    >>> tuner = EnsembleThresholdTuner(None, target_derivative=1, cv=5)
+    >>> point = tuner.fit(scores, y).cross_validated_point_
+    >>> point.fp, point.tp, round(point.precision, 2), round(point.normalized_area, 2)
+    (27.0, 79.0, 0.75, 0.96)
+    """
+
+    thresholds: np.ndarray
+    fp: float
+    tp: float
+    fp_interval: tuple
+    tp_interval: tuple
+    precision_interval: tuple
+    normalized_area: float
+
+    @property
+    def precision(self):
+        """Share of true positives among what is predicted, NaN if nothing is."""
+        predicted = self.tp + self.fp
+        return self.tp / predicted if predicted else float("nan")
+
+
+def cross_validate_point(
+    documents,
+    derivative,
+    search,
+    splits,
+    *,
+    confidence_level=0.95,
+    random_state=None,
+    n_jobs=None,
+):
+    """Tune joint thresholds on training parts, and count on test parts.
+
+    Parameters
+    ----------
+    documents : RatedDocuments
+        All documents.
+
+    derivative : float > 0
+        Target dTP/dFP.
+
+    search : Search
+        How thresholds are found.
+
+    splits : list of (train, test)
+        Positions among the documents that were given.
+
+    confidence_level : float in ]0, 1[, default=0.95
+        Of the intervals.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the intervals of weighted documents.
+
+    n_jobs : int, default=None
+        Number of folds in parallel.
+
+    Returns
+    -------
+    point : CrossValidatedPoint or None
+        None without splits.
+
+    Raises
+    ------
+    ValueError
+        If a training part has no rated positives, or no rated negatives.
+    """
+    if not splits:
+        return None
+    parts = [
+        (*map(documents.take, split), number) for number, split in enumerate(splits)
+    ]
+    told = Parallel(n_jobs=n_jobs)(
+        delayed(_tune_and_count)(*part, derivative, search) for part in parts
+    )
+    thresholds, counts, areas = zip(*told, strict=True)
+    tests = [test for _, test, _ in parts]
+    intervals = count_intervals(
+        tests, thresholds, confidence_level=confidence_level, random_state=random_state
+    )
+    fp, tp = np.sum(counts, axis=0).tolist()
+    return CrossValidatedPoint(
+        np.array(thresholds), fp, tp, *intervals, _mean_of_known(areas)
+    )
+
+
+def _tune_and_count(train, test, number, derivative, search):
+    if train.is_positive.all() or not train.is_positive.any():
+        missing = "negatives" if train.is_positive.any() else "positives"
+        raise ValueError(
+            f"cv: fold {number} leaves no rated {missing} to tune the thresholds on. "
+            "Use fewer or stratified folds, or rate more documents."
+        )
+    try:
+        path, vertex = search.find_point(train, derivative)
+    except InfeasibleTargetError as error:
+        # What is best for all documents may be out of range for a part of them.
+        path = search.find_path(train)
+        vertex = 0 if derivative < error.attainable["min_derivative"] else -1
+    thresholds = path.thresholds[vertex]
+    counts = test.count(predict_positive(test.scores, thresholds, test.rule))
+    return thresholds, counts, _normalized_area(path, test)
+
+
+def _normalized_area(path, documents):
+    weight = 1.0 if documents.weight is None else documents.weight
+    total = np.sum(documents.is_positive * weight)
+    product = total * np.sum(~documents.is_positive * weight)
+    return path.recount(documents).area / product if product else np.nan
+
+
+def _mean_of_known(areas):
+    known = [area for area in areas if not np.isnan(area)]
+    return float(np.mean(known)) if known else float("nan")

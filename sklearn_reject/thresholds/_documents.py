@@ -1,0 +1,302 @@
+"""Rated documents, and the thresholds down to which all of them are known."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_reject._ratings import split_ratings
+from sklearn_reject._validation import (
+    check_option,
+    check_same_length,
+    check_sample_weight,
+    take_weight,
+)
+from sklearn_reject.thresholds._rule import RULES, predict_positive
+
+
+@dataclass(frozen=True, eq=False)
+class RatedDocuments:
+    """The rated documents that the lowest thresholds predict positive.
+
+    No other document counts: one that is not rated is neither a true nor a false
+    positive, and one that the lowest thresholds do not reach is never predicted.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_documents, n_classifiers)
+        Finite scores, higher = more likely positive.
+
+    is_positive : ndarray of shape (n_documents,), dtype bool
+        What the rater said.
+
+    weight : ndarray of shape (n_documents,) or None
+        Weight of each document, None where all weigh one.
+
+    base : ndarray of shape (n_classifiers,)
+        The lowest thresholds; each is the score of a document.
+
+    rule : {"any", "all"}
+        How the classifiers decide together.
+
+    rows : ndarray of shape (n_documents,)
+        Position of each document among those given.
+
+    n_given : int
+        Number of documents of positive weight that were given, rated or not, reached or
+        not.
+
+    given : ndarray of shape (n_all, n_classifiers), default=None
+        Scores of all of them, which thresholds are placed between.
+
+    floor : ndarray of shape (n_classifiers,), default=None
+        What no threshold is to be below, whatever the scores.
+    """
+
+    scores: np.ndarray
+    is_positive: np.ndarray
+    weight: np.ndarray
+    base: np.ndarray
+    rule: str
+    rows: np.ndarray
+    n_given: int
+    given: np.ndarray = None
+    floor: np.ndarray = None
+
+    @property
+    def n_classifiers(self):
+        """Number of classifiers."""
+        return self.scores.shape[1]
+
+    @property
+    def is_partial(self):
+        """Whether some documents are not rated, or out of reach."""
+        return len(self.rows) < self.n_given
+
+    def take(self, rows):
+        """Return some of the documents, with the same lowest thresholds.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_part,)
+            Positions among the documents that were given.
+
+        Returns
+        -------
+        documents : RatedDocuments
+            The part, as if no others had been given.
+        """
+        rows = np.unique(rows)
+        chosen = np.isin(self.rows, rows)
+        return replace(
+            self,
+            scores=self.scores[chosen],
+            is_positive=self.is_positive[chosen],
+            weight=take_weight(self.weight, chosen),
+            rows=np.searchsorted(rows, self.rows[chosen]),
+            n_given=len(rows),
+            given=self.given[rows],
+        )
+
+    def count(self, is_predicted):
+        """Return the weights of false and of true positives.
+
+        Parameters
+        ----------
+        is_predicted : ndarray of shape (n_documents,), dtype bool
+            What is predicted to be positive.
+
+        Returns
+        -------
+        fp, tp : float
+            Counts, or sums of weights.
+        """
+        weight = 1.0 if self.weight is None else self.weight
+        counted = is_predicted * weight
+        return (
+            float(counted[~self.is_positive].sum()),
+            float(counted[self.is_positive].sum()),
+        )
+
+
+def check_documents(
+    scores,
+    y,
+    *,
+    rule="any",
+    base_thresholds=None,
+    unrated_label=-1,
+    sample_weight=None,
+):
+    """Validate scores and ratings, and find the region where the ratings are known.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
+        Finite scores, higher = more likely positive.
+
+    y : array-like of shape (n_documents,)
+        1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
+        others. Two other classes are taken in sorted order.
+
+    rule : {"any", "all"}, default="any"
+        How the classifiers decide together.
+
+    base_thresholds : array-like of shape (n_classifiers,), default=None
+        Documents from here on were rated, all or a sample of them. None finds the
+        lowest thresholds that no unrated document reaches.
+
+    unrated_label : label, default=-1
+        What stands for unrated.
+
+    sample_weight : array-like of shape (n_documents,), default=None
+        Weight of each document, such as the inverse of its probability to be rated.
+
+    Returns
+    -------
+    documents : RatedDocuments
+        What counts.
+
+    Raises
+    ------
+    ValueError
+        If scores are not finite or constant, a class has no rated documents, or there
+        are no thresholds down to which ratings are known.
+    """
+    check_option(rule, "rule", RULES)
+    scores = check_scores(scores)
+    check_same_length(len(scores), y=y)
+    is_positive, is_negative, _ = split_ratings(y, unrated_label=unrated_label)
+    weight = check_sample_weight(sample_weight, len(scores))
+    is_present = np.ones(len(scores), dtype=bool) if weight is None else weight > 0
+    is_rated = (is_positive | is_negative) & is_present
+    check_weighted_classes(is_positive, is_negative, weight)
+    _check_varies(scores[is_rated])
+    floor = np.full(scores.shape[1], -np.inf)
+    if base_thresholds is None:
+        base = _find_base(scores[is_rated], scores[is_present & ~is_rated], rule)
+    else:
+        floor = check_base(base_thresholds, scores)
+        base = _snap(floor, scores[is_rated])
+    counts = np.flatnonzero(is_rated & predict_positive(scores, base, rule))
+    _check_both_classes(is_positive[counts], base)
+    return RatedDocuments(
+        scores[counts],
+        is_positive[counts],
+        take_weight(weight, counts),
+        base,
+        rule,
+        counts,
+        int(is_present.sum()),
+        scores,
+        floor,
+    )
+
+
+def check_scores(scores):
+    """Return scores as a finite float64 matrix, one column a classifier."""
+    array = np.asarray(scores)
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(
+            "scores must be a matrix of shape (n_documents, n_classifiers) with at "
+            f"least one of each, got an array of shape {np.shape(scores)}."
+        )
+    try:
+        array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"scores must hold numbers: {error}") from error
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ValueError(
+            f"scores must be finite, got {array[row, column]} in row {row}, column "
+            f"{column} ({bad.sum()} such values). Remove these rows, or give a "
+            "document that a classifier has not seen its lowest score."
+        )
+    return array
+
+
+def check_weighted_classes(is_positive, is_negative, weight):
+    """Raise if weights of zero leave a class without rated documents.
+
+    Parameters
+    ----------
+    is_positive, is_negative : ndarray of shape (n_documents,), dtype bool
+        What the rater said.
+
+    weight : ndarray of shape (n_documents,) or None
+        Weight of each document.
+    """
+    if weight is None:
+        return
+    for flags, name in ((is_positive, "positives"), (is_negative, "negatives")):
+        if not weight[flags].any():
+            raise ValueError(
+                f"sample_weight is zero for all rated {name}, which leaves one class "
+                "only. Give documents of both classes a positive weight."
+            )
+
+
+def _check_varies(scores):
+    constant = np.flatnonzero(scores.min(axis=0) == scores.max(axis=0))
+    if constant.size:
+        raise ValueError(
+            f"scores in column {constant[0]} are constant, {scores[0, constant[0]]:g} "
+            "for every rated document, so no threshold tells them apart. Leave this "
+            "classifier out."
+        )
+
+
+def check_base(base_thresholds, scores):
+    """Return base thresholds as float64, one a classifier."""
+    base = np.asarray(base_thresholds, dtype=np.float64)
+    if base.ndim == 0:
+        base = base[np.newaxis]
+    if base.shape != scores.shape[1:] or np.isnan(base).any():
+        raise ValueError(
+            "base_thresholds must be one number for each of the "
+            f"{scores.shape[1]} classifiers, got {base_thresholds!r}."
+        )
+    return base
+
+
+def _snap(base, scores):
+    """Return the lowest score of a rated document at or above each base threshold."""
+    reached = np.where(scores >= base, scores, np.inf).min(axis=0)
+    out = np.flatnonzero(np.isinf(reached))
+    if out.size:
+        raise ValueError(
+            f"base_thresholds: no rated document reaches {base[out[0]]:g} in column "
+            f"{out[0]}, so nothing is known about thresholds of that classifier. Lower "
+            "it, or leave the classifier out."
+        )
+    return reached
+
+
+def _find_base(rated, unrated, rule):
+    """Return the lowest thresholds that no unrated document reaches."""
+    base = rated.min(axis=0)
+    if not predict_positive(unrated, base, rule).any():
+        return base
+    above = unrated.max(axis=0)
+    base = np.where(rated > above, rated, np.inf).min(axis=0)
+    out = np.flatnonzero(np.isinf(base))
+    if out.size:
+        raise ValueError(
+            f"y: no rated document scores above all unrated ones in column {out[0]}, "
+            f"whose unrated scores reach {above[out[0]]:g}: there is no threshold down "
+            "to which ratings are known. Rate what is missing, or, where only a sample "
+            "was rated, say from where on by base_thresholds."
+        )
+    return base
+
+
+def _check_both_classes(is_positive, base):
+    if is_positive.all() or not is_positive.any():
+        missing = "negatives" if is_positive.all() else "positives"
+        raise ValueError(
+            f"y has no rated {missing} that the lowest thresholds {base.tolist()} "
+            "reach, below which ratings are incomplete. Rate more documents, or say "
+            "from where on a sample was rated by base_thresholds."
+        )

@@ -1,0 +1,140 @@
+"""Paths from the lowest thresholds to the highest."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_reject._validation import take_weight
+from sklearn_reject.curves._majorant import majorant_vertices
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdPath:
+    """A monotone path through the space of thresholds, and its PN curve.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_vertices, n_classifiers)
+        Thresholds of each vertex, none of which falls along the path: from the lowest,
+        below which ratings are incomplete, to infinity.
+
+    fp, tp : ndarray of shape (n_vertices,)
+        False and true positives of each vertex, counts or sums of weights. None rises
+        along the path.
+
+    area : float
+        Area under TP against FP by the trapezoidal rule, in units of their product.
+        Higher is better.
+
+    rule : {"any", "all"}
+        How the classifiers decide together.
+
+    Examples
+    --------
+    >>> from sklearn_reject.thresholds import optimal_path
+    >>> scores = [[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]]
+    >>> path = optimal_path(scores, [1, 1, 0, 0, 0])
+    >>> path.area
+    6.0
+    >>> path.locate([[0.95, 0.1], [0.05, 0.1]])
+    array([9, 4])
+    """
+
+    thresholds: np.ndarray
+    fp: np.ndarray
+    tp: np.ndarray
+    area: float
+    rule: str
+
+    def __len__(self):
+        return len(self.fp)
+
+    @cached_property
+    def majorant(self):
+        """Vertices on the concave majorant of the curve, with falling FP and TP."""
+        rising = majorant_vertices(self.fp[::-1], self.tp[::-1])
+        return len(self) - 1 - rising[::-1]
+
+    def locate(self, scores):
+        """Return the last vertex at which each document is predicted positive.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_documents, n_classifiers)
+            Scores, higher = more likely positive.
+
+        Returns
+        -------
+        vertices : ndarray of shape (n_documents,)
+            Position along the path, higher = more likely positive. -1 where not even
+            the first vertex predicts the document positive.
+        """
+        return _locate(self.thresholds, np.asarray(scores, np.float64), self.rule)
+
+    def recount(self, documents):
+        """Return the same path with the counts of other documents.
+
+        Parameters
+        ----------
+        documents : RatedDocuments
+            What counts.
+
+        Returns
+        -------
+        path : ThresholdPath
+            The path, with other counts and another area.
+        """
+        return trace_path(self.thresholds, documents)
+
+
+def trace_path(thresholds, documents):
+    """Count what the vertices of a path predict positive.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n_vertices, n_classifiers)
+        Thresholds that do not fall along the path.
+
+    documents : RatedDocuments
+        What counts.
+
+    Returns
+    -------
+    path : ThresholdPath
+        The path with its counts.
+    """
+    last = _locate(thresholds, documents.scores, documents.rule)
+    fp, tp = (
+        _count_left(last[chosen], take_weight(documents.weight, chosen), thresholds)
+        for chosen in (~documents.is_positive, documents.is_positive)
+    )
+    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
+
+
+def area_under(fp, tp):
+    """Return the area under TP against FP, by the trapezoidal rule.
+
+    Parameters
+    ----------
+    fp, tp : ndarray of shape (n_vertices,)
+        Counts, none of which rises.
+
+    Returns
+    -------
+    area : float
+        In units of both, higher is better.
+    """
+    return float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / 2)
+
+
+def _locate(thresholds, scores, rule):
+    columns = zip(thresholds.T, scores.T, strict=True)
+    left = [np.searchsorted(*pair, side="right") - 1 for pair in columns]
+    return (np.maximum if rule == "any" else np.minimum).reduce(left)
+
+
+def _count_left(last, weight, thresholds):
+    """Return the weight of documents whose last vertex is not before each vertex."""
+    counts = np.bincount(last + 1, weight, minlength=len(thresholds) + 1)
+    return np.cumsum(counts[:0:-1])[::-1].astype(np.float64)

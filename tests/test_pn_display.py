@@ -1,0 +1,572 @@
+"""Pictures of PN curves show the counts of the documents they are given."""
+
+import sys
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_reject import EnsembleThresholdTuner
+from sklearn_reject.metrics import PNCurveDisplay, pn_auc_score, pn_curve
+from sklearn_reject.thresholds import operating_point, optimal_path
+
+mpl.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+RNG = np.random.default_rng(0)
+N = 900
+POSITIVE = RNG.random(N) < 0.1
+SCORES = RNG.normal(size=(N, 2)) + POSITIVE[:, np.newaxis] * RNG.normal(1, 1, (N, 2))
+SCORES = SCORES.round(2)
+# Only what either score reached was rated.
+Y = np.where((SCORES >= 0.2).any(axis=1), POSITIVE.astype(int), -1)
+TUNING, TEST = slice(0, 500), slice(500, N)
+D = 0.4
+OPTIONS = {"n_thresholds": 20}
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module", params=["any", "all"])
+def rule(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def path(rule):
+    return optimal_path(SCORES[TUNING], Y[TUNING], rule=rule, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def point(rule):
+    return operating_point(
+        SCORES[TUNING], Y[TUNING], rule=rule, target_derivative=D, **OPTIONS
+    )
+
+
+@pytest.fixture(scope="module")
+def tuner(rule):
+    return EnsembleThresholdTuner(None, rule=rule, target_derivative=D, **OPTIONS).fit(
+        SCORES[TUNING], Y[TUNING]
+    )
+
+
+def legend_of(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def count(scores, y, thresholds, rule):
+    """Return false and true positives, straight from the definition."""
+    reached = scores >= thresholds
+    predicted = reached.any(axis=1) if rule == "any" else reached.all(axis=1)
+    return (predicted & (y == 0)).sum(), (predicted & (y == 1)).sum()
+
+
+def error_bars(point):
+    """Return the intervals that error bars show, FP and TP."""
+    horizontal, vertical = point.lines[2]
+    (x,), (y,) = horizontal.get_segments(), vertical.get_segments()
+    return tuple(x[:, 0]), tuple(y[:, 1])
+
+
+def ends_of(infinite_line):
+    """Return where a line without ends leaves the axes, in data coordinates."""
+    on_screen = infinite_line.get_transform().transform([(0, 0), (1, 1)])
+    return infinite_line.axes.transData.inverted().transform(on_screen)
+
+
+# Curves
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"pos_label": 0}, {"sample_weight": 1.0 + np.arange(N) % 3}],
+    ids=["plain", "pos_label", "weighted"],
+)
+def test_numbers_are_those_of_the_metric(options):
+    display = PNCurveDisplay.from_predictions(Y, SCORES[:, 0], **options)
+    fp, tp, _ = pn_curve(Y, SCORES[:, 0], **options)
+    np.testing.assert_array_equal(display.line_.get_xdata(), fp)
+    np.testing.assert_array_equal(display.line_.get_ydata(), tp)
+    assert display.area == [pn_auc_score(Y, SCORES[:, 0], **options)]
+    assert display.path is display.operating_point is None
+    assert display.path_ is display.point_ is display.tangent_ is None
+    assert len(display.ax_.lines) == 1
+
+
+def test_unrated_documents_are_not_drawn():
+    rated = Y != -1
+    some = PNCurveDisplay.from_predictions(Y, SCORES[:, 0])
+    alone = PNCurveDisplay.from_predictions(Y[rated], SCORES[rated, 0])
+    np.testing.assert_array_equal(some.line_.get_xydata(), alone.line_.get_xydata())
+    renamed = np.array(["negative", "positive", "?"])[Y]
+    text = PNCurveDisplay.from_predictions(renamed, SCORES[:, 0], unrated_label="?")
+    np.testing.assert_array_equal(some.line_.get_xydata(), text.line_.get_xydata())
+
+
+X2, y2 = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), GaussianNB(), Perceptron()], ids=str
+)
+@pytest.mark.parametrize("pos_label", [None, "common"])
+def test_any_classifier_of_two_classes(model, pos_label):
+    names = np.array(["common", "rare"])[y2]
+    model = make_pipeline(StandardScaler(), model).fit(X2[::2], names[::2])
+    display = PNCurveDisplay.from_estimator(
+        model, X2[1::2], names[1::2], pos_label=pos_label
+    )
+    if hasattr(model, "decision_function"):
+        score = model.decision_function(X2[1::2])
+    else:
+        score = model.predict_proba(X2[1::2])[:, 1]
+    score = -score if pos_label == "common" else score
+    fp, tp, _ = pn_curve(names[1::2], score, pos_label=pos_label)
+    np.testing.assert_array_equal(display.line_.get_xdata(), fp)
+    np.testing.assert_array_equal(display.line_.get_ydata(), tp)
+    assert legend_of(display) == [f"Pipeline (area = {display.area[0]:.4g})"]
+
+
+def test_path_and_point_as_they_were_counted(path, point):
+    display = PNCurveDisplay.from_path(
+        path, operating_point=point, plot_tangent=True, name="graph"
+    )
+    np.testing.assert_array_equal(display.line_.get_xdata(), path.fp[::-1])
+    np.testing.assert_array_equal(display.line_.get_ydata(), path.tp[::-1])
+    marker = display.point_.lines[0]
+    assert marker.get_xydata().tolist() == [[point.fp, point.tp]]
+    assert error_bars(display.point_) == (
+        pytest.approx(point.fp_interval),
+        pytest.approx(point.tp_interval),
+    )
+    (left, low), (right, high) = ends_of(display.tangent_)
+    assert (high - low) / (right - left) == pytest.approx(D)
+    assert low + D * (point.fp - left) == pytest.approx(point.tp)
+    assert display.path_ is None  # it is the line
+    assert set(legend_of(display)) == {
+        f"graph (area = {path.area:.4g})",
+        "dTP/dFP = 0.4",
+        f"operating point (precision = {point.precision:.3g})",
+    }
+
+
+# Tuned thresholds on other documents
+
+
+def test_path_and_point_are_counted_on_the_documents_given(tuner, rule):
+    display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], Y[TEST])
+    path, point = display.path, display.operating_point
+    thresholds = tuner.path_.thresholds
+    counts = [count(SCORES[TEST], Y[TEST], row, rule) for row in thresholds]
+    np.testing.assert_array_equal(np.column_stack([path.fp, path.tp]), counts)
+    np.testing.assert_array_equal(path.thresholds, thresholds)
+    expected = count(SCORES[TEST], Y[TEST], tuner.thresholds_, rule)
+    assert (point.fp, point.tp) == expected
+    marker = display.point_.lines[0]
+    np.testing.assert_array_equal(marker.get_xydata(), [expected])
+    for value, interval in zip(expected, error_bars(display.point_), strict=True):
+        assert interval[0] <= value <= interval[1]
+    # Nothing of the tuner itself has changed.
+    assert tuner.operating_point_.tp != point.tp
+    assert tuner.path_.fp[0] != path.fp[0]
+
+
+def test_the_same_documents_give_the_same_point(tuner):
+    display = PNCurveDisplay.from_estimator(tuner, SCORES[TUNING], Y[TUNING])
+    again, point = display.operating_point, tuner.operating_point_
+    for name in ("fp", "tp", "fp_interval", "tp_interval", "precision_interval"):
+        assert getattr(again, name) == getattr(point, name)
+    np.testing.assert_array_equal(display.path.fp, tuner.path_.fp)
+    assert display.path.area == tuner.path_.area
+
+
+def test_curve_is_that_of_the_decision_function_and_goes_through_the_path(tuner):
+    display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], Y[TEST])
+    fp, tp, _ = pn_curve(Y[TEST], tuner.decision_function(SCORES[TEST]))
+    np.testing.assert_array_equal(display.fp[0], fp)
+    np.testing.assert_array_equal(display.tp[0], tp)
+    curve = set(zip(fp, tp, strict=True))
+    assert curve.issuperset(zip(display.path.fp, display.path.tp, strict=True))
+
+
+def test_the_path_is_marked_where_documents_lie_below_it(tuner, rule):
+    everywhere = POSITIVE.astype(int)
+    display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], everywhere[TEST])
+    np.testing.assert_array_equal(display.path_.get_xdata(), display.path.fp)
+    np.testing.assert_array_equal(display.path_.get_ydata(), display.path.tp)
+    assert display.path.fp[0] < display.fp[0][-1]
+    assert "path" in legend_of(display)
+    reached = count(SCORES[TEST], everywhere[TEST], tuner.path_.thresholds[0], rule)
+    assert (display.path.fp[0], display.path.tp[0]) == reached
+    assert display.plot(plot_path=False).path_ is None
+    on_all = PNCurveDisplay.from_estimator(tuner, SCORES[TUNING], Y[TUNING])
+    assert on_all.plot(plot_path=True).path_ is not None
+
+
+def test_weighted_documents(tuner, rule):
+    weights = 1.0 + np.arange(N) % 3
+    display = PNCurveDisplay.from_estimator(
+        tuner, SCORES[TEST], Y[TEST], sample_weight=weights[TEST]
+    )
+    repeated = np.repeat(np.arange(N)[TEST], weights[TEST].astype(int))
+    again = PNCurveDisplay.from_estimator(tuner, SCORES[repeated], Y[repeated])
+    assert display.operating_point.tp == again.operating_point.tp
+    assert display.operating_point.fp == again.operating_point.fp
+    np.testing.assert_allclose(display.path.fp, again.path.fp, rtol=1e-14)
+    np.testing.assert_allclose(display.fp[0], again.fp[0], rtol=1e-14)
+    assert display.area == pytest.approx(again.area)
+
+
+def test_single_classifiers(tuner):
+    display = PNCurveDisplay.from_estimator(
+        tuner, SCORES[TEST], Y[TEST], plot_single=True
+    )
+    assert len(display.line_) == 3
+    for line, column in zip(display.line_[1:], SCORES[TEST].T, strict=True):
+        fp, tp, _ = pn_curve(Y[TEST], column)
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([fp, tp]))
+    names = [text.split(" (")[0] for text in legend_of(display)]
+    assert names[:3] == ["EnsembleThresholdTuner", "score 0", "score 1"]
+    named = PNCurveDisplay.from_estimator(
+        tuner, SCORES[TEST], Y[TEST], plot_single=True, name=["both", "one", "other"]
+    )
+    assert [text.split(" (")[0] for text in legend_of(named)][:3] == named.name
+
+
+def fitted_ensemble(**options):
+    halves = [
+        ("left", LogisticRegression(), slice(0, 10)),
+        ("right", GaussianNB(), slice(10, 20)),
+    ]
+    options = {"target_derivative": D, "n_thresholds": 20, "cv": 3, **options}
+    return EnsembleThresholdTuner(halves, **options)
+
+
+def test_classifiers_by_name_and_tuners_inside_of_others():
+    tuner = fitted_ensemble()
+    scaled = StandardScaler().fit_transform(X2)
+    expected = PNCurveDisplay.from_estimator(
+        tuner.fit(scaled, y2), scaled, y2, plot_single=True
+    )
+    assert expected.classifiers == ["left", "right"]
+    assert [text.split(" (")[0] for text in legend_of(expected)][1:3] == [
+        "left",
+        "right",
+    ]
+    pipeline = make_pipeline(StandardScaler(), fitted_ensemble()).fit(X2, y2)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), fitted_ensemble()),
+        {"ensemblethresholdtuner__rule": ["any"]},
+        cv=2,
+    ).fit(X2, y2)
+    for model in (pipeline, search, FrozenEstimator(pipeline)):
+        display = PNCurveDisplay.from_estimator(model, X2, y2, plot_single=True)
+        for one, other in zip(display.fp, expected.fp, strict=True):
+            np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(display.path.tp, expected.path.tp)
+        assert display.operating_point.tp == expected.operating_point.tp
+        assert legend_of(display)[0].startswith(f"{type(model).__name__} (area")
+
+
+@pytest.mark.parametrize("pos_label", ["common", "rare"])
+def test_positive_class_of_the_tuner(pos_label):
+    names = np.array(["common", "rare"])[y2]
+    tuner = fitted_ensemble(pos_label=pos_label).fit(X2, names)
+    display = PNCurveDisplay.from_estimator(tuner, X2, names)
+    point = display.operating_point
+    predicted = tuner.predict(X2) == pos_label
+    assert point.tp == np.count_nonzero(predicted & (names == pos_label))
+    assert point.fp == np.count_nonzero(predicted & (names != pos_label))
+    assert (point.fp, point.tp) in set(zip(display.fp[0], display.tp[0], strict=True))
+    with pytest.raises(ValueError, match=r"pos_label='\w+', but .* tuned for"):
+        PNCurveDisplay.from_estimator(
+            tuner, X2, names, pos_label={"common", "rare"}.difference({pos_label}).pop()
+        )
+
+
+# What is drawn
+
+
+def test_styles_and_names(path, point):
+    display = PNCurveDisplay.from_path(
+        path,
+        operating_point=point,
+        name="one",
+        curve_kwargs={"color": "red"},
+        point_kwargs={"color": "green", "label": "here"},
+        tangent_kwargs={"color": "blue"},
+        plot_tangent=True,
+    )
+    assert display.line_.get_color() == "red"
+    assert display.point_.lines[0].get_color() == "green"
+    assert display.tangent_.get_color() == "blue"
+    assert {"here", f"one (area = {path.area:.4g})"} < set(legend_of(display))
+    assert legend_of(display.plot(name="two"))[0].startswith("two (")
+    marked = display.plot(plot_path=True, path_kwargs={"color": "orange"})
+    assert marked.path_.get_color() == "orange"
+    bare = display.plot(plot_point=False)
+    assert bare.point_ is bare.tangent_ is None
+    assert len(bare.ax_.lines) == 1
+
+
+def test_styles_of_several_curves(tuner):
+    display = PNCurveDisplay.from_estimator(
+        tuner,
+        SCORES[TEST],
+        Y[TEST],
+        plot_single=True,
+        curve_kwargs=[{"color": color} for color in ("C4", "C5", "C6")],
+    )
+    assert [line.get_color() for line in display.line_] == ["C4", "C5", "C6"]
+
+
+def test_axes(path, point):
+    figure, (left, right) = plt.subplots(1, 2)
+    display = PNCurveDisplay.from_path(path, operating_point=point, ax=right)
+    assert display.ax_ is right
+    assert display.figure_ is figure
+    assert right.get_xlabel() == "False positives"
+    assert right.get_ylabel() == "True positives"
+    assert right.get_xlim()[0] == right.get_ylim()[0] == 0
+    assert right.get_xlim()[1] >= path.fp[0]
+    assert right.get_ylim()[1] >= path.tp[0]
+    assert display.plot_thresholds(left) is display
+    assert display.ax_ is left
+    assert display.plot().ax_ not in (left, right)
+
+
+def test_the_tangent_does_not_widen_the_axes(path, point):
+    with_tangent = PNCurveDisplay.from_path(
+        path, operating_point=point, plot_tangent=True
+    )
+    limits = with_tangent.ax_.axis()
+    assert limits == with_tangent.plot(plot_tangent=False).ax_.axis()
+
+
+def test_display_from_numbers_alone():
+    display = PNCurveDisplay([np.array([0.0, 1, 2])], [np.array([0.0, 2, 2])]).plot()
+    assert display.ax_.get_legend() is None
+    named = PNCurveDisplay([np.arange(2.0)], [np.arange(2.0)], name="x").plot()
+    assert legend_of(named) == ["x"]
+
+
+@dataclass
+class Point:
+    """Counts without intervals, as where nothing is predicted."""
+
+    fp: float = 0.0
+    tp: float = 0.0
+    precision: float = float("nan")
+    fp_interval: tuple = (0.0, 0.0)
+    tp_interval: tuple = (0.0, 0.0)
+    target_derivative: float = 1.0
+
+
+def test_a_point_that_predicts_nothing(path):
+    display = PNCurveDisplay.from_path(path, operating_point=Point(), plot_tangent=True)
+    assert "operating point (precision = nan)" in legend_of(display)
+
+
+def test_intervals_that_do_not_reach_the_count(path):
+    point = Point(fp=3, tp=4, precision=4 / 7, fp_interval=(4, 6), tp_interval=(1, 3.5))
+    display = PNCurveDisplay.from_path(path, operating_point=point)
+    assert error_bars(display.point_) == ((3, 6), (1, 4))
+
+
+# Threshold space
+
+
+def drawn(values, axes_limits):
+    """Return thresholds with infinity at the upper limit."""
+    return np.where(np.isinf(values), axes_limits[1], values)
+
+
+def test_path_in_threshold_space(path, point, rule):
+    display = PNCurveDisplay.from_path(
+        path, operating_point=point, classifiers=["text", "image"], name="graph"
+    )
+    display.plot_thresholds()
+    ax = display.ax_
+    assert ax.get_xlabel() == "Threshold of text"
+    assert ax.get_ylabel() == "Threshold of image"
+    limits = np.array([ax.get_xlim(), ax.get_ylim()])
+    for column, data, limit in zip(
+        path.thresholds.T, display.line_.get_data(), limits, strict=True
+    ):
+        np.testing.assert_array_equal(data, drawn(column, limit))
+        finite = column[np.isfinite(column)]
+        assert limit[0] < finite.min()
+        assert finite.max() < limit[1]
+    assert display.line_.get_drawstyle() == "steps-post"
+    at = [drawn(*pair) for pair in zip(point.thresholds, limits, strict=True)]
+    np.testing.assert_array_equal(display.point_.get_xydata(), [at])
+    far = limits[:, 0 if rule == "any" else 1]
+    corners = [[far[0], at[1]], at, [at[0], far[1]]]
+    np.testing.assert_array_equal(display.boundary_.get_xydata(), corners)
+    assert legend_of(display) == ["graph", "operating point"]
+    assert legend_of(display.plot_thresholds(name="mine"))[0] == "mine"
+    assert [text.get_text() for text in ax.texts] == ["∞", "∞"]
+
+
+def test_the_boundary_surrounds_what_is_predicted(tuner, rule):
+    display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], Y[TEST])
+    display.plot_thresholds(plot_documents=True)
+    (far_x, y), (x, _), (_, far_y) = display.boundary_.get_xydata()
+    predicted = tuner.predict(SCORES[TEST]) == 1
+    inside = SCORES[TEST] >= [x, y]
+    combined = inside.any(axis=1) if rule == "any" else inside.all(axis=1)
+    np.testing.assert_array_equal(predicted, combined)
+    limits = display.ax_.axis()
+    assert (far_x, far_y) == (limits[0::2] if rule == "any" else limits[1::2])
+
+
+def test_documents_in_threshold_space(path, point):
+    display = PNCurveDisplay.from_path(path, operating_point=point, scores=SCORES, y=Y)
+    display.plot_thresholds(plot_documents=True)
+    negatives, positives = display.documents_
+    np.testing.assert_array_equal(negatives.get_offsets(), SCORES[Y == 0])
+    np.testing.assert_array_equal(positives.get_offsets(), SCORES[Y == 1])
+    left, right, bottom, top = display.ax_.axis()
+    rated = SCORES[Y != -1]
+    assert (rated > [left, bottom]).all()
+    assert (rated < [right, top]).all()
+    assert {"negative", "positive"} < set(legend_of(display))
+    assert display.plot_thresholds().documents_ is None
+    assert display.plot_thresholds(plot_point=False).point_ is None
+    assert display.boundary_ is None
+
+
+def test_styles_in_threshold_space(path, point):
+    display = PNCurveDisplay.from_path(path, operating_point=point, scores=SCORES, y=Y)
+    display.plot_thresholds(
+        name="p",
+        plot_documents=True,
+        curve_kwargs={"color": "red", "label": "mine"},
+        point_kwargs={"marker": "x"},
+        documents_kwargs={"s": 3},
+    )
+    assert display.line_.get_color() == "red"
+    assert display.line_.get_label() == "mine"
+    assert display.point_.get_marker() == "x"
+    assert [part.get_sizes().tolist() for part in display.documents_] == [[3], [3]]
+    display.plot_thresholds(
+        plot_documents=True, documents_kwargs=[{"label": "a"}, {"label": "b"}]
+    )
+    assert {"a", "b"} < set(legend_of(display))
+    with pytest.raises(ValueError, match="documents_kwargs has 1 entries"):
+        display.plot_thresholds(plot_documents=True, documents_kwargs=[{}])
+
+
+def test_infinite_operating_point_is_on_the_border():
+    scores = np.array([[3, 1], [2, 2], [1, 3.0], [4, 0], [5, 1], [0, 5]])
+    y = [0, 0, 0, 1, 1, 0]
+    point = operating_point(scores, y, target_derivative=1, method="direct")
+    assert np.isinf(point.thresholds[1])
+    display = PNCurveDisplay.from_path(optimal_path(scores, y), operating_point=point)
+    display.plot_thresholds()
+    (_, y_drawn), *_ = display.point_.get_xydata()
+    assert y_drawn == display.ax_.get_ylim()[1]
+    assert not display.point_.get_clip_on()
+
+
+@pytest.mark.parametrize("n_classifiers", [1, 3])
+def test_other_numbers_of_classifiers(n_classifiers):
+    scores = RNG.normal(size=(60, n_classifiers)) + POSITIVE[:60, np.newaxis]
+    path = optimal_path(scores, POSITIVE[:60], n_thresholds=5)
+    display = PNCurveDisplay.from_path(path)
+    message = f"thresholds of two classifiers, .* the path has {n_classifiers}"
+    with pytest.raises(ValueError, match=message):
+        display.plot_thresholds()
+
+
+# Bad input
+
+
+def test_parts_that_the_display_does_not_have(path):
+    display = PNCurveDisplay.from_predictions(Y, SCORES[:, 0])
+    for part, attribute in (
+        ("path", "path"),
+        ("point", "operating_point"),
+        ("tangent", "operating_point"),
+    ):
+        message = f"plot_{part}=True, but the display has no `{attribute}`"
+        with pytest.raises(ValueError, match=message):
+            display.plot(**{f"plot_{part}": True})
+    with pytest.raises(ValueError, match="the display has no `path`"):
+        display.plot_thresholds()
+    display = PNCurveDisplay.from_path(path)
+    with pytest.raises(ValueError, match=r"plot_documents=True, .* no `scores`"):
+        display.plot_thresholds(plot_documents=True)
+    with pytest.raises(ValueError, match=r"plot_point=True, .* no `operating_point`"):
+        display.plot_thresholds(plot_point=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scores": SCORES}, "scores and y belong together"),
+        ({"y": Y}, "scores and y belong together"),
+        ({"scores": SCORES[:, :1], "y": Y}, "scores has 1 columns, but .* 2 class"),
+        ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements where 900"),
+        ({"scores": SCORES * np.nan, "y": Y}, "scores must be finite"),
+    ],
+    ids=["scores", "y", "columns", "length", "nan"],
+)
+def test_documents_that_do_not_fit(path, options, message):
+    with pytest.raises(ValueError, match=message):
+        PNCurveDisplay.from_path(path, **options)
+
+
+def test_bad_classifiers():
+    names = np.array(list("abc"))[np.arange(400) % 3]
+    three = GaussianNB().fit(X2, names)
+    with pytest.raises(ValueError, match=r"GaussianNB has the classes .*'c'"):
+        PNCurveDisplay.from_estimator(three, X2, y2)
+    with pytest.raises(ValueError, match="y must have two classes"):
+        PNCurveDisplay.from_estimator(three, X2, names)
+    model = GaussianNB().fit(X2, y2)
+    with pytest.raises(ValueError, match=r"plot_single=True .* got GaussianNB"):
+        PNCurveDisplay.from_estimator(model, X2, y2, plot_single=True)
+    with pytest.raises(ValueError, match="y has 3 elements where 400"):
+        PNCurveDisplay.from_estimator(model, X2, y2[[0, 1, np.flatnonzero(y2)[0]]])
+    with pytest.raises(ValueError, match=r"LinearRegression has the classes \[\]"):
+        PNCurveDisplay.from_estimator(LinearRegression().fit(X2, y2), X2, y2)
+
+
+def test_a_classifier_without_scores():
+    class Mute(GaussianNB):
+        decision_function = predict_proba = property()
+
+    with pytest.raises(ValueError, match="Mute has no scores"):
+        PNCurveDisplay.from_estimator(Mute().fit(X2, y2), X2, y2)
+
+
+def test_names_and_styles_of_another_number(tuner):
+    arguments = tuner, SCORES[TEST], Y[TEST]
+    with pytest.raises(ValueError, match="name has 2 entries for 3 curves"):
+        PNCurveDisplay.from_estimator(*arguments, plot_single=True, name=["a", "b"])
+    with pytest.raises(ValueError, match="curve_kwargs has 1 entries for 3 curves"):
+        PNCurveDisplay.from_estimator(*arguments, plot_single=True, curve_kwargs=[{}])
+
+
+def test_without_matplotlib(monkeypatch, path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    display = PNCurveDisplay([path.fp[::-1]], [path.tp[::-1]], path=path)
+    with pytest.raises(ImportError, match=r"PNCurveDisplay.plot needs .*pn_curve"):
+        display.plot()
+    with pytest.raises(ImportError, match=r"sklearn-reject\[plot\].*of the path"):
+        display.plot_thresholds()

@@ -1,0 +1,255 @@
+"""Best paths against all paths, and against Bellman-Ford."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from sklearn_reject.thresholds import _graph, _rows, _wavefronts
+from sklearn_reject.thresholds._documents import check_documents
+from sklearn_reject.thresholds._graph import best_grid_path, graph_path
+from sklearn_reject.thresholds._grid import locate_thresholds, threshold_grid
+from sklearn_reject.thresholds._lattice import best_lattice_path
+from sklearn_reject.thresholds._path import trace_path
+from sklearn_reject.thresholds._rule import predict_positive
+from sklearn_reject.thresholds._table import count_table
+from tests.thresholds.path_oracle import (
+    bellman_ford_area,
+    best_area,
+    rated_documents,
+    trapezoids,
+)
+
+RULES = pytest.mark.parametrize("rule", ["any", "all"])
+SEARCHES = pytest.mark.parametrize("search", ["grid", "pairs"])
+
+# So that all paths can be listed.
+FEW_THRESHOLDS = {1: 10, 2: 6, 3: 4}
+
+
+def random_documents(n_documents, n_classifiers, rule, seed=0, share=0.1):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n_documents) < share * n_documents).astype(int)
+    strength = rng.uniform(0, 2, n_classifiers)
+    scores = rng.normal(size=(n_documents, n_classifiers)) + np.outer(y, strength)
+    return check_documents(scores, y, rule=rule)
+
+
+def small_table(documents):
+    n_thresholds = FEW_THRESHOLDS[documents.n_classifiers]
+    return count_table(documents, threshold_grid(documents, n_thresholds))
+
+
+def falling(cells):
+    """Return sums of the cells from each on, which do not rise along an axis."""
+    for axis in range(cells.ndim):
+        cells = np.flip(np.flip(cells, axis).cumsum(axis), axis)
+    return cells
+
+
+def is_lattice_path(nodes, shape):
+    steps = np.diff(nodes, axis=0)
+    return (
+        nodes[0].tolist() == [0] * len(shape)
+        and nodes[-1].tolist() == [length - 1 for length in shape]
+        and (steps.sum(axis=1) == 1).all()
+        and (steps >= 0).all()
+    )
+
+
+def assert_is_path(path, documents):
+    """Each vertex predicts what it says, and none is below the one before."""
+    assert path.thresholds[0].tolist() == documents.base.tolist()
+    assert np.isposinf(path.thresholds[-1]).all()
+    # No difference: infinity minus infinity is none.
+    assert (path.thresholds[1:] >= path.thresholds[:-1]).all()
+    for thresholds, fp, tp in zip(path.thresholds, path.fp, path.tp, strict=True):
+        is_predicted = predict_positive(documents.scores, thresholds, documents.rule)
+        assert (fp, tp) == documents.count(is_predicted)
+    assert (np.diff(path.fp) <= 0).all()
+    assert (np.diff(path.tp) <= 0).all()
+    assert path.area == trapezoids(range(len(path)), path.fp, path.tp)
+    assert path.rule == documents.rule
+
+
+# The global optimum
+
+
+@given(documents=rated_documents())
+def test_no_path_is_better(documents):
+    table = small_table(documents)
+    path = best_grid_path(table)
+    assert path.area == best_area(table.fp, table.tp)
+    assert_is_path(path, documents)
+    assert len(path) == 1 + sum(len(values) - 1 for values in table.thresholds)
+
+
+@given(
+    n_classifiers=st.integers(1, 4),
+    n_thresholds=st.integers(2, 12),
+    rule=st.sampled_from(["any", "all"]),
+    seed=st.integers(0, 10**6),
+)
+def test_area_of_bellman_ford(n_classifiers, n_thresholds, rule, seed):
+    documents = random_documents(200, n_classifiers, rule, seed)
+    n_thresholds = min(n_thresholds, {1: 12, 2: 12, 3: 7, 4: 4}[n_classifiers])
+    table = count_table(documents, threshold_grid(documents, n_thresholds))
+    assert best_grid_path(table).area == bellman_ford_area(table.fp, table.tp)
+
+
+@RULES
+@pytest.mark.parametrize("n_classifiers", [2, 3])
+def test_area_of_bellman_ford_on_a_larger_grid(n_classifiers, rule):
+    documents = random_documents(5000, n_classifiers, rule)
+    n_thresholds = {2: 60, 3: 15}[n_classifiers]
+    table = count_table(documents, threshold_grid(documents, n_thresholds))
+    assert best_grid_path(table).area == bellman_ford_area(table.fp, table.tp)
+
+
+@given(documents=rated_documents(), seed=st.integers(0, 10**6))
+def test_weights_of_many_digits(documents, seed):
+    rng = np.random.default_rng(seed)
+    fp, tp = map(falling, rng.random((2, *small_table(documents).fp.shape)) ** 5)
+    nodes = best_lattice_path(fp, tp)
+    assert is_lattice_path(nodes, fp.shape)
+    area = trapezoids(map(tuple, nodes), fp, tp)
+    assert float(area) == pytest.approx(float(best_area(fp, tp)), rel=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(2, 9), (9, 2), (2, 2, 5), (4, 2, 3), (2,), (1, 3)])
+def test_axes_of_any_length(shape):
+    rng = np.random.default_rng(len(shape))
+    fp, tp = map(falling, rng.integers(0, 9, (2, *shape)).astype(float))
+    nodes = best_lattice_path(fp, tp)
+    assert is_lattice_path(nodes, shape)
+    assert trapezoids(map(tuple, nodes), fp, tp) == best_area(fp, tp)
+
+
+@RULES
+@pytest.mark.parametrize("n_classifiers", [2, 3])
+def test_rows_are_worked_on_in_parts(rule, n_classifiers, monkeypatch):
+    documents = random_documents(500, n_classifiers, rule)
+    table = count_table(documents, threshold_grid(documents, 20))
+    expected = best_grid_path(table)
+    assert _rows.NODES_AT_ONCE > 20**2
+    for module in (_rows, _wavefronts):
+        monkeypatch.setattr(module, "NODES_AT_ONCE", 50)
+    path = best_grid_path(table)
+    assert path.area == expected.area
+    assert path.thresholds.tolist() == expected.thresholds.tolist()
+
+
+@RULES
+def test_one_classifier_has_its_own_curve(rule):
+    documents = random_documents(300, 1, rule)
+    path = graph_path(documents, n_thresholds=301)
+    n_positive = documents.is_positive.sum()
+    positive, negative = (
+        documents.scores[chosen, 0]
+        for chosen in (documents.is_positive, ~documents.is_positive)
+    )
+    wins = (positive[:, np.newaxis] > negative).sum()
+    assert path.area == wins
+    assert (path.tp[0], path.fp[0]) == (n_positive, 300 - n_positive)
+
+
+# Through a point
+
+
+@SEARCHES
+@given(documents=rated_documents(), data=st.data())
+def test_path_through_a_point(search, documents, data):
+    columns = zip(documents.base, documents.scores.T, strict=True)
+    through = [
+        data.draw(st.sampled_from([base, *column[column >= base], np.inf]))
+        for base, column in columns
+    ]
+    n_thresholds = FEW_THRESHOLDS[documents.n_classifiers] - 1
+    path = graph_path(
+        documents, n_thresholds=n_thresholds, search=search, through=through
+    )
+    assert_is_path(path, documents)
+    vertices = np.flatnonzero((path.thresholds == through).all(axis=1))
+    assert vertices.size
+    is_predicted = predict_positive(documents.scores, through, documents.rule)
+    left = path.locate(documents.scores)
+    np.testing.assert_array_equal(left >= vertices[0], is_predicted)
+    grid = [
+        np.union1d(values, threshold)
+        for values, threshold in zip(
+            threshold_grid(documents, n_thresholds), through, strict=True
+        )
+    ]
+    table = count_table(documents, grid)
+    best = best_area(table.fp, table.tp, locate_thresholds(grid, through))
+    if search == "grid" or documents.n_classifiers <= 2:
+        assert path.area == best
+    else:
+        assert path.area <= best
+
+
+@SEARCHES
+@pytest.mark.parametrize(
+    "through",
+    [[-9.0, 0.0], [0.0], [0.0, np.nan], 0.5, [[0.0, 0.0]], [0.0, -np.inf]],
+    ids=str,
+)
+def test_bad_point(through, search):
+    documents = random_documents(100, 2, "any")
+    with pytest.raises(ValueError, match=r"through must be one threshold for each.*2"):
+        graph_path(documents, search=search, through=through)
+
+
+# Which search
+
+
+@RULES
+def test_both_searches_agree_on_two_classifiers(rule):
+    documents = random_documents(1000, 2, rule)
+    paths = [graph_path(documents, search=search) for search in ("grid", "pairs")]
+    assert paths[0].area == paths[1].area
+    for path in paths:
+        assert_is_path(path, documents)
+
+
+def test_auto_is_the_grid_as_long_as_it_is_small(monkeypatch):
+    documents = random_documents(300, 3, "any")
+
+    def search(name):
+        path = graph_path(documents, n_thresholds=10, search=name)
+        return path.thresholds.tolist()
+
+    def refuse(*args):
+        raise AssertionError("not this one")
+
+    assert search("auto") == search("grid")
+    with monkeypatch.context() as patch:
+        patch.setattr(_graph, "_LARGEST_AUTO_GRID", 999)
+        assert search("auto") == search("pairs")
+        patch.setattr(_graph, "best_grid_path", refuse)
+        search("auto")
+    with config_context(working_memory=0.01):
+        assert search("auto") == search("pairs")
+        with pytest.raises(ValueError, match="Take n_thresholds=6 at most"):
+            search("grid")
+    monkeypatch.setattr(_graph, "best_pairwise_path", refuse)
+    search("auto")
+
+
+def test_bad_search():
+    documents = random_documents(100, 2, "any")
+    with pytest.raises(ValueError, match=r"search must be one of.*got 'table'"):
+        graph_path(documents, search="table")
+
+
+@SEARCHES
+@RULES
+def test_other_documents_find_the_same_counts(rule, search):
+    """A path that is counted anew from scores says what its search said."""
+    documents = random_documents(2000, 3, rule)
+    path = graph_path(documents, n_thresholds=30, search=search)
+    again = trace_path(path.thresholds, documents)
+    assert again.fp.tolist() == path.fp.tolist()
+    assert again.tp.tolist() == path.tp.tolist()
+    assert again.area == path.area
