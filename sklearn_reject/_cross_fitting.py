@@ -73,6 +73,43 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     return splits
 
 
+def check_splits(splits, n_samples):
+    """Return splits whose test parts do not overlap, with positions from zero on.
+
+    Parameters
+    ----------
+    splits : list of (train, test)
+        Row indices.
+
+    n_samples : int
+        Number of samples.
+
+    Raises
+    ------
+    ValueError
+        If a row does not exist, or is in several test parts.
+    """
+    splits = [tuple(_from_zero(part, n_samples) for part in split) for split in splits]
+    tests = [test for _, test in splits]
+    n_times = np.bincount(np.concatenate(tests), minlength=1) if tests else np.zeros(1)
+    if n_times.max() > 1:
+        raise ValueError(
+            f"cv: {np.sum(n_times > 1)} samples are in several test parts, where they "
+            "would be counted again. Use a splitter without repeats."
+        )
+    return splits
+
+
+def _from_zero(rows, n_samples):
+    outside = (rows < -n_samples) | (rows >= n_samples)
+    if outside.any():
+        raise ValueError(
+            f"cv: a split has the row {rows[outside][0]}, but there are {n_samples} "
+            "samples."
+        )
+    return np.where(rows < 0, rows + n_samples, rows)
+
+
 def make_inner_splits(X, y, *, stratify):
     """Return folds of what is left beside the samples that are judged.
 

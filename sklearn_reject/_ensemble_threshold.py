@@ -3,10 +3,11 @@
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, check_random_state, indexable
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from sklearn_reject._cross_fitting import (
     check_cv_choice,
+    check_splits,
     fit_on_all,
     fit_on_part,
     is_share,
@@ -21,7 +22,7 @@ from sklearn_reject._sklearn_private import (
     with_callbacks,
 )
 from sklearn_reject._validation import (
-    check_number,
+    check_level,
     check_option,
     check_same_length,
     check_sample_weight,
@@ -39,6 +40,21 @@ from sklearn_reject.thresholds._search import Search
 from sklearn_reject.thresholds._target import resolve_target
 
 _UNRATED = -1
+
+
+# What `fit` sets.
+_FITTED = (
+    "_ordered_classes",
+    "base_thresholds_",
+    "classes_",
+    "cross_validated_point_",
+    "estimator_",
+    "feature_names_in_",
+    "n_features_in_",
+    "operating_point_",
+    "path_",
+    "pos_label_",
+)
 
 
 class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseComposition):
@@ -68,7 +84,7 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
     method : {"graph", "analytic", "direct"}, default="graph"
         Where the operating point is looked for. "graph" takes it from the path through
         a grid of thresholds that has the largest area under TP against FP, "analytic"
-        from the best of a family of smooth paths, which adapts less to the sample.
+        from the best of a family of smooth paths with few parameters.
         "direct" takes the best of all combinations of thresholds: exactly for one or
         two classifiers, a local optimum for more.
 
@@ -288,17 +304,20 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
             If the derivative is not attained. The range that is can be read from its
             `attainable`.
         """
-        vars(self).pop("path_", None)  # a fit that fails leaves none behind
+        for name in _FITTED:  # a fit that fails leaves none behind
+            vars(self).pop(name, None)
         derivative = self._check_parameters()
         X, y = indexable(X, y)
-        split = {"unrated_label": self.unrated_label, "pos_label": self.pos_label}
-        is_positive, is_negative, self._ordered_classes = split_ratings(y, **split)
+        self._check_features(X, reset=True)
+        options = {"unrated_label": self.unrated_label, "pos_label": self.pos_label}
+        is_positive, is_negative, self._ordered_classes = split_ratings(y, **options)
+        self.classes_ = np.sort(self._ordered_classes)
+        self.pos_label_ = self._ordered_classes[1]
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
         routed, weight = self._route(_num_samples(X), params)
         check_weighted_classes(is_positive, is_negative, weight)
         scores, rows, folds = self._ask(X, ratings, routed)
         self._tune(scores, ratings[rows], take_weight(weight, rows), folds, derivative)
-        self._copy_feature_names()
         return self
 
     def joint_scores(self, X):
@@ -315,6 +334,7 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
             Higher = more likely positive, one column a classifier.
         """
         check_is_fitted(self)
+        self._check_features(X, reset=False)
         return self.estimator_.scores(X)
 
     def predict(self, X):
@@ -372,15 +392,26 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         Returns
         -------
         score : float
-            In [0, 1], higher is better: the area of the path over the number of
-            positives times that of negatives. It does not depend on the operating
-            point, so that no search can win by predicting nothing.
+            In [0, 1], higher is better: the share of pairs of a rated positive and a
+            rated negative that `decision_function` ranks correctly, ties counted one
+            half. It does not depend on the operating point, so that no search can win
+            by predicting nothing.
+
+        Raises
+        ------
+        ValueError
+            If y has other classes than that of `fit`, or only one of them.
         """
         values = self.decision_function(X)
         check_same_length(len(values), y=y)
-        is_positive, is_negative, _ = split_ratings(
+        is_positive, is_negative, classes = split_ratings(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label_
         )
+        if classes.tolist() != self._ordered_classes.tolist():
+            raise ValueError(
+                f"y has the rated classes {classes.tolist()}, but those of `fit` are "
+                f"{self._ordered_classes.tolist()}."
+            )
         weight = check_sample_weight(sample_weight, len(values))
         rated = np.flatnonzero(is_positive | is_negative)
         if self.pos_label_ != self.classes_[1]:
@@ -441,16 +472,6 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         return self.estimator_.estimators_
 
     @property
-    def classes_(self):
-        """The two classes, sorted, ndarray of shape (2,)."""
-        return np.sort(self._ordered_classes)
-
-    @property
-    def pos_label_(self):
-        """The positive class."""
-        return self._ordered_classes[1]
-
-    @property
     def thresholds_(self):
         """Joint thresholds, ndarray of shape (n_classifiers,)."""
         return self.operating_point_.thresholds
@@ -463,7 +484,7 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
     @property
     def named_estimators_(self):
         """The fitted classifiers by name, a Bunch."""
-        names = [name for name, _ in self._named or ()]
+        names = [name for name, *_ in self.estimator_.entries()]
         return Bunch(**dict(zip(names, self.estimators_, strict=True)))
 
     @property
@@ -497,12 +518,20 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         check_option(self.response_method, "response_method", RESPONSE_METHODS)
         self.estimator.check()
         check_cv_choice(self.cv, None, learns=True)
-        check_number(self.confidence_level, "confidence_level", high=1, open_low=True)
+        check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
         self._search().check()
         return resolve_target(
             self.target_derivative, self.marginal_precision, self.max_fp_per_tp
         )
+
+    def _check_features(self, X, reset):
+        """Remember or compare number and names of the features, where X has them."""
+        if self.estimators is None:
+            X = check_array(X, dtype=np.float64) if not hasattr(X, "columns") else X
+        elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
+            check_array(X)  # says that a document is to be a row
+        validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _search(self):
         names = ("method", "n_thresholds", "spacing", "search", "family", "smoothing")
@@ -515,8 +544,9 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
             fitted = fit_on_all(self, X, ratings, [], _tell_scores, params)
             self.estimator_ = fitted[0]
             splits = [] if self.cv is None else self._splits(X, ratings, routed)
+            splits = check_splits(splits, len(ratings))
             return self.estimator_.scores(X), slice(None), splits
-        splits = self._splits(X, ratings, routed)
+        splits = check_splits(self._splits(X, ratings, routed), len(ratings))
         if is_share(self.cv):
             fitted = fit_on_part(self, X, ratings, splits[0], _tell_scores, params)
             self.estimator_, (scores,), rows = fitted

@@ -1,26 +1,30 @@
 """Several classifiers as one estimator, whose response is a score of each."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import Bunch, get_tags, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
+from sklearn_reject._cross_fitting import begin_fits
 from sklearn_reject._positive_score import find_method, positive_score
+from sklearn_reject._response import fit_in_context
 from sklearn_reject._routed_fit import check_takes_weights
 from sklearn_reject._sklearn_private import (
+    CallbackSupportMixin,
     _check_method_params,
     _routing_enabled,
     _safe_indexing,
+    with_callbacks,
 )
 
 
-class JointScores(BaseEstimator):
+class JointScores(CallbackSupportMixin, BaseEstimator):
     """Classifiers fitted on the rated documents, and their scores side by side.
 
     Parameters
@@ -43,19 +47,15 @@ class JointScores(BaseEstimator):
     @property
     def is_frozen(self):
         """Whether no classifier will be fitted."""
-        return all(isinstance(entry[1], FrozenEstimator) for entry in self._entries())
+        return all(isinstance(entry[1], FrozenEstimator) for entry in self.entries())
 
     def check(self):
         """Raise for classifiers that cannot be used."""
-        for name, estimator, _ in self._entries():
-            if is_regressor(estimator):
-                raise ValueError(
-                    f"estimators: {name!r} must be a classifier, got the regressor "
-                    f"{estimator!r}."
-                )
-            _check_fits(name, estimator)
+        for name, estimator, _ in self.entries():
+            _check_is_classifier(name, estimator)
             find_method(estimator, self.response_method, _call(name))
 
+    @with_callbacks
     def fit(self, X, ratings, **params):
         """Fit a clone of each classifier on the documents that were rated.
 
@@ -75,16 +75,20 @@ class JointScores(BaseEstimator):
         self : object
             The fitted classifiers.
         """
-        self._remember_features(X)
         routed = self._route(params)
         rated = np.flatnonzero(ratings >= 0)
         labels = None if self.classes is None else self.classes[ratings[rated]]
+        _check_two_classes(labels)
+        entries = self.entries()
+        context = begin_fits(self, X, ratings, n_fits=len(entries))
         self.estimators_ = []
-        for name, estimator, columns in self._entries():
-            fitted = clone(estimator)
-            part = _safe_indexing(_select(X, columns), rated)
+        for number, (name, estimator, columns) in enumerate(entries):
+            part = _safe_indexing(_select(X, columns, name), rated)
             own = _check_method_params(X, routed[name].fit, indices=rated)
-            self.estimators_.append(fitted.fit(part, labels, **own))
+            task = context.subcontext(task_name=f"fit-{name}", task_id=number)
+            fitted = fit_in_context(clone(estimator), part, labels, own, self, task)
+            self.estimators_.append(fitted)
+        context.call_on_fit_task_end(estimator=self, X=X, y=ratings)
         return self
 
     def scores(self, X):
@@ -102,12 +106,12 @@ class JointScores(BaseEstimator):
         """
         check_is_fitted(self, "estimators_")
         if self.estimators is None:
-            return validate_data(self, X, dtype=np.float64, reset=False)
-        self._check_features(X)
+            return check_array(X, dtype=np.float64)
+        [X] = indexable(X)
         columns = [
-            self._score(name, fitted, _select(X, columns))
+            self._score(name, fitted, _select(X, columns, name))
             for (name, _, columns), fitted in zip(
-                self._entries(), self.estimators_, strict=True
+                self.entries(), self.estimators_, strict=True
             )
         ]
         return np.column_stack(columns)
@@ -122,7 +126,7 @@ class JointScores(BaseEstimator):
         """
         router = MetadataRouter(owner=self)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
-        for name, estimator, _ in self._entries():
+        for name, estimator, _ in self.entries():
             router.add(**{name: estimator}, method_mapping=to_fit)
         return router
 
@@ -136,7 +140,7 @@ class JointScores(BaseEstimator):
         inner = [
             get_tags(item[1])
             for item in items
-            if isinstance(item, (list, tuple)) and hasattr(item[-1], "fit")
+            if isinstance(item, (list, tuple)) and hasattr(item[1], "fit")
         ]
         tags.input_tags.sparse = bool(inner) and all(t.input_tags.sparse for t in inner)
         tags.input_tags.allow_nan = bool(inner) and all(
@@ -145,26 +149,15 @@ class JointScores(BaseEstimator):
         tags.non_deterministic = any(t.non_deterministic for t in inner)
         return tags
 
-    def _entries(self):
+    def entries(self):
         """Return name, classifier and columns of each classifier."""
         return [(*entry, None)[:3] for entry in self.estimators or ()]
-
-    def _remember_features(self, X):
-        if self.estimators is None:
-            validate_data(self, X, dtype=np.float64)
-        else:
-            validate_data(self, X, skip_check_array=True)
-
-    def _check_features(self, X):
-        if getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
-            check_array(X)  # says that a sample is to be a row
-        validate_data(self, X, reset=False, skip_check_array=True)
 
     def _route(self, params):
         if _routing_enabled() and self.estimators is not None:
             return process_routing(self, "fit", **params)
         routed = Bunch()
-        for name, estimator, _ in self._entries():
+        for name, estimator, _ in self.entries():
             is_frozen = isinstance(estimator, FrozenEstimator)
             if not is_frozen and params.get("sample_weight") is not None:
                 check_takes_weights(estimator)
@@ -199,18 +192,42 @@ def check_entries(estimators):
             )
 
 
-def _check_fits(name, estimator):
+def _check_is_classifier(name, estimator):
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise ValueError(
-            f"estimators: {name!r} must be an instance of a classifier with `fit`, got "
+            f"{_call(name)} must be an instance of a classifier with `fit`, got "
             f"{estimator!r}."
+        )
+    if hasattr(estimator, "__sklearn_tags__") and not is_classifier(estimator):
+        raise ValueError(
+            f"{_call(name)} must be a classifier, got {estimator!r}. Scores of "
+            "something else can be logged, and passed as X with estimators=None."
         )
     if isinstance(estimator, FrozenEstimator):
         check_is_fitted(estimator)
 
 
-def _select(X, columns):
-    return X if columns is None else _safe_indexing(X, columns, axis=1)
+def _check_two_classes(labels):
+    if labels is not None and len(np.unique(labels)) < 2:
+        raise ValueError(
+            "cv: the rated documents of a training part are of one class only, "
+            f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
+            "more documents."
+        )
+
+
+def _select(X, columns, name):
+    if columns is None:
+        return X
+    if isinstance(X, list):
+        X = np.asarray(X)
+    try:
+        columns = columns(X) if callable(columns) else columns
+        return _safe_indexing(X, columns, axis=1)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{_call(name)} cannot have the columns {columns!r} of X: {error}"
+        ) from error
 
 
 def _call(name):

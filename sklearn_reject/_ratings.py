@@ -82,6 +82,8 @@ def _equals(y, label):
 def _distinct(labels, name):
     if labels.dtype.kind != "O":
         return np.unique(labels)
+    if len({isinstance(label, str) for label in labels}) > 1:
+        raise ValueError(f"{name} must hold labels of one kind, got text and others.")
     try:
         # Such as the column of a frame that has missing values.
         return np.unique(np.array(labels.tolist()))
@@ -102,7 +104,7 @@ def _order_classes(seen, pos_label, unrated_label, name):
             "Compare the labels with the positive one, as in `y == pos_label`."
         )
     if pos_label is None:
-        pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1]
+        pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1].item()
     if len(seen) == 1:
         _refuse_single_class(seen[0] == pos_label, seen[0], unrated_label, name)
     if not _equals(seen, pos_label).any():
@@ -116,9 +118,14 @@ def _order_classes(seen, pos_label, unrated_label, name):
 
 def _refuse_single_class(is_positive, label, unrated_label, name):
     missing = "negatives" if is_positive else "positives"
+    way_out = (
+        ""
+        if unrated_label is None
+        else f" If {unrated_label!r} is a class, pass unrated_label=None."
+    )
     label = label.item() if isinstance(label, np.generic) else label
     raise ValueError(
         f"{name} has no rated {missing}: the rated documents are of one class only, "
         f"{label!r}. Both are needed beside the unrated_label {unrated_label!r}; "
-        "unrated documents count for neither."
+        f"unrated documents count for neither.{way_out}"
     )

@@ -13,7 +13,7 @@ _LARGEST_EXACT_INTEGER = 2**53
 
 def check_vector(values, name):
     """Return `values` as a finite float64 vector with at least one element."""
-    array = _as_real_array(values, name)
+    array = as_real_array(values, name)
     if array.ndim != 1:
         raise ValueError(
             f"{name} must be a vector of shape (n_samples,), got an array of shape "
@@ -60,7 +60,8 @@ def check_flags(values, name):
     return flags
 
 
-def _as_real_array(values, name):
+def as_real_array(values, name):
+    """Return `values` as an array of numbers that float64 can hold."""
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:
         _refuse_inexact_integers(array, name)
@@ -171,15 +172,22 @@ def check_samples(scores, losses, sample_weight=None):
     return scores, losses, check_sample_weight(sample_weight, scores.size)
 
 
-def check_number(value, name, *, high=np.inf, open_low=False):
-    """Return `value` as a finite float inside [0, high], or ]0, high]."""
-    interval = f"{']' if open_low else '['}0, {high:g}{'[' if np.isinf(high) else ']'}"
+def check_number(value, name, *, high=np.inf, open_low=False, open_high=False):
+    """Return `value` as a finite float inside [0, high], without its open ends."""
+    open_high = open_high or np.isinf(high)
+    interval = f"{']' if open_low else '['}0, {high:g}{'[' if open_high else ']'}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
     below = value <= 0 if open_low else value < 0
-    if below or not value <= high or np.isinf(value):
+    above = not (value < high if open_high else value <= high)
+    if below or above:
         raise ValueError(f"{name} must be in {interval}, got {value!r}.")
     return float(value)
+
+
+def check_level(value, name):
+    """Return `value`, the coverage of an interval, as a float in ]0, 1[."""
+    return check_number(value, name, high=1, open_low=True, open_high=True)
 
 
 def check_count(value, name):

@@ -109,7 +109,7 @@ class _Energy:
         entered = ranks[0][self.cells[0]]
         for rank, cells in zip(ranks[1:], self.cells[1:], strict=True):
             self.reduce(entered, rank[cells], out=entered)
-        return -np.log(np.log1p(self._auroc(entered, int(ranks.max()) + 1)))
+        return -np.log(np.log1p(1 + self._auroc(entered, int(ranks.max()) + 1)))
 
     def _rank(self, positions):
         """Return ranks from one on by classifier and level, and 0 for no level."""

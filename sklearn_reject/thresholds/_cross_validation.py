@@ -23,10 +23,11 @@ class CrossValidatedPoint:
         False and true positives, summed over the folds.
 
     fp_interval, tp_interval : tuple of float
-        Bootstrap intervals of these sums.
+        Bootstrap intervals of these sums, with the thresholds fixed. Thresholds that
+        are tuned on other documents again vary, too, and false positives with them.
 
     precision_interval : tuple of float
-        Confidence interval of the precision.
+        Confidence interval of the precision, with the thresholds fixed.
 
     normalized_area : float
         Area of the paths on the folds that did not tune them, over the number of
@@ -43,7 +44,7 @@ class CrossValidatedPoint:
     >>> tuner = EnsembleThresholdTuner(None, target_derivative=1, cv=5)
     >>> point = tuner.fit(scores, y).cross_validated_point_
     >>> point.fp, point.tp, round(point.precision, 2), round(point.normalized_area, 2)
-    (27.0, 79.0, 0.75, 0.96)
+    (27.0, 79.0, 0.75, 0.97)
     """
 
     thresholds: np.ndarray

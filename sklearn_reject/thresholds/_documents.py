@@ -3,9 +3,11 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sklearn_reject._ratings import split_ratings
 from sklearn_reject._validation import (
+    as_real_array,
     check_option,
     check_same_length,
     check_sample_weight,
@@ -39,14 +41,17 @@ class RatedDocuments:
         How the classifiers decide together.
 
     rows : ndarray of shape (n_documents,)
-        Position of each document among those given.
+        Position of each document among all.
 
     n_given : int
         Number of documents of positive weight that were given, rated or not, reached or
         not.
 
-    given : ndarray of shape (n_all, n_classifiers), default=None
-        Scores of all of them, which thresholds are placed between.
+    given : ndarray of shape (n_given, n_classifiers), default=None
+        Scores of these, which thresholds are placed between.
+
+    given_rows : ndarray of shape (n_given,), default=None
+        Position of each of these among all.
 
     floor : ndarray of shape (n_classifiers,), default=None
         What no threshold is to be below, whatever the scores.
@@ -60,6 +65,7 @@ class RatedDocuments:
     rows: np.ndarray
     n_given: int
     given: np.ndarray = None
+    given_rows: np.ndarray = None
     floor: np.ndarray = None
 
     @property
@@ -78,23 +84,24 @@ class RatedDocuments:
         Parameters
         ----------
         rows : ndarray of shape (n_part,)
-            Positions among the documents that were given.
+            Positions among all documents.
 
         Returns
         -------
         documents : RatedDocuments
             The part, as if no others had been given.
         """
-        rows = np.unique(rows)
         chosen = np.isin(self.rows, rows)
+        present = np.isin(self.given_rows, rows)
         return replace(
             self,
             scores=self.scores[chosen],
             is_positive=self.is_positive[chosen],
             weight=take_weight(self.weight, chosen),
-            rows=np.searchsorted(rows, self.rows[chosen]),
-            n_given=len(rows),
-            given=self.given[rows],
+            rows=self.rows[chosen],
+            n_given=int(present.sum()),
+            given=self.given[present],
+            given_rows=self.given_rows[present],
         )
 
     def count(self, is_predicted):
@@ -143,7 +150,8 @@ def check_documents(
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
         Documents from here on were rated, all or a sample of them. None finds the
-        lowest thresholds that no unrated document reaches.
+        lowest thresholds that no unrated document reaches; under "all", where the
+        lowest rated scores will not do, the threshold of one classifier is raised.
 
     unrated_label : label, default=-1
         What stands for unrated.
@@ -167,13 +175,15 @@ def check_documents(
     check_same_length(len(scores), y=y)
     is_positive, is_negative, _ = split_ratings(y, unrated_label=unrated_label)
     weight = check_sample_weight(sample_weight, len(scores))
-    is_present = np.ones(len(scores), dtype=bool) if weight is None else weight > 0
+    is_present = np.full(len(scores), True) if weight is None else weight > 0
     is_rated = (is_positive | is_negative) & is_present
     check_weighted_classes(is_positive, is_negative, weight)
     _check_varies(scores[is_rated])
-    floor = np.full(scores.shape[1], -np.inf)
+    unrated = scores[is_present & ~is_rated]
     if base_thresholds is None:
-        base = _find_base(scores[is_rated], scores[is_present & ~is_rated], rule)
+        base = _find_base(scores[is_rated], unrated, rule)
+        # Where everything is rated, nothing is unknown below the lowest score.
+        floor = base if len(unrated) else np.full_like(base, -np.inf)
     else:
         floor = check_base(base_thresholds, scores)
         base = _snap(floor, scores[is_rated])
@@ -187,14 +197,17 @@ def check_documents(
         rule,
         counts,
         int(is_present.sum()),
-        scores,
+        scores[is_present],
+        np.flatnonzero(is_present),
         floor,
     )
 
 
 def check_scores(scores):
     """Return scores as a finite float64 matrix, one column a classifier."""
-    array = np.asarray(scores)
+    if issparse(scores):
+        raise ValueError("scores must be dense, got a sparse matrix. Use `.toarray()`.")
+    array = as_real_array(scores, "scores")
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2 or 0 in array.shape:
@@ -202,10 +215,7 @@ def check_scores(scores):
             "scores must be a matrix of shape (n_documents, n_classifiers) with at "
             f"least one of each, got an array of shape {np.shape(scores)}."
         )
-    try:
-        array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"scores must hold numbers: {error}") from error
+    array = array.astype(np.float64)
     bad = ~np.isfinite(array)
     if bad.any():
         row, column = np.argwhere(bad)[0]
@@ -238,6 +248,17 @@ def check_weighted_classes(is_positive, is_negative, weight):
             )
 
 
+def check_columns(scores, n_classifiers):
+    """Return scores as :func:`check_scores`, one column for each classifier."""
+    scores = check_scores(scores)
+    if scores.shape[1] != n_classifiers:
+        raise ValueError(
+            f"scores must have one column for each of the {n_classifiers} classifiers, "
+            f"got {scores.shape[1]}."
+        )
+    return scores
+
+
 def _check_varies(scores):
     constant = np.flatnonzero(scores.min(axis=0) == scores.max(axis=0))
     if constant.size:
@@ -250,9 +271,10 @@ def _check_varies(scores):
 
 def check_base(base_thresholds, scores):
     """Return base thresholds as float64, one a classifier."""
-    base = np.asarray(base_thresholds, dtype=np.float64)
-    if base.ndim == 0:
-        base = base[np.newaxis]
+    try:
+        base = np.atleast_1d(np.asarray(base_thresholds, dtype=np.float64))
+    except (TypeError, ValueError):
+        base = np.full(1, np.nan)
     if base.shape != scores.shape[1:] or np.isnan(base).any():
         raise ValueError(
             "base_thresholds must be one number for each of the "
@@ -279,17 +301,38 @@ def _find_base(rated, unrated, rule):
     base = rated.min(axis=0)
     if not predict_positive(unrated, base, rule).any():
         return base
+    if rule == "all":
+        inside = unrated[predict_positive(unrated, base, rule)]
+        return _raise_one(rated, inside.max(axis=0), base)
     above = unrated.max(axis=0)
     base = np.where(rated > above, rated, np.inf).min(axis=0)
     out = np.flatnonzero(np.isinf(base))
     if out.size:
-        raise ValueError(
-            f"y: no rated document scores above all unrated ones in column {out[0]}, "
-            f"whose unrated scores reach {above[out[0]]:g}: there is no threshold down "
-            "to which ratings are known. Rate what is missing, or, where only a sample "
-            "was rated, say from where on by base_thresholds."
-        )
+        _refuse_region(f"column {out[0]}", above[out[0]])
     return base
+
+
+def _raise_one(rated, above, base):
+    """Raise the lowest threshold of one classifier above all unrated documents.
+
+    The classifier is the one that this leaves most rated documents to.
+    """
+    left = rated > above
+    column = int(np.argmax(left.sum(axis=0)))
+    if not left[:, column].any():
+        _refuse_region("any column", above.max())
+    base[column] = rated[left[:, column], column].min()
+    return base
+
+
+def _refuse_region(where, highest):
+    raise ValueError(
+        f"y: no rated document scores above all unrated ones in {where}, whose unrated "
+        f"scores reach {highest:g}: there is no threshold down to which ratings are "
+        "known. Rate what is missing; where only a sample was rated, say from where on "
+        "by base_thresholds; where other classifiers chose what to rate, make them "
+        "part of the ensemble."
+    )
 
 
 def _check_both_classes(is_positive, base):

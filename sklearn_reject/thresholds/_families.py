@@ -8,7 +8,7 @@ from sklearn_reject._validation import check_option
 _LARGEST_LOG = 40.0
 
 # Where one classifier overrules another whatever the scores: starts of the search, so
-# that it never ends below a single classifier.
+# that it hardly ends below a single classifier.
 _ONE_ALONE = 40.0
 
 # Dense near both ends, where the rare documents are that all classifiers agree on.

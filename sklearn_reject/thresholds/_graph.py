@@ -5,11 +5,17 @@ from math import prod
 import numpy as np
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.thresholds._grid import locate_thresholds, threshold_grid
+from sklearn_reject.thresholds._grid import (
+    SPACINGS,
+    check_n_thresholds,
+    locate_thresholds,
+    threshold_grid,
+)
 from sklearn_reject.thresholds._grid_memory import grid_fits
 from sklearn_reject.thresholds._lattice import best_lattice_path
 from sklearn_reject.thresholds._pairs import best_pairwise_path
-from sklearn_reject.thresholds._path import ThresholdPath, area_under
+from sklearn_reject.thresholds._path import ThresholdPath, area_under, trace_path
+from sklearn_reject.thresholds._positions import path_of_positions
 from sklearn_reject.thresholds._table import count_table
 
 SEARCHES = ("auto", "grid", "pairs")
@@ -22,6 +28,9 @@ def graph_path(
     documents, *, n_thresholds=100, spacing="quantile", search="auto", through=None
 ):
     """Find the path of the largest area on a grid of thresholds.
+
+    One classifier needs no grid: its only path has all its scores, whatever
+    `n_thresholds` is.
 
     Parameters
     ----------
@@ -39,7 +48,8 @@ def graph_path(
         With "grid", the global optimum among all monotone paths on the grid, by a table
         of all combinations of thresholds. With "pairs", a local optimum: no path is
         better that changes the thresholds of one classifier alone against those of the
-        others. It needs no table, and takes twenty classifiers. With "auto", the grid
+        others. It needs tables of two axes only, and takes twenty classifiers. With
+        "auto", the grid
         up to ten million combinations, if they fit into scikit-learn's
         ``working_memory``, and pairs beyond.
 
@@ -58,6 +68,12 @@ def graph_path(
         If a parameter is invalid, or the table of "grid" would not fit into memory.
     """
     check_option(search, "search", SEARCHES)
+    if documents.n_classifiers == 1:
+        check_n_thresholds(n_thresholds)
+        check_option(spacing, "spacing", SPACINGS)
+        return _only_path(documents, through)
+    if through is not None:  # which takes up to one threshold of each classifier
+        n_thresholds = max(2, n_thresholds - 1)
     grid = threshold_grid(documents, n_thresholds, spacing)
     if through is not None:
         through = _check_through(through, documents.base)
@@ -91,6 +107,15 @@ def best_grid_path(table, through=None):
     fp, tp = table.fp[nodes], table.tp[nodes]
     thresholds = np.column_stack([values[index] for values, index in pairs])
     return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), table.rule)
+
+
+def _only_path(documents, through):
+    """Return the path of one classifier, with a vertex wherever its curve turns."""
+    path = path_of_positions(documents, documents.scores)
+    if through is None:
+        return path
+    through = _check_through(through, documents.base)
+    return trace_path(np.union1d(path.thresholds, through)[:, np.newaxis], documents)
 
 
 def _is_small(grid):

@@ -1,5 +1,6 @@
 """The largest grid that fits into the memory scikit-learn may work with."""
 
+from decimal import Context, Decimal
 from math import prod
 
 from sklearn import get_config
@@ -47,8 +48,8 @@ def check_grid_fits(shape):
         f"thresholds each make a grid of {_spell(prod(shape))} nodes, which takes "
         f"{_spell(needed)} MiB, more than scikit-learn's working_memory of "
         f"{get_config()['working_memory']:g} MiB. {_largest_that_fits(shape)}, allow "
-        f"more by sklearn.set_config(working_memory={_spell(needed)}), or find a path "
-        'without the whole grid by search="pairs".'
+        f"more by sklearn.set_config(working_memory={_spell(needed)}), or, for a path "
+        'of more than two classifiers, take search="pairs".'
     )
 
 
@@ -57,7 +58,10 @@ def _working_bytes():
 
 
 def _spell(number):
-    return str(number) if number < 10**9 else f"{float(number):.3g}"
+    if number < 10**9:
+        return str(number)
+    # A float would not hold the nodes of hundreds of classifiers.
+    return f"{Decimal(number).normalize(Context(prec=3)):g}"
 
 
 def _largest_that_fits(shape):

@@ -18,11 +18,11 @@ def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=No
     """Return intervals of the counts and of the precision at given thresholds.
 
     The bootstrap draws as many documents as were given, with replacement. Where all
-    weigh one, the number of true positives among them is binomial, and so is that of
-    false positives: their quantiles are exact and need no drawing. The precision then
-    has the bounds of Clopper and Pearson from the documents predicted positive, all of
-    which are rated. Otherwise weights are drawn, and the precision has the quantiles of
-    the draws.
+    weigh the same, the number of true positives among them is binomial, and so is that
+    of false positives: their quantiles are exact and need no drawing. Otherwise weights
+    are drawn. The precision has the bounds of Clopper and Pearson from the documents
+    predicted positive, all of which are rated; where weights differ, from as many as
+    would tell as much without weights, which makes them approximate.
 
     Parameters
     ----------
@@ -63,11 +63,14 @@ def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=No
     is_positive, weight = map(np.concatenate, zip(*predicted, strict=True))
     n_given = sum(part.n_given for part in parts)
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
-    if all(part.weight is None for part in parts):
-        n_tp = int(is_positive.sum())
-        return _exact(len(is_positive) - n_tp, n_tp, n_given, tails)
-    draws = _draw(is_positive, weight, n_given, check_random_state(random_state))
-    return _quantiles(*draws, tails)
+    precision = _clopper_pearson(*_effective_counts(is_positive, weight), tails)
+    if len(np.unique(weight)) <= 1:
+        counts = _quantiles_of_counts(is_positive, weight, n_given, tails)
+    else:
+        random_state = check_random_state(random_state)
+        draws = _draw(is_positive, weight, n_given, random_state)
+        counts = [_as_tuple(np.quantile(values, tails)) for values in draws]
+    return (*counts, precision)
 
 
 def _predicted(documents, thresholds):
@@ -78,9 +81,24 @@ def _predicted(documents, thresholds):
     return labels, np.ones(len(labels)) if weight is None else weight[chosen]
 
 
-def _exact(fp, tp, n_given, tails):
-    counts = [binom.ppf(tails, n_given, count / n_given) for count in (fp, tp)]
-    return (*(_as_tuple(count) for count in counts), _clopper_pearson(fp, tp, tails))
+def _quantiles_of_counts(is_positive, weight, n_given, tails):
+    """Return quantiles of false and true positives that all weigh the same."""
+    share = np.array([np.sum(~is_positive), np.sum(is_positive)]) / n_given
+    unit = weight[0] if len(weight) else 1.0
+    return [_as_tuple(unit * binom.ppf(tails, n_given, p)) for p in share]
+
+
+def _effective_counts(is_positive, weight):
+    """Return false and true positives, as many as would tell as much unweighted.
+
+    Weights that differ tell less than their number: as much as the square of their sum
+    over the sum of their squares (L. Kish, 1965).
+    """
+    if not len(weight):
+        return 0, 0
+    n_effective = weight.sum() ** 2 / np.sum(weight**2)
+    share = weight[is_positive].sum() / weight.sum()
+    return n_effective * (1 - share), n_effective * share
 
 
 def _clopper_pearson(fp, tp, tails):
@@ -112,15 +130,6 @@ def _draw_chunk(sizes, columns, random_state):
     drawn = random_state.randint(len(columns[0]), size=sizes.sum())
     sample = np.repeat(np.arange(len(sizes)), sizes)
     return [np.bincount(sample, w[drawn], minlength=len(sizes)) for w in columns]
-
-
-def _quantiles(fp, tp, tails):
-    total = fp + tp
-    precision = tp[total > 0] / total[total > 0]
-    intervals = [_as_tuple(np.quantile(values, tails)) for values in (fp, tp)]
-    if not precision.size:
-        return (*intervals, (_NAN, _NAN))
-    return (*intervals, _as_tuple(np.quantile(precision, tails)))
 
 
 def _as_tuple(pair):

@@ -1,6 +1,6 @@
 """The joint thresholds at which one more false positive just pays."""
 
-from sklearn_reject._validation import check_number
+from sklearn_reject._validation import check_level
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._point import make_point
 from sklearn_reject.thresholds._search import Search
@@ -89,7 +89,9 @@ def operating_point(
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
         From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches.
+        lowest thresholds that no unrated document reaches: under "any" there is one
+        choice, and under "all" that which leaves most rated documents if the threshold
+        of one classifier is raised.
 
     unrated_label : label, default=-1
         What stands for a document that was not rated; missing values always do.
@@ -138,7 +140,7 @@ def operating_point(
     (array([0.75, 0.65]), 0.0, 2.0)
     """
     derivative = resolve_target(target_derivative, marginal_precision, max_fp_per_tp)
-    check_number(confidence_level, "confidence_level", high=1, open_low=True)
+    check_level(confidence_level, "confidence_level")
     options = Search(method, n_thresholds, spacing, search, family, smoothing)
     options.check()
     documents = check_documents(

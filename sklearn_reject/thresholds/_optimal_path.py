@@ -40,7 +40,7 @@ def optimal_path(
 
     method : {"graph", "analytic"}, default="graph"
         "graph" finds the best path on a grid of thresholds. "analytic" fits a smooth
-        path with few parameters, which adapts less to the sample.
+        path with few parameters.
 
     n_thresholds : int >= 2, default=100
         Largest number of thresholds of a classifier on the grid.
@@ -60,7 +60,9 @@ def optimal_path(
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
         From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches.
+        lowest thresholds that no unrated document reaches: under "any" there is one
+        choice, and under "all" that which leaves most rated documents if the threshold
+        of one classifier is raised.
 
     unrated_label : label, default=-1
         What stands for a document that was not rated; missing values always do.

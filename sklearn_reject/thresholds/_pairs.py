@@ -7,6 +7,7 @@ from itertools import cycle
 import numpy as np
 
 from sklearn_reject.thresholds._grid import locate_thresholds
+from sklearn_reject.thresholds._grid_memory import check_grid_fits
 from sklearn_reject.thresholds._lattice import best_lattice_path
 from sklearn_reject.thresholds._path import ThresholdPath, area_under
 from sklearn_reject.thresholds._ranks import ranks
@@ -119,6 +120,7 @@ class _PairSearch:
         # The pass is a loop over the first axis.
         branches = sorted(branches, key=lambda branch: len(branch.nodes))
         shape = tuple(len(branch.nodes) for branch in branches)
+        check_grid_fits(shape)
         fp, tp = count_ranks(map(self.joint_rank, branches), self.documents, shape)
         nodes = best_lattice_path(fp, tp, self.waypoint(branches)).T
         fp, tp = fp[tuple(nodes)], tp[tuple(nodes)]

@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_reject._validation import take_weight
 from sklearn_reject.curves._majorant import majorant_vertices
+from sklearn_reject.thresholds._documents import check_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +62,22 @@ class ThresholdPath:
 
         Parameters
         ----------
-        scores : array-like of shape (n_documents, n_classifiers)
-            Scores, higher = more likely positive.
+        scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
+            Finite scores, higher = more likely positive.
 
         Returns
         -------
         vertices : ndarray of shape (n_documents,)
             Position along the path, higher = more likely positive. -1 where not even
             the first vertex predicts the document positive.
+
+        Raises
+        ------
+        ValueError
+            If there is not one column for each classifier, or a score is not finite.
         """
-        return _locate(self.thresholds, np.asarray(scores, np.float64), self.rule)
+        scores = check_columns(scores, self.thresholds.shape[1])
+        return _locate(self.thresholds, scores, self.rule)
 
     def recount(self, documents):
         """Return the same path with the counts of other documents.

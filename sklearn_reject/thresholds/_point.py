@@ -5,7 +5,7 @@ from warnings import warn
 
 import numpy as np
 
-from sklearn_reject.thresholds._documents import check_scores
+from sklearn_reject.thresholds._documents import check_columns
 from sklearn_reject.thresholds._interval import count_intervals
 from sklearn_reject.thresholds._rule import predict_positive
 from sklearn_reject.thresholds._target import share_of
@@ -101,12 +101,7 @@ class OperatingPoint:
         ValueError
             If there is not one column for each classifier, or a score is not finite.
         """
-        scores = check_scores(scores)
-        if scores.shape[1] != len(self.thresholds):
-            raise ValueError(
-                f"scores must have one column for each of the {len(self.thresholds)} "
-                f"classifiers, got {scores.shape[1]}."
-            )
+        scores = check_columns(scores, len(self.thresholds))
         return predict_positive(scores, self.thresholds, self.rule)
 
 
@@ -147,7 +142,7 @@ def make_point(
     """
     thresholds = path.thresholds[vertex]
     if documents.is_partial and path.tp[vertex] == path.tp[0]:
-        _warn_at_edge(documents)
+        _warn_at_edge(path.thresholds[0])
     intervals = count_intervals(
         [documents],
         [thresholds],
@@ -166,12 +161,12 @@ def make_point(
     )
 
 
-def _warn_at_edge(documents):
+def _warn_at_edge(lowest):
     warn(
         "At the operating point all rated positives are predicted positive. Lower "
-        f"thresholds than {documents.base.tolist()} might meet the target, too, but "
+        f"thresholds than {lowest.tolist()} might meet the target, too, but "
         "ratings are incomplete below. Rate more documents, or ask for a larger "
         "derivative.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )

@@ -14,6 +14,9 @@ from sklearn_reject.thresholds._midway import place_midway
 from sklearn_reject.thresholds._smoothing import SMOOTHINGS, point_on_path
 
 PATH_METHODS = ("graph", "analytic")
+# A smooth path of more classifiers takes longer than all else together.
+_MOST_FITTED = 4
+
 METHODS = (*PATH_METHODS, "direct")
 
 
@@ -115,8 +118,12 @@ class Search:
         """Return the best thresholds of a path, where the search may miss better."""
         if documents.n_classifiers <= 2:
             return []
-        path = self._graph_path(documents)
-        return [path.thresholds[np.argmax(path.tp - derivative * path.fp)]]
+        paths = [self._graph_path(documents)]
+        if documents.n_classifiers <= _MOST_FITTED:
+            paths.append(analytic_path(documents, family=self.family))
+        return [
+            path.thresholds[np.argmax(path.tp - derivative * path.fp)] for path in paths
+        ]
 
     def _graph_path(self, documents, through=None):
         return graph_path(

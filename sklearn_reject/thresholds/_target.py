@@ -56,7 +56,8 @@ def resolve_target(target_derivative=None, marginal_precision=None, max_fp_per_t
             f"must be given: they are three names of one number. Got {given or 'none'}."
         )
     (name, value), *_ = given.items()
-    value = check_number(value, name, open_low=True)
+    high = 1 if name == "marginal_precision" else np.inf
+    value = check_number(value, name, high=high, open_low=True, open_high=True)
     derivative = _TO_DERIVATIVE[name](value)
     if not 1 / _LARGEST_SLOPE <= derivative <= _LARGEST_SLOPE:
         raise ValueError(
@@ -67,18 +68,9 @@ def resolve_target(target_derivative=None, marginal_precision=None, max_fp_per_t
     return derivative
 
 
-def _from_precision(precision):
-    if precision >= 1:
-        raise ValueError(
-            f"marginal_precision must be in ]0, 1[, got {precision!r}. At 1, no "
-            "number of true positives would be worth a false one."
-        )
-    return precision / (1 - precision)
-
-
 _TO_DERIVATIVE = {
     "target_derivative": float,
-    "marginal_precision": _from_precision,
+    "marginal_precision": lambda precision: precision / (1 - precision),
     # A price of next to nothing has no finite reciprocal.
     "max_fp_per_tp": lambda price: 1 / max(price, 1e-300),
 }

@@ -166,8 +166,9 @@ def test_path_through_a_point(search, documents, data):
         for base, column in columns
     ]
     n_thresholds = FEW_THRESHOLDS[documents.n_classifiers] - 1
+    # The point takes one of the thresholds of each classifier.
     path = graph_path(
-        documents, n_thresholds=n_thresholds, search=search, through=through
+        documents, n_thresholds=n_thresholds + 1, search=search, through=through
     )
     assert_is_path(path, documents)
     vertices = np.flatnonzero((path.thresholds == through).all(axis=1))

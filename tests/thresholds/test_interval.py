@@ -132,4 +132,22 @@ def test_a_sample_of_which_next_to_nothing_is_predicted():
     weight[0] = 2.0
     part = documents_of(0, 1, 299, weight=weight)
     fp, tp, precision = count_intervals([part], [[1.0]], random_state=0)
-    assert (fp, tp[0], precision) == ((0, 0), 0, (1, 1))
+    assert (fp, tp[0]) == ((0, 0), 0)
+    np.testing.assert_allclose(precision, (0.025, 1))
+
+
+def test_equal_weights_count_like_none():
+    plain = count_intervals([documents_of(3, 9, 300)], [[1.0]])
+    weight = np.full(300 + 12, 2.0)
+    told = count_intervals([documents_of(3, 9, 300, weight=weight)], [[1.0]])
+    for interval, other, unit in zip(plain, told, (2, 2, 1), strict=True):
+        np.testing.assert_allclose(np.multiply(interval, unit), other)
+
+
+def test_weights_that_differ_tell_less():
+    plain = count_intervals([documents_of(10, 30, 300)], [[1.0]])[2]
+    weight = np.where(np.arange(340) % 2, 3.0, 1.0)
+    wide = count_intervals(
+        [documents_of(10, 30, 300, weight=weight)], [[1.0]], random_state=0
+    )[2]
+    assert wide[1] - wide[0] > plain[1] - plain[0]

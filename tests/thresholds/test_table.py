@@ -84,7 +84,7 @@ def test_a_large_grid_says_what_would_fit():
         r"n_thresholds is too large: 3 classifiers with up to 300 thresholds each make "
         r"a grid of 27000000 nodes, which takes 824 MiB, more than scikit-learn's "
         r"working_memory of 100 MiB. Take n_thresholds=148 at most, allow more by "
-        r"sklearn.set_config\(working_memory=824\), or .* by search=\"pairs\""
+        r"sklearn.set_config\(working_memory=824\), or, for .* take search=\"pairs\""
     )
     with config_context(working_memory=100):
         with pytest.raises(ValueError, match=message):
