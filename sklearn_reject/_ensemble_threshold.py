@@ -15,10 +15,12 @@ from sklearn_reject._cross_fitting import (
 from sklearn_reject._joint_scores import JointScores, check_entries
 from sklearn_reject._positive_score import RESPONSE_METHODS
 from sklearn_reject._ratings import split_ratings
-from sklearn_reject._routed_fit import RoutedFit
+from sklearn_reject._routed_fit import RoutedFit, splits_by_groups
 from sklearn_reject._sklearn_private import (
     _BaseComposition,
     _num_samples,
+    _routing_enabled,
+    visual_block,
     with_callbacks,
 )
 from sklearn_reject._validation import (
@@ -314,7 +316,7 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         self.classes_ = np.sort(self._ordered_classes)
         self.pos_label_ = self._ordered_classes[1]
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
-        routed, weight = self._route(_num_samples(X), params)
+        routed, weight = self._route_groups(_num_samples(X), params)
         check_weighted_classes(is_positive, is_negative, weight)
         scores, rows, folds = self._ask(X, ratings, routed)
         self._tune(scores, ratings[rows], take_weight(weight, rows), folds, derivative)
@@ -505,6 +507,9 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
     def __sklearn_is_fitted__(self):
         return hasattr(self, "path_")
 
+    def _sk_visual_block_(self):
+        return visual_block("parallel", self._named or [(type(self).__name__, None)])
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -536,6 +541,26 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
     def _search(self):
         names = ("method", "n_thresholds", "spacing", "search", "family", "smoothing")
         return Search(**{name: getattr(self, name) for name in names})
+
+    def _route_groups(self, n_samples, params):
+        """Return the parameters of the inner calls, and the weights of documents."""
+        if _routing_enabled():
+            return self._route(n_samples, params)
+        groups = params.pop("groups", None) if splits_by_groups(self.cv) else None
+        self._refuse_lost(params)
+        routed, weight = self._route(n_samples, params)
+        if groups is not None:
+            routed["splitter"] = Bunch(split={"groups": groups})
+        return routed, weight
+
+    def _refuse_lost(self, params):
+        """Raise for parameters that would go nowhere."""
+        lost = sorted(params.keys() - {"sample_weight"})
+        if lost and self.estimator.is_frozen:
+            raise TypeError(
+                f"fit got the parameter {lost[0]!r}, but there is no classifier to be "
+                "fitted with it. Leave it out."
+            )
 
     def _ask(self, X, ratings, routed):
         """Fit the classifiers; return scores, the documents they are of, and folds."""

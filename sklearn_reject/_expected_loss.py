@@ -17,7 +17,7 @@ from sklearn_reject._item_probabilities import (
     find_target_type,
     item_probabilities,
 )
-from sklearn_reject._routed_fit import RoutedFit
+from sklearn_reject._routed_fit import RoutedFit, splits_by_groups
 from sklearn_reject._sklearn_private import (
     _num_samples,
     _routing_enabled,
@@ -461,7 +461,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             return routed, groups if is_ours else None
         params = {key: value for key, value in params.items() if key != "groups"}
         routed, _ = self._route(n_samples, params)
-        if groups is not None and _splits_by_groups(self.cv):
+        if groups is not None and splits_by_groups(self.cv):
             routed["splitter"] = Bunch(split={"groups": groups})
         elif target_type != "binary":
             self._refuse_groups(groups)
@@ -558,9 +558,3 @@ def _as_items(y, classes, positive):
     if positive is not None:
         return y == classes[positive]
     return y[:, None] == classes
-
-
-def _splits_by_groups(cv):
-    if not hasattr(cv, "get_metadata_routing"):
-        return False
-    return cv.get_metadata_routing().split.requests.get("groups") is True

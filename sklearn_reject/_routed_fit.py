@@ -182,7 +182,15 @@ def refuse_weights(weight):
         )
 
 
+def splits_by_groups(cv):
+    """Tell whether a splitter asks for groups."""
+    if not hasattr(cv, "get_metadata_routing"):
+        return False
+    return cv.get_metadata_routing().split.requests.get("groups") is True
+
+
 def check_takes_weights(estimator):
+    """Raise unless `fit` of an estimator takes weights."""
     parameters = signature(estimator.fit).parameters.values()
     if not any(
         p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters

@@ -47,6 +47,15 @@ class _SilentContext:
 SILENT_CONTEXT = _SilentContext()
 
 
+def visual_block(kind, named):
+    """Return the block of a diagram that shows pairs of name and estimator."""
+    # Its own module has another name in each version.
+    from sklearn.ensemble._voting import _VisualBlock
+
+    names, estimators = zip(*named, strict=True)
+    return _VisualBlock(kind, estimators, names=names)
+
+
 __all__ = [
     "SILENT_CONTEXT",
     "CallbackSupportMixin",
@@ -57,5 +66,6 @@ __all__ = [
     "_routing_enabled",
     "_safe_indexing",
     "_safe_split",
+    "visual_block",
     "with_callbacks",
 ]

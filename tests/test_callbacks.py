@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import (
     DoubleScoreOODClassifier,
+    EnsembleThresholdTuner,
     InfeasibleTargetError,
     SelectiveClassifier,
 )
@@ -290,3 +291,22 @@ def test_learned_score_inside_a_classifier(recorder):
     selective.set_callbacks(recorder).fit(X, y)
     assert tasks(recorder.events("begin"))["begin", "fit-fold", 2] == 1
     assert len(recorder.events("begin")) == len(recorder.events("end"))
+
+
+def test_classifiers_of_a_tuner_are_told_of(propagated):
+    tuner = EnsembleThresholdTuner(
+        [("left", LogisticRegression(), [0, 1]), ("right", LogisticRegression())],
+        target_derivative=1.0,
+        cv=2,
+    )
+    tuner.set_callbacks(propagated).fit(X, y)
+    begun = Counter(estimator for _, estimator, *_ in propagated.events("begin"))
+    ended = Counter(estimator for _, estimator, *_ in propagated.events("end"))
+    assert begun == ended
+    assert begun["LogisticRegression"] >= 6  # two classifiers, two folds and all
+
+
+def test_a_tuner_of_scores_warns_of_nothing(propagated):
+    tuner = EnsembleThresholdTuner(None, target_derivative=1.0)
+    tuner.set_callbacks(propagated).fit(X, y)
+    assert propagated.events("begin")

@@ -5,15 +5,18 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone
+from scipy.sparse import coo_array
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    RepeatedStratifiedKFold,
     StratifiedKFold,
     TunedThresholdClassifierCV,
     cross_val_predict,
@@ -30,6 +33,17 @@ from sklearn_reject.thresholds import operating_point, optimal_path
 
 RULES = ("any", "all")
 METHODS = ("graph", "analytic", "direct")
+
+
+class Mute(ClassifierMixin, BaseEstimator):
+    """A classifier that has labels only."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
 
 
 def rare_events(n=1500, seed=0):
@@ -484,3 +498,149 @@ def test_a_fit_that_fails_leaves_nothing_behind():
         tuner.fit(scores, np.ones_like(y))
     with pytest.raises(sklearn.exceptions.NotFittedError):
         tuner.predict(scores)
+
+
+def test_parts_that_overlap_are_refused():
+    scores, y = logged()
+    twice = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    for estimators in (None, [("lr", LogisticRegression())]):
+        tuner = EnsembleThresholdTuner(estimators, target_derivative=0.5, cv=twice)
+        with pytest.raises(ValueError, match="cv: 800 samples are in several"):
+            tuner.fit(scores, y)
+    tuner.set_params(cv=[(np.arange(400), np.arange(700, 900))])
+    with pytest.raises(ValueError, match="cv: a split has the row 800, but there are"):
+        tuner.fit(scores, y)
+
+
+def test_rows_of_splits_count_from_the_end_too():
+    scores, y = logged()
+    points = [
+        EnsembleThresholdTuner(None, target_derivative=0.5, cv=[(np.arange(400), test)])
+        .fit(scores, y)
+        .cross_validated_point_
+        for test in (np.arange(400, 800), np.arange(-400, 0))
+    ]
+    assert points[0].tp == points[1].tp > 0
+
+
+@pytest.mark.filterwarnings("ignore:At the operating point all rated positives")
+def test_folds_stay_inside_the_ratings():
+    rng = np.random.default_rng(0)
+    truth = (rng.random(120) < 0.3).astype(int)
+    scores = rng.normal(size=(120, 2)) + truth[:, np.newaxis]
+    is_rated = (scores >= 0.5).any(axis=1)
+    y = np.where(is_rated, truth, -1)
+    tuner = EnsembleThresholdTuner(None, target_derivative=0.15, cv=4).fit(scores, y)
+    thresholds = tuner.cross_validated_point_.thresholds
+    assert (thresholds >= tuner.base_thresholds_).all()
+    for of_fold in thresholds:
+        assert is_rated[(scores >= of_fold).any(axis=1)].all()
+
+
+def test_parameters_are_not_lost():
+    scores, y = logged()
+    tuner = EnsembleThresholdTuner(None, target_derivative=0.5)
+    with pytest.raises(TypeError, match="'sample_weights', but there is no classifier"):
+        tuner.fit(scores, y, sample_weights=np.ones(800))
+
+
+def test_groups_reach_a_splitter_without_routing():
+    scores, y = logged()
+    groups = np.arange(800) // 5
+    tuner = EnsembleThresholdTuner(None, target_derivative=0.5, cv=GroupKFold(4))
+    point = tuner.fit(scores, y, groups=groups).cross_validated_point_
+    assert len(point.thresholds) == 4
+
+
+def test_score_refuses_other_classes():
+    scores, y = logged()
+    tuner = EnsembleThresholdTuner(None, target_derivative=0.5).fit(scores, y)
+    with pytest.raises(ValueError, match=r"rated classes \[5, 1\], but those of `fit`"):
+        tuner.score(scores, np.where(y == 1, 1, 5))
+
+
+def test_tags_are_those_of_all_classifiers():
+    trees = HistGradientBoostingClassifier()
+    tuner = EnsembleThresholdTuner([("trees", trees, [0])], target_derivative=0.5)
+    assert tuner.__sklearn_tags__().input_tags.allow_nan
+    tuner.set_params(estimators=[("lr", LogisticRegression(), [0]), ("trees", trees)])
+    assert not tuner.__sklearn_tags__().input_tags.allow_nan
+
+
+def test_columns_by_function_and_of_other_containers():
+    X, y = rare_events()
+    by_function = EnsembleThresholdTuner(
+        [("left", LogisticRegression(), lambda X: list(range(3)))],
+        target_derivative=0.5,
+    ).fit(X, y)
+    by_list = EnsembleThresholdTuner(
+        [("left", LogisticRegression(), [0, 1, 2])], target_derivative=0.5
+    )
+    by_list.fit(X.tolist(), y)
+    np.testing.assert_array_equal(by_list.predict(X.tolist()), by_function.predict(X))
+    np.testing.assert_array_equal(by_list.predict(coo_array(X)), by_list.predict(X))
+
+
+def test_a_diagram_shows_the_classifiers():
+    tuner = EnsembleThresholdTuner(two_views(), target_derivative=0.5)
+    assert "left" in tuner._repr_html_()
+    assert EnsembleThresholdTuner(None, target_derivative=0.5)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("estimators", "words"),
+    [
+        ([], "list of"),
+        ({"a": LogisticRegression()}, "list of"),
+        ([("a", LogisticRegression(), [0], 1)], "must hold"),
+        ([(1, LogisticRegression())], "must hold"),
+        ([("a", LogisticRegression)], "'a' must be an instance of a classifier"),
+        ([("a", "drop")], "'a' must be an instance of a classifier"),
+        ([("a", Ridge())], r"'a' must be a classifier, got Ridge"),
+        ([("a", IsolationForest())], "'a' must be a classifier.*can be logged"),
+        ([("a", Mute())], "'a' has no scores"),
+        ([("a", GaussianNB()), ("a", GaussianNB())], "not unique"),
+        ([("rule", GaussianNB())], "conflict"),
+        ([("a", LogisticRegression(), ["x"])], r"'a' cannot have the columns \['x'\]"),
+        ([("a", LogisticRegression(), [99])], r"'a' cannot have the columns \[99\]"),
+    ],
+)
+def test_bad_classifiers(estimators, words):
+    X, y = rare_events(200)
+    with pytest.raises(ValueError, match=words):
+        EnsembleThresholdTuner(estimators, target_derivative=0.5).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"target_derivative": None}, "Exactly one of target_derivative"),
+        ({"max_fp_per_tp": 2}, "Exactly one of target_derivative"),
+        ({"target_derivative": 0}, r"target_derivative must be in \]0, inf\["),
+        ({"rule": "most"}, "rule must be one of"),
+        ({"method": "guess"}, "method must be one of"),
+        ({"n_thresholds": 1}, "n_thresholds must be an int >= 2"),
+        ({"spacing": "log"}, "spacing must be one of"),
+        ({"search": "all"}, "search must be one of"),
+        ({"family": "x^p"}, "family must be one of"),
+        ({"smoothing": "none"}, "smoothing must be one of"),
+        ({"response_method": "predict"}, "response_method must be one of"),
+        ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
+        ({"base_thresholds": [1]}, "one number for each of the 2"),
+        ({"cv": 1}, "cv must be"),
+        ({"pos_label": 7}, "pos_label=7 is not among"),
+    ],
+)
+def test_bad_parameters(options, words):
+    scores, y = logged(200)
+    tuner = EnsembleThresholdTuner(None, **{"target_derivative": 0.5, **options})
+    with pytest.raises(ValueError, match=words):
+        tuner.fit(scores, y)
+
+
+def test_frozen_classifiers_of_other_classes():
+    X, y = rare_events()
+    other = FrozenEstimator(LogisticRegression().fit(X, np.where(y == 1, "a", "b")))
+    tuner = EnsembleThresholdTuner([("other", other)], target_derivative=0.5)
+    with pytest.raises(ValueError, match=r"'other' has the classes \['a', 'b'\], but"):
+        tuner.fit(X, y)

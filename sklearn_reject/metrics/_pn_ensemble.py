@@ -35,8 +35,8 @@ def check_pos_label(tuner, pos_label):
 
 def names_of_classifiers(tuner):
     """Return the names of the classifiers, or of the columns of their scores."""
-    if tuner.estimators is not None:
-        return [entry[0] for entry in tuner.estimators]
+    if tuner.estimators_:
+        return list(tuner.named_estimators_)
     columns = range(tuner.path_.thresholds.shape[1])
     return list(getattr(tuner, "feature_names_in_", [f"score {k}" for k in columns]))
 

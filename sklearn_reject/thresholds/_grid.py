@@ -18,8 +18,9 @@ def threshold_grid(documents, n_thresholds, spacing="quantile"):
     With quantiles, one half of the thresholds are quantiles of the scores of positives,
     the other half of negatives, so that both classes weigh the same: quantiles of all
     documents would leave a handful of thresholds to the positives of rare events, where
-    the curve has all its steps. A class with fewer distinct scores than its half leaves
-    the rest to the other class.
+    the curve has all its steps. One half of each is in equal steps, the other in equal
+    ratios of what is above, as rare events are looked for among the highest scores. A
+    class with fewer distinct scores than its half leaves the rest to the other class.
 
     Parameters
     ----------
@@ -110,8 +111,22 @@ def _quantiles(of_class, distinct, number):
         return distinct
     scores, weight = of_class
     reached = np.arange(1.0, len(scores) + 1) if weight is None else np.cumsum(weight)
-    levels = np.linspace(0.0, reached[-1], number)
-    return scores[np.searchsorted(reached, levels)]
+    chosen = np.unique(
+        scores[np.searchsorted(reached, _levels(scores, reached, number))]
+    )
+    # Quantiles in common leave room.
+    others = np.setdiff1d(distinct, chosen, assume_unique=True)
+    steps = np.linspace(0, len(others) - 1, number - len(chosen))
+    return np.union1d(chosen, others[np.rint(steps).astype(np.intp)])
+
+
+def _levels(scores, reached, number):
+    """Return weights to reach: in equal steps, and in equal ratios from the top."""
+    n_below_top = np.searchsorted(scores, scores[-1])
+    top = reached[-1] - (reached[n_below_top - 1] if n_below_top else 0.0)
+    from_top = np.geomspace(top, reached[-1], number // 2)
+    levels = np.linspace(0.0, reached[-1], number - number // 2)
+    return np.append(levels, np.maximum(reached[-1] - from_top, 0.0))
 
 
 def _equal_steps(base, classes, distinct, room):

@@ -16,8 +16,8 @@ _DOCUMENT_STYLES = (
 _MARGIN = 0.06
 
 
-def check_two(path):
-    """Raise unless a path is one of two classifiers."""
+def check_two(path, point=None, classifiers=None):
+    """Raise unless path, operating point and names are those of two classifiers."""
     n_classifiers = path.thresholds.shape[1]
     if n_classifiers != 2:
         raise ValueError(
@@ -25,6 +25,13 @@ def check_two(path):
             f"the path has {n_classifiers}. Use plot, which draws the counts of any "
             "number of them."
         )
+    if point is not None and (len(point.thresholds), point.rule) != (2, path.rule):
+        raise ValueError(
+            f"operating_point is one of {len(point.thresholds)} classifiers and the "
+            f"rule {point.rule!r}, but the path is of 2 and the rule {path.rule!r}."
+        )
+    if classifiers is not None and len(classifiers) != 2:
+        raise ValueError(f"classifiers has {len(classifiers)} names for 2 classifiers.")
 
 
 @dataclass(frozen=True, eq=False)

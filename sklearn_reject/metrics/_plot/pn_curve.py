@@ -1,6 +1,7 @@
 """Display of true against false positives, and of the joint thresholds behind them."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject import curves
 from sklearn_reject._positive_score import positive_score
@@ -21,6 +22,7 @@ from sklearn_reject.metrics._pn_ensemble import (
     recount,
 )
 from sklearn_reject.metrics._ratings import rate
+from sklearn_reject.thresholds import ThresholdPath
 from sklearn_reject.thresholds._documents import check_scores
 
 _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
@@ -188,7 +190,7 @@ class PNCurveDisplay:
         *,
         plot_single=False,
         pos_label=None,
-        unrated_label=-1,
+        unrated_label="auto",
         sample_weight=None,
         name=None,
         ax=None,
@@ -218,8 +220,12 @@ class PNCurveDisplay:
             The positive class. None is that of a tuner, and else 1 where the classes
             are 0 and 1, or the last of two sorted classes.
 
-        unrated_label, sample_weight : optional
-            As in :func:`pn_curve`.
+        unrated_label : label, default="auto"
+            What stands for a document that was not rated. "auto" is that of a tuner,
+            and else -1.
+
+        sample_weight : array-like of shape (n_documents,), default=None
+            Non-negative weights.
 
         name : str or list of str, default=None
             Name in the legend, or one a curve. None takes the class name of the
@@ -238,11 +244,16 @@ class PNCurveDisplay:
 
         Raises
         ------
+        NotFittedError
+            If the classifier is not fitted.
         ValueError
             If the classifier has other classes or no score, single curves are wanted of
             what is no tuner, or a class has no rated documents.
         """
+        check_is_fitted(estimator)
         tuner, inner_X = find_tuner(estimator, X)
+        if isinstance(unrated_label, str) and unrated_label == "auto":
+            unrated_label = getattr(tuner, "unrated_label", -1)
         if tuner is not None:
             pos_label = check_pos_label(tuner, pos_label)
         ratings = rate(
@@ -261,7 +272,7 @@ class PNCurveDisplay:
         name = type(estimator).__name__ if name is None else name
         if plot_single:
             columns += _single_columns(estimator, told)
-            name = name if isinstance(name, list) else [name, *told["classifiers"]]
+            name = [name, *told["classifiers"]] if isinstance(name, str) else name
         samples = [(column, ratings.is_positive, ratings.weight) for column in columns]
         return cls._from_samples(samples, name=name, **told).plot(ax, **plot_options)
 
@@ -321,6 +332,11 @@ class PNCurveDisplay:
         ValueError
             If one of `scores` and `y` is given alone, or they do not fit.
         """
+        if not isinstance(path, ThresholdPath):
+            raise ValueError(
+                f"path must be a ThresholdPath, such as optimal_path returns, got "
+                f"{path!r}."
+            )
         shown = {}
         if scores is not None or y is not None:
             options = {"pos_label": pos_label, "unrated_label": unrated_label}
@@ -484,7 +500,7 @@ class PNCurveDisplay:
             display does not have.
         """
         self._is_wanted("thresholds", True, "path")
-        check_two(self.path)
+        check_two(self.path, self.operating_point, self.classifiers)
         plot_point = self._is_wanted("point", plot_point, "operating_point")
         self._is_wanted("documents", plot_documents, "scores")
         self.ax_ = find_axes(ax, "PNCurveDisplay", "the thresholds of the path")
