@@ -4,7 +4,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 class InfeasibleTargetError(ValueError):
-    """No rejection rule meets the target on the tuning sample.
+    """No rule meets the target on the tuning sample.
 
     Parameters
     ----------
@@ -20,7 +20,9 @@ class InfeasibleTargetError(ValueError):
     attainable : dict of str to float, default=None
         For problems with OOD samples, what can be met of each bound while the other
         one holds: "max_tpr" and "min_fpr", or "max_recall" and "max_precision". NaN
-        where the other bound cannot be met at all. None becomes an empty dict.
+        where the other bound cannot be met at all. For joint thresholds, the flattest
+        and the steepest slope: "min_derivative" and "max_derivative". None becomes an
+        empty dict.
 
     Examples
     --------

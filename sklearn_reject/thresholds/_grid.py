@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 
 from sklearn_reject._validation import check_option, take_weight
+from sklearn_reject.curves._groups import starts_of_ties
 
 SPACINGS = ("quantile", "uniform")
 
@@ -91,9 +92,7 @@ def _choose(base, classes, room, choose):
 
 
 def _distinct(ordered):
-    is_first = np.ones(len(ordered), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]
+    return ordered[starts_of_ties(ordered)]
 
 
 def _quantiles_of_classes(base, classes, distinct, room):

@@ -60,9 +60,7 @@ def _trace_back(best, fp, tp, shape):
         axes = [axis for axis, index in enumerate(indices) if index]
         origins = [nodes[-1] - strides[axis] for axis in axes]
         areas = [_area_from(origin, best, fp, tp, *node) for origin in origins]
-        # Of equal areas the shortest step: the curve keeps more of its corners.
-        steps = [fp.item(origin) + tp.item(origin) for origin in origins]
-        latest = max(range(len(axes)), key=lambda k: (areas[k], -steps[k]))
+        latest = areas.index(max(areas))
         indices[axes[latest]] -= 1
         nodes.append(origins[latest])
     return nodes[::-1]

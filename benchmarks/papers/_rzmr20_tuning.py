@@ -1,0 +1,83 @@
+"""Thresholds of the best F1, on a path and over all thresholds.
+
+The paper takes the slope of the PN curve at which its operating points lie from
+experts, and does not say which it was on public data. Here it is the one at which F1 is
+best: F1 = 2 TP / (TP + FP + P) is at its maximum lambda where
+(2 - lambda) TP - lambda FP is, so that the slope is lambda / (2 - lambda) and the
+marginal precision lambda / 2 (W. Dinkelbach, 1967).
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from sklearn_reject.selection import InfeasibleTargetError
+from sklearn_reject.thresholds import operating_point
+
+# Joint thresholds, and their F1 on the samples that they were tuned on.
+Tuned = namedtuple("Tuned", "thresholds f1")
+
+
+def f1_of_counts(fp, tp, n_positive):
+    """Return F1, which is zero where there are no true positives."""
+    return 2 * tp / (tp + fp + n_positive)
+
+
+def slope_of(f1):
+    """Return dTP/dFP where F1 has this maximum."""
+    return f1 / (2 - f1)
+
+
+def tune_on_path(path, n_positive):
+    """Return the vertex of a path with the best F1, one of its concave majorant.
+
+    Parameters
+    ----------
+    path : ThresholdPath
+        Joint thresholds and their counts.
+
+    n_positive : int
+        Number of all positives.
+    """
+    f1 = f1_of_counts(path.fp, path.tp, n_positive)
+    best = np.argmax(f1)
+    return Tuned(path.thresholds[best], float(f1[best]))
+
+
+def tune_directly(scores, y, rule, start):
+    """Return the thresholds with the best F1 of all, by Dinkelbach's steps.
+
+    Each step maximises what the last F1 makes linear; when it stays, it is the best.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classifiers)
+        Higher = more likely positive.
+
+    y : ndarray of shape (n_samples,), dtype bool
+        Labels.
+
+    rule : {"any", "all"}
+        How the classifiers decide together.
+
+    start : Tuned
+        What is to be improved.
+    """
+    best, found = start, _improve(scores, y, rule, start)
+    while found.f1 > best.f1:
+        best, found = found, _improve(scores, y, rule, found)
+    return best
+
+
+def _improve(scores, y, rule, tuned):
+    target, n_positive = slope_of(tuned.f1), np.sum(y)
+    try:
+        point = operating_point(
+            scores, y, rule=rule, method="direct", target_derivative=target
+        )
+    except InfeasibleTargetError:
+        # All slopes are steeper: it is best to predict everything positive.
+        f1 = f1_of_counts(len(y) - n_positive, n_positive, n_positive)
+        return Tuned(scores.min(axis=0), float(f1))
+    f1 = f1_of_counts(point.fp, point.tp, n_positive)
+    return Tuned(point.thresholds, float(f1))
