@@ -223,7 +223,7 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
     45 true, 24 false positives
     >>> low, high = tuner.cross_validated_point_.precision_interval
     >>> print(f"precision {low:.1f} to {high:.1f}")
-    precision 0.5 to 0.7
+    precision 0.4 to 0.7
     """
 
     _kind = "classifier"

@@ -18,7 +18,7 @@ def add_run_options(parser, seeds):
         What there is one of for each seed.
     """
     add = parser.add_argument
-    add("--figure", type=Path, help="file for figure 1; default: it is not drawn")
+    add("--figure", type=Path, help="file of the figure; default: it is not drawn")
     add("--seeds", type=_positive, default=3, help=f"{seeds}, default 3")
     add("--jobs", type=_positive, default=2, help="processes, default 2")
     add("--results", type=Path, default=_HERE / "results", help="folder of results")
