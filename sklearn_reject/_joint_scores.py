@@ -77,9 +77,9 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         """
         routed = self._route(params)
         rated = np.flatnonzero(ratings >= 0)
-        labels = None if self.classes is None else self.classes[ratings[rated]]
-        _check_two_classes(labels)
         entries = self.entries()
+        labels = self.classes[ratings[rated]] if entries else None
+        _check_two_classes(labels)
         context = begin_fits(self, X, ratings, n_fits=len(entries))
         self.estimators_ = []
         for number, (name, estimator, columns) in enumerate(entries):

@@ -13,9 +13,9 @@ from sklearn_reject.thresholds._grid import (
 )
 from sklearn_reject.thresholds._grid_memory import grid_fits
 from sklearn_reject.thresholds._lattice import best_lattice_path
+from sklearn_reject.thresholds._only_path import only_path
 from sklearn_reject.thresholds._pairs import best_pairwise_path
-from sklearn_reject.thresholds._path import ThresholdPath, area_under, trace_path
-from sklearn_reject.thresholds._positions import path_of_positions
+from sklearn_reject.thresholds._path import ThresholdPath, area_under
 from sklearn_reject.thresholds._table import count_table
 
 SEARCHES = ("auto", "grid", "pairs")
@@ -71,7 +71,8 @@ def graph_path(
     if documents.n_classifiers == 1:
         check_n_thresholds(n_thresholds)
         check_option(spacing, "spacing", SPACINGS)
-        return _only_path(documents, through)
+        through = () if through is None else _check_through(through, documents.base)
+        return only_path(documents, through)
     if through is not None:  # which takes up to one threshold of each classifier
         n_thresholds = max(2, n_thresholds - 1)
     grid = threshold_grid(documents, n_thresholds, spacing)
@@ -107,15 +108,6 @@ def best_grid_path(table, through=None):
     fp, tp = table.fp[nodes], table.tp[nodes]
     thresholds = np.column_stack([values[index] for values, index in pairs])
     return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), table.rule)
-
-
-def _only_path(documents, through):
-    """Return the path of one classifier, with a vertex wherever its curve turns."""
-    path = path_of_positions(documents, documents.scores)
-    if through is None:
-        return path
-    through = _check_through(through, documents.base)
-    return trace_path(np.union1d(path.thresholds, through)[:, np.newaxis], documents)
 
 
 def _is_small(grid):

@@ -105,9 +105,12 @@ class Search:
         InfeasibleTargetError
             If the target is out of range.
         """
-        if self.method != "direct":
+        is_direct = self.method == "direct"
+        if not is_direct or documents.n_classifiers == 1:
+            # One classifier has a single path, which nothing is better than.
             path = self.find_path(documents)
-            return path, point_on_path(path, derivative, self.smoothing)
+            smoothing = "concave" if is_direct else self.smoothing
+            return path, point_on_path(path, derivative, smoothing)
         starts = self._starts(documents, derivative)
         point = direct_point(documents, derivative, starts)
         path = self._graph_path(documents, through=point)
