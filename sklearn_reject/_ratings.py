@@ -80,6 +80,11 @@ def _equals(y, label):
 
 
 def _distinct(labels, name):
+    if labels.dtype.kind in "biuf":
+        ends = labels.min(), labels.max()
+        # Two classes, as there should be, are found without sorting.
+        if ((labels == ends[0]) | (labels == ends[1])).all():
+            return np.unique(ends)
     if labels.dtype.kind != "O":
         return np.unique(labels)
     if len({isinstance(label, str) for label in labels}) > 1:
