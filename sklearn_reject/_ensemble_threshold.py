@@ -371,11 +371,10 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
             to be of the last of `classes_`.
         """
         scores = self.joint_scores(X)
-        entered = self.path_.locate(scores)
         # Half a step apart from the operating point, zero is never taken.
-        values = (entered - self.operating_point_.vertex + 0.5) / len(self.path_)
+        steps = self.path_.locate(scores) - self.operating_point_.vertex + 0.5
         is_last = self.pos_label_ == self.classes_[1]
-        return values if is_last else -values
+        return (steps if is_last else -steps) / len(self.path_)
 
     def score(self, X, y, sample_weight=None):
         """Return the area under the PN curve of the documents that are rated.
@@ -404,7 +403,8 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         ValueError
             If y has other classes than that of `fit`, or only one of them.
         """
-        values = self.decision_function(X)
+        scores = self.joint_scores(X)
+        values = self.path_.locate(scores)
         check_same_length(len(values), y=y)
         is_positive, is_negative, classes = split_ratings(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label_
@@ -416,8 +416,6 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
             )
         weight = check_sample_weight(sample_weight, len(values))
         rated = np.flatnonzero(is_positive | is_negative)
-        if self.pos_label_ != self.classes_[1]:
-            values = -values
         return pn_auc_score(
             values[rated],
             is_positive[rated],

@@ -5,6 +5,7 @@ from scipy.optimize import minimize
 
 from sklearn_reject.thresholds._families import check_family
 from sklearn_reject.thresholds._normalize import normalize_scores
+from sklearn_reject.thresholds._only_path import only_path
 from sklearn_reject.thresholds._positions import path_of_positions
 
 # Levels of scores that the search tells apart; the path that it ends with is exact.
@@ -58,9 +59,9 @@ def analytic_path(documents, *, family="log_odds"):
     6.0
     """
     family = check_family(family)
-    u = normalize_scores(documents)
     if documents.n_classifiers == 1:
-        return path_of_positions(documents, u)
+        return only_path(documents)
+    u = normalize_scores(documents)
     energy = _Energy(documents, u, family)
     parameters = _minimize(energy, family.starts(documents.n_classifiers))
     return path_of_positions(documents, family.enter(u, parameters))

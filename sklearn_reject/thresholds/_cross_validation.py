@@ -145,10 +145,9 @@ def _tune_and_count(train, test, number, derivative, search):
 
 
 def _normalized_area(path, documents):
-    weight = 1.0 if documents.weight is None else documents.weight
-    total = np.sum(documents.is_positive * weight)
-    product = total * np.sum(~documents.is_positive * weight)
-    return path.recount(documents).area / product if product else np.nan
+    path = path.recount(documents)
+    product = path.fp[0] * path.tp[0]
+    return path.area / product if product else np.nan
 
 
 def _mean_of_known(areas):
