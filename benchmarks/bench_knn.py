@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks._report import NOT_INSTALLED, Row, at_most, show_time
 from benchmarks._timing import interleaved_medians, peak_bytes
-from sklearn_reject.scores._neighbours import NeighbourIndex
+from sklearn_reject.scores.novelty._distances import NeighbourIndex
 
 TITLE = "50,000 training features of dimension 512, 10,000 queries, k = 50"
 

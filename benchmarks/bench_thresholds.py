@@ -21,12 +21,14 @@ from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.curves import pn_auc_score
 from sklearn_reject.thresholds._analytic import analytic_path
 from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._documents import check_documents
+from sklearn_reject.thresholds._documents import (
+    RULES,
+    check_documents,
+    predict_positive,
+)
 from sklearn_reject.thresholds._graph import best_grid_path, graph_path
-from sklearn_reject.thresholds._grid import threshold_grid
-from sklearn_reject.thresholds._rule import RULES, predict_positive
-from sklearn_reject.thresholds._smoothing import point_on_path
-from sklearn_reject.thresholds._table import count_table
+from sklearn_reject.thresholds._grid import count_table, threshold_grid
+from sklearn_reject.thresholds._point import point_on_path
 
 TITLE = "joint thresholds, 1 % positives, one thread"
 

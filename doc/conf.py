@@ -21,7 +21,7 @@ default_role = "literal"
 
 # A cross-reference that leads nowhere fails the build, unless it points outside.
 nitpicky = True
-nitpick_ignore = [("py:class", "sklearn_reject._response.Response")]
+nitpick_ignore = [("py:class", "sklearn_reject._response._response.Response")]
 nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|matplotlib)\..*")]
 
 autosummary_generate = True

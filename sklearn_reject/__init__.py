@@ -19,11 +19,11 @@ _SUBMODULES = (
     "thresholds",
 )
 _HOMES = {
-    "DoubleScoreOODClassifier": "sklearn_reject._double_score",
-    "EnsembleThresholdTuner": "sklearn_reject._ensemble_threshold",
-    "ExpectedLossDecoder": "sklearn_reject._expected_loss",
-    "SelectiveClassifier": "sklearn_reject._selective",
-    "SelectiveRegressor": "sklearn_reject._selective_regressor",
+    "DoubleScoreOODClassifier": "sklearn_reject._estimators._double_score",
+    "EnsembleThresholdTuner": "sklearn_reject._estimators._threshold_tuner",
+    "ExpectedLossDecoder": "sklearn_reject._estimators._decoder",
+    "SelectiveClassifier": "sklearn_reject._estimators._selective",
+    "SelectiveRegressor": "sklearn_reject._estimators._selective",
     "InfeasibleTargetError": "sklearn_reject.selection",
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 # Sums and products of numbers up to here stay far from the limits of float64.
 _LARGEST_SUMMAND = 1e100
 
+
 # Integers beyond it do not survive the conversion to float64.
 _LARGEST_EXACT_INTEGER = 2**53
 

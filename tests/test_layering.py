@@ -11,41 +11,22 @@ ROOT = Path(sklearn_reject.__file__).parent
 PACKAGE = ROOT.name
 
 FLOORS = {
-    "_infeasible": 0,
-    "_ratings": 0,
-    "_sklearn_private": 0,
+    "exceptions": 0,
+    "_sklearn": 0,
     "_validation": 0,
+    "_labels": 1,
     "curves": 1,
     "losses": 1,
     "decoding": 2,
-    "_network": 1,
-    "_response": 2,
     "selection": 2,
     "thresholds": 2,
-    "scores": 3,
-    "_base": 4,
-    "_cross_fitting": 4,
-    "_double_fitting": 4,
-    "_double_score": 4,
-    "_ood_label": 4,
-    "_positive_score": 4,
-    "_reject_label": 4,
-    "_routed_fit": 4,
-    "_score_fitting": 4,
-    "_selective": 4,
-    "_selective_base": 4,
-    "_ensemble_threshold": 4,
-    "_expected_loss": 4,
-    "_item_probabilities": 4,
-    "_joint_scores": 4,
-    "_selective_regressor": 4,
-    "_wrapper": 4,
-    "datasets": 5,
-    "metrics": 5,
+    "_response": 3,
+    "scores": 4,
+    "_fitting": 5,
+    "_estimators": 6,
+    "datasets": 7,
+    "metrics": 7,
 }
-
-# Files of one estimator share the fourth floor as one room.
-ONE_ROOM = {room for room, floor in FLOORS.items() if floor == 4}
 
 # They never see an estimator: each function is tested on arrays.
 ARRAYS_ONLY = {"curves", "decoding", "losses", "selection", "thresholds"}
@@ -83,9 +64,7 @@ def imported_rooms(path):
 
 
 def may_import(room, other):
-    if room == other or {room, other} <= ONE_ROOM:
-        return True
-    return FLOORS[other] < FLOORS[room]
+    return room == other or FLOORS[other] < FLOORS[room]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -106,7 +85,7 @@ def test_imports_point_down(path):
         ("curves", "selection", False),
         ("curves", "losses", False),
         ("scores", "metrics", False),
-        ("_selective", "_base", True),
+        ("scores", "_fitting", False),
     ],
 )
 def test_the_rule_itself(room, other, allowed):
@@ -125,7 +104,7 @@ def test_lower_floors_see_arrays_only(path):
 
 def test_underscored_names_of_scikit_learn_have_one_place():
     for path in FILES:
-        if room_of(path) == "_sklearn_private":
+        if room_of(path) == "_sklearn":
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("sklearn."):

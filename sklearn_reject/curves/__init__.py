@@ -17,9 +17,9 @@ from sklearn_reject.curves._ood import (
     ood_auroc_score,
     ood_precision_recall_curve,
     ood_roc_curve,
+    oscr_score,
 )
 from sklearn_reject.curves._origins import OriginGroups, group_by_origin
-from sklearn_reject.curves._oscr import oscr_score
 from sklearn_reject.curves._pn import pn_auc_score, pn_curve
 from sklearn_reject.curves._risk_coverage import (
     coverage_at_risk_score,

@@ -5,7 +5,7 @@ import numpy as np
 from sklearn_reject._validation import check_number
 from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject.curves._ood import check_ood_prior, precisions
-from sklearn_reject.curves._origin_samples import gather_samples
+from sklearn_reject.curves._origins import gather_samples
 
 # With two scores and more samples, rates are taken on an even grid of so many steps.
 _FINEST = 10_000

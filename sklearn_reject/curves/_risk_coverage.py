@@ -7,7 +7,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._validation import check_number
 from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_by_score
-from sklearn_reject.curves._origin_samples import gather_samples
+from sklearn_reject.curves._origins import gather_samples
 
 
 def risk_coverage_curve(

@@ -5,8 +5,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
-from sklearn_reject.decoding._groups import number_groups
-from sklearn_reject.decoding._indicators import as_flags, one_hot, show_odd
+from sklearn_reject.decoding._items import as_flags, number_groups, one_hot, show_odd
 
 
 def count_sets(y_true, y_pred, *, groups=None, pos_label=1, labels=None):

@@ -1,12 +1,18 @@
-"""The threshold that has the least loss on data: empirical utility maximisation."""
+"""The best threshold on probabilities for a set loss."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sklearn_reject.decoding._bounds import check_bounds
-from sklearn_reject.decoding._groups import number_sets
-from sklearn_reject.decoding._indicators import check_indicators
-from sklearn_reject.decoding._probabilities import check_probabilities
-from sklearn_reject.decoding._threshold_cuts import cut_one_set, cut_sets
+import numpy as np
+
+from sklearn_reject.curves._groups import starts_of_ties
+from sklearn_reject.decoding._items import (
+    check_bounds,
+    check_indicators,
+    check_probabilities,
+    number_sets,
+)
 from sklearn_reject.losses import check_set_loss
 
 
@@ -135,3 +141,310 @@ def _check_items(y, eta, groups):
     y = check_indicators(y, eta.shape)
     sets, sizes = number_sets(eta.shape, groups)
     return y.ravel(), eta.ravel(), sets, sizes
+
+
+# Cuts whose losses are evaluated at once, few enough to stay in the cache.
+_BLOCK = 2**14
+
+
+class Cuts(NamedTuple):
+    """What each threshold costs; cut i predicts the items of the first i values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Distinct probabilities, decreasing.
+
+    losses : ndarray of shape (n_values + 1,)
+        Loss of each cut, lower is better, in any units.
+
+    slack : float
+        What equal losses may differ by, in these units.
+
+    moved : ndarray of shape (n_values + 1,) or int
+        Number of items that the bounds add to the cut, or take from it.
+
+    mean_loss : callable
+        Returns the mean loss over the sets of a cut, in units of the loss.
+    """
+
+    values: np.ndarray
+    losses: np.ndarray
+    slack: float
+    moved: np.ndarray
+    mean_loss: Callable
+
+    def best(self):
+        """Return the number of the best cut."""
+        rows = np.flatnonzero(self.losses <= self.losses.min() + self.slack)
+        moved = np.broadcast_to(self.moved, self.losses.shape)[rows]
+        return int(rows[np.argmin(moved)])
+
+    def threshold(self, cut):
+        """Return the threshold that makes a cut."""
+        if cut == 0:
+            return float("inf")
+        if cut == len(self.values):
+            return 0.0
+        low, high = self.values[cut], self.values[cut - 1]
+        middle = low + (high - low) / 2
+        # Between neighbouring floats the middle is one of the two.
+        return float(middle if middle > low else high)
+
+
+def cut_one_set(y, eta, loss, bounds):
+    """Return the cuts of one set.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_items,), dtype bool
+        Whether each item is positive.
+
+    eta : ndarray of shape (n_items,), dtype float64
+        Probabilities in [0, 1].
+
+    loss : SetLoss
+        The loss.
+
+    bounds : tuple of two ints
+        Least and largest number of items to predict.
+
+    Returns
+    -------
+    cuts : Cuts
+        The cuts, their losses in units of the loss.
+    """
+    positive, sorted_eta = _sort_together(y, eta)
+    tp = np.append(0, np.cumsum(positive))
+    k = np.append(0, ends_of_ties(sorted_eta))
+    values = sorted_eta[k[1:] - 1]
+    tp, n_positive = tp[k], tp[-1]
+    moved = 0
+    if bounds[0] > 0 or bounds[1] < len(y):
+        for bound, outside in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
+            tp[outside] = _count_in_top(bound, y, eta, sorted_eta)
+        moved = np.abs(k - np.clip(k, *bounds))
+        k = np.clip(k, *bounds)
+    losses = _evaluate(loss, tp, k, n_positive, len(y))
+    # Losses of up to one are made of numbers of about one, such as 1 - F.
+    slack = ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
+    return Cuts(values, losses, slack, moved, losses.__getitem__)
+
+
+def cut_sets(y, eta, sets, loss, bounds):
+    """Return the cuts of several sets.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_items,), dtype bool
+        Whether each item is positive.
+
+    eta : ndarray of shape (n_items,), dtype float64
+        Probabilities in [0, 1].
+
+    sets : ndarray of shape (n_items,), dtype int
+        Number of the set of each item, none without items.
+
+    loss : SetLoss
+        The loss.
+
+    bounds : tuple of int and ndarray of shape (n_sets,)
+        Least and largest number of items to predict in each set.
+
+    Returns
+    -------
+    cuts : Cuts
+        The cuts. Their losses are sums over the sets, less a constant, in tiny units.
+    """
+    table = PrefixTable(y, eta, sets, bounds)
+    tp, n_positive = table.tp, table.n_positive[table.set_of]
+    losses = _evaluate(loss, tp, table.k, n_positive, table.sizes[table.set_of])
+    totals, slack = sum_exactly(table, losses)
+
+    def mean_loss(cut):
+        return losses[table.entries_at(cut)].mean()
+
+    return Cuts(
+        table.values, totals, slack, table.sum_over_sets(table.moved), mean_loss
+    )
+
+
+def _sort_together(y, eta):
+    """Return labels and probabilities by decreasing probability.
+
+    One sort of integers is several times faster than the sort of indices and two
+    gathers. The bits of floats that are not negative are in the order of the floats,
+    and the first of them, the sign, makes room for the label.
+    """
+    bits = (eta + 0.0).view(np.uint64)  # there is no minus zero any more
+    bits <<= np.uint64(1)
+    bits |= y
+    bits.sort()
+    bits = bits[::-1]
+    return bits & np.uint64(1), (bits >> np.uint64(1)).view(np.float64)
+
+
+def _count_in_top(k, y, eta, sorted_eta):
+    """Return how many of the k most probable items are positive, first come first."""
+    if k == 0:
+        return 0
+    above = eta > sorted_eta[k - 1]
+    tied = np.flatnonzero(eta == sorted_eta[k - 1])[: k - np.count_nonzero(above)]
+    return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
+
+
+def _evaluate(loss, tp, k, n_positive, n_items):
+    """Return the losses of k predicted items each, block by block."""
+    losses = np.empty(len(k))
+    for start in range(0, len(k), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        hits, predicted = tp[part], k[part]
+        positive, items = _take(n_positive, part), _take(n_items, part)
+        fp, fn = predicted - hits, positive - hits
+        losses[part] = loss(hits, fp, fn, items - positive - fp)
+    return losses
+
+
+def _take(values, part):
+    return values[part] if np.ndim(values) else values
+
+
+class PrefixTable:
+    """An entry for each set and each number of its most probable items.
+
+    Entries come set after set, each from no item to all. Cut i is the threshold that
+    the items of the first i distinct probabilities reach.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_items,), dtype bool
+        Whether each item is positive.
+
+    eta : ndarray of shape (n_items,), dtype float64
+        Probabilities.
+
+    sets : ndarray of shape (n_items,), dtype int
+        Number of the set of each item, none without items.
+
+    bounds : tuple of int and ndarray of shape (n_sets,)
+        Least and largest number of items to predict in each set.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_values,)
+        Distinct probabilities, decreasing.
+
+    sizes, n_positive, first : ndarray of shape (n_sets,)
+        Numbers of items and of positive ones in each set, and its first entry.
+
+    set_of, k, tp, moved : ndarray of shape (n_entries,)
+        Set of each entry, number of items that are predicted, number of true positives
+        among them, and number of items that the bounds add or take.
+    """
+
+    def __init__(self, y, eta, sets, bounds):
+        order = np.argsort(-eta, kind="stable")
+        self._sets = sets[order]
+        self._by_set = np.argsort(self._sets, kind="stable")
+        self._ends = np.append(0, ends_of_ties(eta[order]))
+        self.values = eta[order[self._ends[1:] - 1]]
+        self.sizes = np.bincount(sets)
+        self.first = np.cumsum(self.sizes + 1) - (self.sizes + 1)
+        self.set_of = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
+        k = np.arange(len(self.set_of)) - self.first[self.set_of]
+        self.k = np.clip(k, bounds[0], bounds[1][self.set_of])
+        self.moved = np.abs(k - self.k)
+        self._count_positives(y[order[self._by_set]])
+
+    def _count_positives(self, positive):
+        until = np.append(0, np.cumsum(positive))
+        start = self.first - np.arange(len(self.first))
+        self.n_positive = until[start + self.sizes] - until[start]
+        self.tp = until[start[self.set_of] + self.k] - until[start][self.set_of]
+
+    def sum_over_sets(self, values):
+        """Return the sum of integers over the sets at each cut.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_entries,), dtype int
+            Numbers of which no sum overflows.
+
+        Returns
+        -------
+        sums : ndarray of shape (n_values + 1,), dtype int
+            Exact, however many changes there are.
+        """
+        is_item = np.ones(len(values), dtype=bool)
+        is_item[self.first] = False
+        changes = np.empty(len(self._by_set), dtype=np.int64)
+        changes[self._by_set] = np.diff(values, prepend=0)[is_item]
+        return np.cumsum(np.append(values[self.first].sum(), changes))[self._ends]
+
+    def entries_at(self, cut):
+        """Return the entry of each set at a cut."""
+        reached = self._sets[: self._ends[cut]]
+        return self.first + np.bincount(reached, minlength=len(self.first))
+
+
+def ends_of_ties(sorted_values):
+    """Return how many values there are up to the end of each tie group."""
+    starts = np.flatnonzero(starts_of_ties(sorted_values))
+    return np.append(starts[1:], len(sorted_values))
+
+
+#: What rounding may add to a loss, relative to the numbers that it is made of.
+ROUNDING = 2.0**-52
+
+
+# Sums of integers stay below it.
+_BITS_OF_SUM = 62
+
+
+# Losses that reach further above the least sum are cut off.
+_WIDEST_RANGE = 2.0**16
+
+
+def sum_exactly(table, losses):
+    """Return the sum over the sets of the losses at each cut, less a constant.
+
+    Losses become whole numbers of a tiny unit, so that the sum after a million changes
+    is as exact as the first. The unit goes by what can occur at the best cut: a loss so
+    large that its cut cannot be the best may be any other such number.
+
+    Parameters
+    ----------
+    table : PrefixTable
+        The sets.
+
+    losses : ndarray of shape (n_entries,)
+        Loss of each entry.
+
+    Returns
+    -------
+    totals : ndarray of shape (n_values + 1,), dtype int
+        The sums, in units.
+
+    slack : int
+        What rounding may add to a sum, in units.
+    """
+    excess = losses - np.minimum.reduceat(losses, table.first)[table.set_of]
+    # Losses of up to one are made of numbers of about one, such as 1 - F.
+    rounded = min(1.0, np.abs(losses).max())
+    while True:
+        totals, exponent = _sum_in_units(table, excess)
+        least = excess[table.entries_at(totals.argmin())].sum()
+        cap = 2 * max(least, rounded)
+        if excess.max() <= _WIDEST_RANGE * cap:
+            break
+        excess = np.minimum(excess, cap)
+    error = 1 + ROUNDING * np.ldexp(max(excess.max(), rounded), exponent)
+    return totals, int(min(len(table.first) * np.ceil(error), 2.0**_BITS_OF_SUM))
+
+
+def _sum_in_units(table, values):
+    """Return the sums, and the power of two that a value was multiplied by."""
+    largest = int(np.frexp(values.max())[1])
+    exponent = _BITS_OF_SUM - len(table.first).bit_length() - largest
+    units = np.rint(np.ldexp(values, exponent)).astype(np.int64)
+    return table.sum_over_sets(units), exponent

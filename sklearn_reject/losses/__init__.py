@@ -4,13 +4,12 @@ A task loss is what it costs to predict one label when the truth is another. A s
 is what it costs to predict a set of items, and depends on the confusion matrix only.
 """
 
-from sklearn_reject.losses._check_set_loss import check_set_loss
-from sklearn_reject.losses._fractional_linear import FractionalLinearLoss
-from sklearn_reject.losses._named_set_losses import (
+from sklearn_reject.losses._named import (
     AMLoss,
     AUCLoss,
     BalancedAccuracyLoss,
     FBetaLoss,
+    FractionalLinearLoss,
     GMeanLoss,
     GTPPRLoss,
     HammingLoss,
@@ -18,6 +17,7 @@ from sklearn_reject.losses._named_set_losses import (
     JaccardLoss,
     PrecisionLoss,
     RecallLoss,
+    check_set_loss,
 )
 from sklearn_reject.losses._sele import sele_loss_and_gradient
 from sklearn_reject.losses._set_loss import CallableSetLoss, SetLoss

@@ -2,6 +2,7 @@
 
 import warnings
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from sklearn_reject._validation import check_number
 
 # Tables of so many items tell whether a loss falls where true positives are gained.
 _N_ITEMS_OF_CHECK = 10
+
 
 # Relative to the largest loss: what rounding may add to one.
 _ROUNDING = 1e-12
@@ -210,3 +212,88 @@ def falls_with_tp(loss):
     can_swap = (counts[:, 1] > 0) & (counts[:, 2] > 0)
     after = loss(*(counts[can_swap] + [1, -1, -1, 1]).T)
     return bool((after <= before[can_swap] + _ROUNDING * np.abs(before).max()).all())
+
+
+class Cells(NamedTuple):
+    """A number for each cell of the confusion matrix."""
+
+    tp: float = 0.0
+    fp: float = 0.0
+    fn: float = 0.0
+    tn: float = 0.0
+
+
+class Ratio(NamedTuple):
+    """A weighted sum of counts over a power of another one.
+
+    It is ``coefficient * numerator * factor / (denominator**power * k**size_power)``,
+    with k = tp + fp, each but `coefficient` and the powers a sum of the four counts
+    with these weights, and zero where the denominator or, for a positive
+    `size_power`, k is zero.
+
+    Parameters
+    ----------
+    coefficient : float
+        Of either sign.
+
+    numerator : Cells
+        Weights of the counts.
+
+    denominator : Cells
+        Weights of the counts, not negative.
+
+    factor : Cells, default=None
+        Weights of fn and tn only, for a numerator of tp and fp only. None is no factor.
+
+    power : float > 0, default=1.0
+        Power of the denominator.
+
+    size_power : float >= 0, default=0.0
+        Power of k.
+    """
+
+    coefficient: float
+    numerator: Cells
+    denominator: Cells
+    factor: Cells | None = None
+    power: float = 1.0
+    size_power: float = 0.0
+
+
+class Absence(NamedTuple):
+    """What the loss gains where no item is in certain cells.
+
+    It is ``constant + slope * k`` there, and zero elsewhere.
+
+    Parameters
+    ----------
+    cells : Cells
+        True for the cells that are empty.
+
+    constant, slope : float
+        Of either sign.
+    """
+
+    cells: Cells
+    constant: float
+    slope: float = 0.0
+
+
+class Expansion(NamedTuple):
+    """A set loss as ``constant`` plus the sum of its parts.
+
+    Parameters
+    ----------
+    constant : float
+        The part without counts.
+
+    ratios : tuple of Ratio
+        Ratios of counts.
+
+    absences : tuple of Absence, default=()
+        What is defined apart, mostly 0/0.
+    """
+
+    constant: float
+    ratios: tuple
+    absences: tuple = ()

@@ -19,11 +19,6 @@ from sklearn_reject.metrics._ood_risk import (
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
-from sklearn_reject.metrics._ood_scorers import (
-    neg_selective_risk_at_precision_recall_scorer,
-    neg_selective_risk_at_tpr_fpr_scorer,
-    oscr_scorer,
-)
 from sklearn_reject.metrics._plot.expected_loss import ExpectedLossDisplay
 from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
 from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
@@ -44,10 +39,13 @@ from sklearn_reject.metrics._scorers import (
     make_selective_scorer,
     neg_augrc_scorer,
     neg_aurc_scorer,
+    neg_selective_risk_at_precision_recall_scorer,
+    neg_selective_risk_at_tpr_fpr_scorer,
+    neg_set_loss_scorer,
+    oscr_scorer,
     selective_accuracy_scorer,
 )
 from sklearn_reject.metrics._set_loss import set_loss
-from sklearn_reject.metrics._set_scorers import neg_set_loss_scorer
 
 __all__ = [
     "ExpectedLossDisplay",

@@ -8,7 +8,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_reject import curves
 from sklearn_reject._validation import check_number
 from sklearn_reject.curves._ood import undefined_without_ood
-from sklearn_reject.metrics._ood_samples import origins_and_losses, score_columns
+from sklearn_reject.metrics._ood import origins_and_losses, score_columns
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,

@@ -1,8 +1,8 @@
 """Counts of true against false positives, from labels of which some are missing."""
 
 from sklearn_reject import curves
+from sklearn_reject._labels._ratings import rate
 from sklearn_reject._validation import check_same_length, check_vector
-from sklearn_reject.metrics._ratings import rate
 
 
 def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight=None):

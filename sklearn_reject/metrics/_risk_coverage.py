@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn_reject import curves
 from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.losses import check_loss
-from sklearn_reject.metrics._ood_samples import origins_and_losses, score_columns
+from sklearn_reject.metrics._ood import origins_and_losses, score_columns
 
 
 def risk_coverage_curve(

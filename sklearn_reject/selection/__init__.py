@@ -1,25 +1,24 @@
 """Rejection rules, solved from arrays of scores and losses."""
 
-from sklearn_reject._infeasible import InfeasibleTargetError
-from sklearn_reject.selection._certificate import Certificate
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,
 )
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
+from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
     likelihood_ratio_rule,
 )
-from sklearn_reject.selection._rule import RejectionRule, chow_rule
+from sklearn_reject.selection._rule import Certificate, RejectionRule, chow_rule
 from sklearn_reject.selection._solve import (
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
 )
-from sklearn_reject.selection._tune_double import tune_double_score
-from sklearn_reject.selection._tune_single import tune_single_score
+from sklearn_reject.selection._two_scores import tune_double_score
 
 __all__ = [
     "Certificate",

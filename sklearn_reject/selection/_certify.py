@@ -1,48 +1,117 @@
-"""Thresholds whose risk or coverage holds for the population with high probability.
+"""Rules whose target holds for the population with high probability."""
 
-Why testing at ranks is valid for a risk that may rise and fall: with noise, the risk R
-of what a threshold accepts is continuous in the threshold. So R equals the target lam
-where it crosses it, and the mean loss between two crossings is lam exactly. Given how
-many samples fall between each two crossings, it is settled which ranks accept a
-population with R > lam, and each of these accepts independent samples of mean lam or
-more. Given the counts, then, these are so many fixed true hypotheses with valid
-p-values, as every search but the bisection needs. Without noise the risk jumps over the
-target, which makes such stretches worse from their first group on. The argument is then
-complete for one start or a grid; for several starts, simulations support it.
-"""
-
+import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from numbers import Real
 
 import numpy as np
 from scipy.stats import beta, binom
 
-from sklearn_reject._infeasible import InfeasibleTargetError
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.selection._certificate import Certificate
-from sklearn_reject.selection._p_values import (
+from sklearn_reject.curves._groups import argsort_scores, running_sum, starts_of_ties
+from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection._bounds import (
     betting_p_value,
     binomial_p_values,
     fewest_to_pass,
     hoeffding_bentkus_p_values,
 )
-from sklearn_reject.selection._ranks import RankedSample
-from sklearn_reject.selection._search import (
-    count_bisections,
-    find_by_bisection,
-    find_by_bonferroni,
-    find_by_fixed_sequence,
-    grid_counts,
-    locate_counts,
-    start_counts,
-)
+from sklearn_reject.selection._rule import Certificate
+
+
+@dataclass(frozen=True, eq=False)
+class RankedSample:
+    """Samples by increasing score, ties in the order of noise.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,), dtype intp
+        Row of each rank.
+
+    scores : ndarray of shape (n_samples,)
+        Score of each rank, non-decreasing.
+
+    losses : ndarray of shape (n_samples,)
+        Loss of each rank.
+
+    noise : ndarray of shape (n_samples,)
+        Draws from [0, 1[ that break ties. NaN where the score occurs only once: such a
+        threshold is tested without noise, so that nothing is random without ties.
+    """
+
+    order: np.ndarray
+    scores: np.ndarray
+    losses: np.ndarray
+    noise: np.ndarray
+
+    def __len__(self):
+        return len(self.scores)
+
+    @cached_property
+    def loss_sums(self):
+        """Loss of the first 0, 1, ... samples, ndarray of shape (n_samples + 1,)."""
+        return np.append(0.0, running_sum(self.losses))
+
+    def accepted_counts(self, randomize):
+        """Return how many samples each threshold accepts, increasing up to all.
+
+        A threshold is a sample, and accepts what is strictly before it. Without noise
+        only the first of each tie group is one. The last threshold accepts everything.
+        """
+        if randomize:
+            return np.arange(len(self) + 1)
+        return np.append(np.flatnonzero(starts_of_ties(self.scores)), len(self))
+
+    def shuffled(self, random_state):
+        """Return the ranks and losses in random order.
+
+        The order of the rows would do as well if they were always drawn one by one, but
+        some samples come sorted.
+        """
+        ranks = random_state.permutation(len(self))
+        return ranks, self.losses[ranks]
+
+
+def rank_samples(scores, losses, noise=None):
+    """Sort samples by score and noise.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Finite scores.
+
+    losses : ndarray of shape (n_samples,)
+        Finite losses.
+
+    noise : ndarray of shape (n_samples,), default=None
+        What breaks ties. None leaves them as they come.
+
+    Returns
+    -------
+    ranked : RankedSample
+        The sample.
+    """
+    order, ranked_scores = argsort_scores(scores)
+    is_start = starts_of_ties(ranked_scores)
+    if noise is None or is_start.all():
+        no_noise = np.full(len(scores), np.nan)
+        return RankedSample(order, ranked_scores, losses[order], no_noise)
+    order = order[np.lexsort((noise[order], np.cumsum(is_start)))]
+    is_single = is_start & np.append(is_start[1:], True)
+    noise = np.where(is_single, np.nan, noise[order])
+    return RankedSample(order, ranked_scores, losses[order], noise)
+
 
 BOUNDS = ("auto", "binomial", "hoeffding_bentkus", "betting")
+
+
 SEARCHES = ("fixed_sequence", "bonferroni", "sgr")
+
 
 # Thresholds of a sequence of bets. Twice as many cover .0015 more of 1e5 samples.
 _N_BETS = 200
+
 
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
 _N_HALVINGS = 12
@@ -326,3 +395,163 @@ def certify_coverage(n_samples, coverage, *, confidence):
         min(rank, n_samples),
         float(p_value),
     )
+
+
+# Where the fixed sequences start, as shares of the sample, and their shares of delta.
+# A risk with a floor or a bump is over the target at low coverage for a while, and a
+# start beyond must do with its own share. The first has most as most risks increase.
+_STARTS = (0.1, 0.25, 0.5, 0.75)
+
+
+_WEIGHTS = (0.4, 0.2, 0.2, 0.2)
+
+
+# In multiples of fewest_to_pass, where a single error already ends the sequence. More
+# than twice leaves a small sample with no start but the whole of it.
+_FIRST_START = 2
+
+
+_GRID_SIZE = 100
+
+
+def find_by_fixed_sequence(p_values, counts, delta, fewest):
+    """Test thresholds one after the other, from several starts (Wiens' fallback).
+
+    Each start brings its share of `delta`, on top of the running level if every
+    threshold since the last start has passed. A failure sets the level to zero until
+    the next start.
+
+    Parameters
+    ----------
+    p_values : callable
+        Maps numbers of accepted samples to p-values.
+
+    counts : ndarray of shape (n_thresholds,), dtype int
+        Number of samples that each threshold accepts, increasing.
+
+    delta : float
+        Chance of an error that is allowed.
+
+    fewest : int
+        Number of samples below which no test passes.
+
+    Returns
+    -------
+    n_accepted : int or None
+        The largest number of samples at a threshold that passed, None if none did.
+    """
+    starts = locate_counts(counts, start_counts(counts[-1], fewest))
+    ends = np.append(starts[1:], len(counts))
+    level, last = 0.0, None
+    for start, end, weight in zip(starts, ends, _WEIGHTS, strict=True):
+        level += weight * delta
+        passes = _count_passes(p_values, counts[start:end], level)
+        if passes:
+            last = int(counts[start + passes - 1])
+        if passes < end - start:
+            level = 0.0
+    return last
+
+
+def start_counts(n_samples, fewest):
+    """Return how many samples are accepted where each sequence starts."""
+    shares = np.ceil(np.multiply(_STARTS, n_samples)).astype(int)
+    return np.minimum(np.maximum(shares, _FIRST_START * fewest), n_samples)
+
+
+def locate_counts(counts, wanted):
+    """Return the threshold at each wanted number of samples, or the last one before.
+
+    With ties it is the group that the next sample belongs to: given which one that is,
+    the samples below it are independent. Those below the first group with enough of
+    them are not, as their number decides which group that is.
+    """
+    return np.searchsorted(counts, wanted, side="right") - 1
+
+
+def _count_passes(p_values, counts, level):
+    """Return how many thresholds pass before the first that does not."""
+    done, size = 0, 16
+    while done < len(counts):
+        passed = p_values(counts[done : done + size]) <= level
+        if not passed.all():
+            return done + int(np.argmin(passed))
+        # P-values beyond the first failure are wasted, so start with few of them.
+        done, size = done + len(passed), 2 * size
+    return done
+
+
+def find_by_bonferroni(p_values, counts, delta):
+    """Test thresholds on a grid, each at an equal share of `delta`.
+
+    Parameters
+    ----------
+    p_values : callable
+        Maps numbers of accepted samples to p-values.
+
+    counts : ndarray of shape (n_thresholds,), dtype int
+        Number of samples that each threshold accepts, increasing.
+
+    delta : float
+        Chance of an error that is allowed.
+
+    Returns
+    -------
+    n_accepted : int or None
+        The largest number of samples at a threshold that passed, None if none did.
+    """
+    grid = grid_counts(counts[-1])
+    tested = counts[locate_counts(counts, grid)]
+    passed = np.flatnonzero(p_values(tested) <= delta / len(grid))
+    return int(tested[passed[-1]]) if passed.size else None
+
+
+def grid_counts(n_samples, size=_GRID_SIZE):
+    """Return numbers of samples spread evenly from few to all."""
+    return np.unique(-(-np.arange(1, size + 1) * n_samples // size))
+
+
+def find_by_bisection(p_values, counts, delta):
+    """Bisect the sample (selection with guaranteed risk).
+
+    Its guarantee needs a selective risk that, once over the target, stays over it at
+    larger coverage: then the tests of true hypotheses follow from the scores alone.
+
+    Parameters
+    ----------
+    p_values : callable
+        Maps numbers of accepted samples to p-values.
+
+    counts : ndarray of shape (n_thresholds,), dtype int
+        Number of samples that each threshold accepts, increasing.
+
+    delta : float
+        Chance of an error that is allowed.
+
+    Returns
+    -------
+    n_accepted : int or None
+        The largest number of samples at a threshold that passed, None if none did.
+
+    References
+    ----------
+    Geifman, El-Yaniv, "Selective classification for deep neural networks", NeurIPS
+    2017.
+    """
+    n_steps = count_bisections(counts[-1])
+    low, high = 0, int(counts[-1])
+    for _ in range(n_steps):
+        if low == high:
+            break
+        middle = (low + high + 1) // 2
+        tested = counts[locate_counts(counts, [middle])]
+        if p_values(tested)[0] <= delta / n_steps:
+            low = middle
+        else:
+            high = middle - 1
+    return int(counts[locate_counts(counts, low)]) or None
+
+
+def count_bisections(n_samples):
+    """Return the number of tests of a bisection."""
+    return max(1, math.ceil(math.log2(n_samples)))

@@ -15,29 +15,28 @@ from scipy.optimize import brentq
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
-from sklearn_reject._infeasible import (
-    InfeasibleTargetError,
-    round_down,
-    round_up,
-)
 from sklearn_reject._validation import check_option
 from sklearn_reject.curves._origins import check_origin_samples
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
+from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._ood_model import (
     MODEL_PARAMETERS,
     BoundedModel,
     check_model,
 )
-from sklearn_reject.selection._p_values import hoeffding_bentkus_p_values
 
 # Chance that the FPR is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
 
+
 # By how much, relatively, an attainable rate is reported on the safe side.
 _SLACK = 1e-9
 
+
 # Accuracy of a bound on the risk that has to be searched.
 _TINY = 1e-12
+
 
 _RISK_BOUNDS = ("auto", "binomial", "hoeffding_bentkus")
 

@@ -10,11 +10,10 @@ from sklearn_reject._validation import (
     check_same_length,
     check_vector,
 )
-from sklearn_reject.curves._directions import combine
 from sklearn_reject.curves._ood import check_ood_prior
-from sklearn_reject.curves._origins import check_origin_samples
-from sklearn_reject.selection._certificate import Certificate
+from sklearn_reject.curves._origins import check_origin_samples, combine
 from sklearn_reject.selection._ood_model import check_costs
+from sklearn_reject.selection._rule import Certificate
 
 _NAN = float("nan")
 

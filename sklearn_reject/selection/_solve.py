@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
-from sklearn_reject._infeasible import InfeasibleTargetError
 from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.curves import group_by_score
 from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_validated
@@ -14,6 +13,7 @@ from sklearn_reject.curves._risk_coverage import (
     share_reaching_coverage,
     share_within_risk,
 )
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._certify import (
     BOUNDS,
     SEARCHES,
@@ -21,8 +21,8 @@ from sklearn_reject.selection._certify import (
     certify_risk,
     check_confidence,
     choose_bound,
+    rank_samples,
 )
-from sklearn_reject.selection._ranks import rank_samples
 from sklearn_reject.selection._rule import RejectionRule
 
 

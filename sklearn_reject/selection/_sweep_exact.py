@@ -1,29 +1,30 @@
-"""The best threshold of the best of all directions.
-
-An arc of directions is cut in halves until few pivots are left at which a rule may end
-that is as good as the best one known, or few points pass them. Then each of these is
-looked at.
-"""
+"""The best threshold of all directions."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject.selection._best_cut import Cut, may_match
-from sklearn_reject.selection._pivots import find_pivot_cut
-from sklearn_reject.selection._sweep_grid import search_direction
-from sklearn_reject.selection._turning import make_order
+from sklearn_reject.selection._one_score import Cut, find_best_cut, may_match
+from sklearn_reject.selection._sweep_grid import (
+    RESOLUTION,
+    find_window,
+    search_direction,
+)
 
 # What a pivot costs beside the points that pass it, in points.
 _PIVOT = 1000
 
+
 # What sorting for an arc costs a sample, in points that pass a pivot.
 _ORDER = 16
 
+
 # Where so many do not help, many rules are as good as the best one known.
 _MOST_NARROWINGS = 20
+
 
 # Parts of each arc, before any is cut in halves.
 _N_PARTS = 4
@@ -182,3 +183,245 @@ def _try(plane, weights, known, problem, randomize):
     cut = search_direction(plane, weights, problem, known.cut, randomize)
     solution = Solution(cut, weights)
     return solution if solution.beats(known, problem) else known
+
+
+# Points that overtake more others than all but this share of them are looked at by each
+# pivot, so that few outliers do not make each pivot look at many points.
+_FAR = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class TurningOrder:
+    """Points with scores s(c) = fixed - c * turning for slopes c between two.
+
+    The points are in the order of s right above the lower slope.
+
+    Attributes
+    ----------
+    fixed, turning : ndarray of shape (n_points,)
+        Coordinates, all pairs different.
+
+    sums : ndarray of shape (3, n_points)
+        ID weight, OOD weight and loss of each point.
+
+    always : ndarray of shape (3, 1)
+        The same sums over what is accepted in any case.
+
+    low, high : float
+        The slopes.
+
+    last_ranks : ndarray of shape (n_points,), dtype intp
+        Rank of each point right below the upper slope.
+    """
+
+    fixed: np.ndarray
+    turning: np.ndarray
+    sums: np.ndarray
+    always: np.ndarray
+    low: float
+    high: float
+    last_ranks: np.ndarray
+
+    def __len__(self):
+        return len(self.fixed)
+
+    @cached_property
+    def ranks(self):
+        """Ranks right above the lower slope."""
+        return np.arange(len(self))
+
+    @cached_property
+    def before(self):
+        """Sums over what is below each point at the lower slope."""
+        return np.cumsum(self.sums, axis=1) - self.sums + self.always
+
+    @cached_property
+    def _moves(self):
+        return np.abs(self.last_ranks - self.ranks)
+
+    @cached_property
+    def _usual_move(self):
+        kept = len(self) - 1 - int(_FAR * len(self))
+        return int(np.partition(self._moves, kept)[kept])
+
+    @cached_property
+    def far(self):
+        """Points that pass others from farther away than `reach` says."""
+        return np.flatnonzero(self._moves > self._usual_move)
+
+    @cached_property
+    def reach(self):
+        """How far away in the order points may be that pass each point."""
+        return self._moves + self._usual_move
+
+    def boxes(self):
+        """Return most ID weight, least OOD weight and least loss up to each point.
+
+        Those that are on the same side of it at both slopes are so in between.
+        """
+        first = np.minimum(self.ranks, self.last_ranks)
+        last = np.maximum(self.ranks, self.last_ranks)
+        most = np.cumsum(np.bincount(first, self.sums[0], len(self)))[last]
+        least = [
+            np.append(0.0, np.cumsum(np.bincount(last, part, len(self))))[first]
+            for part in self.sums[1:]
+        ]
+        return [a + s for a, s in zip(self.always[:, 0], [most, *least], strict=True)]
+
+
+def make_order(plane, arc, problem, cut):
+    """Return the order of the points at which good rules may end, and of those near.
+
+    Parameters
+    ----------
+    plane : Plane
+        The sample.
+
+    arc : Arc
+        The directions.
+
+    problem : OODProblem
+        What to minimise.
+
+    cut : Cut or None
+        The best that is known.
+
+    Returns
+    -------
+    order : TurningOrder or None
+        Samples of equal scores as one point, without those that all good rules accept
+        or reject. None if there is no rule as good as the one known.
+    """
+    corners = [arc.coordinates(r, g) for r, g in plane.all_corners()]
+    # Turned around the middle of the samples, they move as little as can be.
+    centre = np.median(corners[0][1])
+    window = find_window(plane, _ranges(corners, arc, centre), problem, cut)
+    if window is None:
+        return None
+    rows = plane.rows_of(np.flatnonzero(window.around))
+    fixed, turning = arc.coordinates(plane.risk[rows], plane.novelty[rows])
+    ends = [fixed - slope * (turning - centre) for slope in (arc.low, arc.high)]
+    is_below = np.maximum(*ends) < window.low
+    near = np.flatnonzero(~is_below & (np.minimum(*ends) < window.high))
+    if not len(near):
+        return None  # what such a threshold accepts, a lower one does
+    always = plane.sum_up(window.below, rows[is_below])
+    sums = np.array(plane.sums_of(rows[near]))
+    fixed, turning = fixed[near], turning[near]
+    return _sort(fixed, turning, sums, [end[near] for end in ends], always, arc)
+
+
+def _ranges(corners, arc, centre):
+    """Return lower and upper bounds of the scores in each cell along an arc."""
+    ends = [
+        fixed - slope * (turning - centre)
+        for fixed, turning in corners
+        for slope in (arc.low, arc.high)
+    ]
+    return np.minimum.reduce(ends), np.maximum.reduce(ends)
+
+
+def _sort(fixed, turning, sums, ends, always, arc):
+    # Right above the lower slope, of equal scores that which falls faster is lower.
+    order = np.lexsort((fixed, -turning, ends[0]))
+    fixed, turning = fixed[order], turning[order]
+    is_start = np.ones(len(order), dtype=bool)
+    is_start[1:] = (fixed[1:] != fixed[:-1]) | (turning[1:] != turning[:-1])
+    starts = np.flatnonzero(is_start)
+    fixed, turning, last = fixed[starts], turning[starts], ends[1][order[starts]]
+    last_ranks = np.empty(len(starts), np.intp)
+    last_ranks[np.lexsort((fixed, turning, last))] = np.arange(len(starts))
+    return TurningOrder(
+        fixed,
+        turning,
+        np.add.reduceat(sums[:, order], starts, axis=1),
+        np.reshape(always, (3, 1)),
+        arc.low,
+        arc.high,
+        last_ranks,
+    )
+
+
+def find_pivot_cut(order, pivot, problem, cut, randomize):
+    """Return the best cut at a pivot and its slope, None if it is worse than known.
+
+    Parameters
+    ----------
+    order : TurningOrder
+        The points.
+
+    pivot : int
+        Where the rule ends.
+
+    problem : OODProblem
+        What to minimise.
+
+    cut : Cut or None
+        The best that is known.
+
+    randomize : bool
+        Whether a share of the pivot may be accepted.
+
+    Returns
+    -------
+    cut, slope : tuple of a Cut and a float, or None
+        The cut, and a slope in the middle of those at which it is possible.
+    """
+    slopes, added = _passing(order, pivot)
+    below = np.empty((3, len(slopes) + 1))
+    below[:, 0] = order.before[:, pivot]
+    np.cumsum(added, axis=1, out=below[:, 1:])
+    below[:, 1:] += below[:, :1]
+    own = order.sums[:, pivot]
+    worthwhile = may_match(cut, problem, below[0] + own[0], below[1], below[2])
+    states = np.flatnonzero(worthwhile)
+    if not len(states):
+        return None
+    edges = np.concatenate([[order.low], slopes, [order.high]])
+    states = states[_are_apart(edges, states)]
+    after = [b[states] + o for b, o in zip(below, own, strict=True)]
+    found = find_best_cut(problem, after, own, randomize)
+    if found is None:
+        return None
+    state = states[found.index]
+    return found, float(edges[state] + edges[state + 1]) / 2
+
+
+def _passing(order, pivot):
+    """Return when points pass a pivot, and what that adds to what is below it.
+
+    Returns
+    -------
+    slopes : ndarray of shape (n_passing,)
+        Increasing slopes.
+
+    added : ndarray of shape (3, n_passing)
+        Sums of each point, negative where it leaves.
+    """
+    rows = _rows_near(order, pivot)
+    run = order.turning[rows] - order.turning[pivot]
+    rise = order.fixed[rows] - order.fixed[pivot]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slopes = rise / run
+    # From above come those whose score falls faster than that of the pivot.
+    passes = (slopes < order.high) & np.where(rows < pivot, run < 0, run > 0)
+    moving = np.flatnonzero(passes)
+    moving = moving[np.argsort(slopes[moving])]
+    added = order.sums[:, rows[moving]] * np.sign(run[moving])
+    return np.maximum(slopes[moving], order.low), added
+
+
+def _rows_near(order, pivot):
+    """Return the points that may pass, and the pivot itself."""
+    reach = order.reach[pivot]
+    first, last = max(0, pivot - reach), min(pivot + reach + 1, len(order))
+    rows, far = order.ranks[first:last], order.far
+    outside = far[(far < first) | (far >= last)]
+    return np.append(rows, outside) if len(outside) else rows
+
+
+def _are_apart(edges, states):
+    """Tell between which slopes there are directions, but for rounding."""
+    low, high = edges[states], edges[states + 1]
+    size = np.maximum(np.abs(low), np.abs(high))
+    return high - low > RESOLUTION * size

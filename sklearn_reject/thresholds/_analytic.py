@@ -3,16 +3,20 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from sklearn_reject.thresholds._families import check_family
-from sklearn_reject.thresholds._normalize import normalize_scores
-from sklearn_reject.thresholds._only_path import only_path
-from sklearn_reject.thresholds._positions import path_of_positions
+from sklearn_reject._validation import check_option
+from sklearn_reject.thresholds._documents import normalize_scores
+from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
 
 # Levels of scores that the search tells apart; the path that it ends with is exact.
 _MOST_LEVELS = 2048
 
+
 _N_STARTS = 3
+
+
 _FIRST_STEP = 1.0
+
+
 _EVALUATIONS_PER_PARAMETER = 100
 
 
@@ -36,7 +40,7 @@ def analytic_path(documents, *, family="log_odds"):
         "power" is (x, x^p_2, .., x^p_N), the family of the paper. In "log_odds" the
         log-odds of each threshold are an affine function of the first one's, which
         follows the best paths more closely. Objects are described at
-        :func:`~sklearn_reject.thresholds._families.check_family`.
+        :func:`~sklearn_reject.thresholds._analytic.check_family`.
 
     Returns
     -------
@@ -137,3 +141,256 @@ def _find_levels(u):
         levels = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS
         cells[known] = (u[known] * _MOST_LEVELS).astype(np.intp)
     return levels, cells
+
+
+# Exponents beyond e^40 differ from one classifier alone by rounding only.
+_LARGEST_LOG = 40.0
+
+
+# Where one classifier overrules another whatever the scores: starts of the search, so
+# that it hardly ends below a single classifier.
+_ONE_ALONE = 40.0
+
+
+# Dense near both ends, where the rare documents are that all classifiers agree on.
+_KNOTS = (1 - np.cos(np.linspace(0, np.pi, 4097))) / 2
+
+
+class PowerFamily:
+    """The family of RZMR20, eq. 2: (x, x^p_2, .., x^p_N) for x in [0, 1].
+
+    The parameters are the logarithms of the exponents.
+    """
+
+    def starts(self, n_classifiers):
+        """Return parameters to start from, shape (n_starts, n_parameters)."""
+        options = [0.0, -1, 1, -3, 3, -_ONE_ALONE, _ONE_ALONE]
+        return _same_or_one(n_classifiers, np.array(options)[:, np.newaxis])
+
+    def enter(self, u, parameters):
+        """Return where documents enter the path, on a scale that rises with x.
+
+        Parameters
+        ----------
+        u : ndarray of shape (n, n_classifiers)
+            Normalised scores in ]0, 1[.
+
+        parameters : ndarray of shape (n_parameters,)
+            Logarithms of the exponents.
+
+        Returns
+        -------
+        positions : ndarray of shape (n, n_classifiers)
+            Logarithm of the x at which each normalised score equals its threshold.
+        """
+        return np.log(u) / _exponentials(parameters)
+
+
+class LogOddsFamily:
+    """The log-odds of each threshold are an increasing affine function of the first's.
+
+    Two parameters a classifier from the second on: offsets, then logarithms of slopes.
+    It holds the paths that move one classifier only as limits, whichever it is, and
+    the inverse of each of its maps.
+    """
+
+    def starts(self, n_classifiers):
+        """Return parameters to start from, shape (n_starts, n_parameters)."""
+        offsets, slopes = np.meshgrid([0, -1.5, 1.5], [0, -1.5, 1.5])
+        pairs = np.column_stack([offsets.ravel(), slopes.ravel()])
+        return _same_or_one(
+            n_classifiers, np.vstack([pairs, [[-_ONE_ALONE, 0], [_ONE_ALONE, 0]]])
+        )
+
+    def enter(self, u, parameters):
+        """Return where documents enter the path, as log-odds of x.
+
+        Parameters
+        ----------
+        u : ndarray of shape (n, n_classifiers)
+            Normalised scores in ]0, 1[.
+
+        parameters : ndarray of shape (n_parameters,)
+            Offsets, and logarithms of slopes.
+
+        Returns
+        -------
+        positions : ndarray of shape (n, n_classifiers)
+            Log-odds of the x at which each normalised score equals its threshold.
+        """
+        offsets, slopes = np.split(parameters, 2)
+        return np.log(u / (1 - u)) * _exponentials(slopes) + np.append(0.0, offsets)
+
+
+class _InvertedFamily:
+    """A family of the user's, which gives thresholds and not where one enters."""
+
+    def __init__(self, family):
+        self.family = family
+
+    def starts(self, n_classifiers):
+        starts = np.asarray(self.family.starts(n_classifiers), dtype=np.float64)
+        if starts.ndim != 2 or 0 in starts.shape or not np.isfinite(starts).all():
+            raise ValueError(
+                "family.starts(n_classifiers) must return a finite matrix, one row of "
+                f"parameters a start, got an array of shape {starts.shape}."
+            )
+        return starts
+
+    def enter(self, u, parameters):
+        thresholds = self._thresholds(u.shape[1], parameters)
+        columns = zip(u.T, thresholds.T, strict=True)
+        return np.column_stack([np.interp(v, t, _KNOTS) for v, t in columns])
+
+    def _thresholds(self, n_classifiers, parameters):
+        thresholds = np.asarray(self.family.thresholds(_KNOTS, parameters), np.float64)
+        expected = (len(_KNOTS), n_classifiers)
+        if thresholds.shape != expected or not (np.diff(thresholds, axis=0) >= 0).all():
+            raise ValueError(
+                "family.thresholds(x, parameters) must return normalised thresholds "
+                f"that do not fall along x, of shape {expected} here, got shape "
+                f"{thresholds.shape} for parameters {np.asarray(parameters).tolist()}."
+            )
+        return thresholds
+
+
+def _same_or_one(n_classifiers, options):
+    """Return starts with the same option for all classifiers, or for one only."""
+    n_others = n_classifiers - 1
+    same = np.repeat(options, n_others, axis=1)
+    if n_others == 1:
+        return same
+    alone = options[1:, :, np.newaxis] * np.eye(n_others)[:, np.newaxis, np.newaxis]
+    return np.vstack([same, alone.reshape(-1, same.shape[1])])
+
+
+def _exponentials(parameters):
+    """Return a factor for each classifier, one for the first."""
+    clipped = np.clip(parameters, -_LARGEST_LOG, _LARGEST_LOG)
+    return np.exp(np.append(0.0, clipped))
+
+
+FAMILIES = {"log_odds": LogOddsFamily(), "power": PowerFamily()}
+
+
+def check_family(family):
+    """Return the family that a parameter names.
+
+    Parameters
+    ----------
+    family : {"log_odds", "power"} or object
+        An object needs two methods: ``starts(n_classifiers)`` returns a matrix of
+        parameters, one row for each start of the search, and ``thresholds(x,
+        parameters)`` the normalised thresholds of shape (len(x), n_classifiers) for a
+        rising vector x from 0 to 1. They must not fall along x.
+
+    Returns
+    -------
+    family : object
+        With the methods ``starts`` and ``enter``.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or the object lacks a method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.thresholds._analytic import check_family
+    >>> class Straight:
+    ...     def starts(self, n_classifiers):
+    ...         return np.ones((1, n_classifiers))
+    ...     def thresholds(self, x, parameters):
+    ...         return np.minimum(np.outer(x, np.exp(parameters)), 1.0)
+    >>> family = check_family(Straight())
+    >>> family.enter(np.array([[0.5, 0.5]]), np.log([1.0, 2.0])).round(3)
+    array([[0.5 , 0.25]])
+    """
+    if _has_methods(family):
+        return _InvertedFamily(family)
+    if not isinstance(family, str):
+        raise ValueError(
+            f"family must be one of {list(FAMILIES)}, or an object with the methods "
+            f"starts(n_classifiers) and thresholds(x, parameters), got {family!r}."
+        )
+    return FAMILIES[check_option(family, "family", tuple(FAMILIES))]
+
+
+def _has_methods(family):
+    methods = (getattr(family, name, None) for name in ("starts", "thresholds"))
+    return not isinstance(family, type) and all(map(callable, methods))
+
+
+def path_of_positions(documents, positions):
+    """Return the path on which each score is reached at a given position.
+
+    Parameters
+    ----------
+    documents : RatedDocuments
+        What counts.
+
+    positions : ndarray of shape (n_documents, n_classifiers)
+        How far along the path a threshold equals the score, on one scale for all
+        classifiers. Where it falls along the scores of a classifier, which only
+        rounding can make, it is raised. NaN for scores below the lowest threshold.
+
+    Returns
+    -------
+    path : ThresholdPath
+        All its finite thresholds are scores of documents. Its vertices are the cuts
+        before and after each position of a positive, and both ends; its curve is
+        straight between them, and its area is that of all cuts.
+    """
+    columns = zip(documents.scores.T, positions.T, strict=True)
+    tables = [_sort_column(*column) for column in columns]
+    entered = _entered(documents, tables)
+    cuts, fp, tp = _cut(documents, entered)
+    thresholds = np.column_stack([_thresholds_at(cuts, *table) for table in tables])
+    # Nothing is lost: the lowest cut predicts all documents, as these do.
+    thresholds[0] = documents.base
+    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
+
+
+def _sort_column(scores, positions):
+    """Return distinct scores in rising order, and their positions, none of which falls.
+
+    Scores without position are left out.
+    """
+    known = ~np.isnan(positions)
+    distinct, first = np.unique(scores[known], return_index=True)
+    return distinct, np.maximum.accumulate(positions[known][first])
+
+
+def _entered(documents, tables):
+    """Return the position up to which each document is predicted positive."""
+    reduce = np.maximum if documents.rule == "any" else np.minimum
+    entered = None
+    for scores, (distinct, positions) in zip(documents.scores.T, tables, strict=True):
+        # Index 0 is for scores below all that have a position.
+        index = np.searchsorted(distinct, scores, side="right")
+        column = np.append(-np.inf, positions)[index]
+        entered = column if entered is None else reduce(entered, column)
+    return entered
+
+
+def _cut(documents, entered):
+    """Return the positions where the curve turns, and the counts from there on.
+
+    Those are before and after each position of a positive, and the two ends.
+    """
+    distinct, group = np.unique(entered, return_inverse=True)
+    weight = documents.weight
+    codes = 2 * group + documents.is_positive
+    counts = np.bincount(codes, weight, minlength=2 * len(distinct)).reshape(-1, 2)
+    from_here = np.zeros((len(distinct) + 1, 2))
+    from_here[:-1] = np.cumsum(counts[::-1], axis=0)[::-1]
+    holds = np.flatnonzero(counts[:, 1] > 0)
+    kept = np.unique(np.concatenate([[0], holds, holds + 1, [len(distinct)]]))
+    fp, tp = from_here[kept].T
+    return np.append(distinct, np.inf)[kept], fp.copy(), tp.copy()
+
+
+def _thresholds_at(cuts, distinct, positions):
+    """Return the lowest score of a classifier at or above each position."""
+    return np.append(distinct, np.inf)[np.searchsorted(positions, cuts, side="left")]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._infeasible import InfeasibleTargetError
-from sklearn_reject.thresholds._interval import count_intervals
-from sklearn_reject.thresholds._rule import predict_positive
+from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.thresholds._documents import predict_positive
+from sklearn_reject.thresholds._point import count_intervals
 
 
 @dataclass(frozen=True, eq=False)

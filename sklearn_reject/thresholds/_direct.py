@@ -1,12 +1,13 @@
 """The best of all joint thresholds for a target, without a path."""
 
+from dataclasses import dataclass
 from functools import partial
+from itertools import combinations, cycle
 
-from sklearn_reject.thresholds._best_rectangle import gain
-from sklearn_reject.thresholds._candidates import make_candidates
-from sklearn_reject.thresholds._end_slopes import flattest_slope, steepest_slope
-from sklearn_reject.thresholds._maximize import maximize
-from sklearn_reject.thresholds._target import RELATIVE_TOLERANCE, check_attainable
+import numpy as np
+
+from sklearn_reject.thresholds._grid import count_reached
+from sklearn_reject.thresholds._point import RELATIVE_TOLERANCE, check_attainable
 
 
 def direct_point(documents, derivative, starts=()):
@@ -73,3 +74,562 @@ def _best_of(candidates, points, price):
     """Return the best point that predicts anything positive."""
     points = [point for point in points if candidates.predict(point).any()]
     return max(points, key=lambda point: gain(candidates.count(point), price))
+
+
+# Pairs of classifiers are improved from so many of the best points.
+_N_CLIMBS = 4
+
+
+def maximize(candidates, derivative, starts=()):
+    """Find the candidates that maximise TP - FP * derivative.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Thresholds and documents.
+
+    derivative : float > 0
+        What a false positive costs.
+
+    starts : iterable of ndarray of shape (n_classifiers,), default=()
+        Where the search is to start from, too.
+
+    Returns
+    -------
+    index : ndarray of shape (n_classifiers,)
+        Numbers of the thresholds: a global optimum for one or two classifiers, a local
+        one for more.
+    """
+    candidates = keep_reached(candidates)
+    alone = [_alone(candidates, k, derivative) for k in range(len(candidates))]
+    if len(candidates) == 1:
+        return alone[0]
+    # To predict nothing is one of the points of comparison.
+    points = [*alone, candidates.highest]
+    if len(candidates) > 2:
+        points += [np.zeros(len(candidates), dtype=np.intp), *starts]
+    known = max(_gains(candidates, points, derivative))
+    fewer, first = leave_out_low(candidates, derivative, known)
+    if len(candidates) == 2:
+        is_any = np.ones(len(fewer.counts), dtype=bool)
+        return first + best_pair(fewer, (0, 1), is_any, derivative)
+    return first + _climb(fewer, np.maximum(points - first, 0), derivative)
+
+
+def _alone(candidates, classifier, derivative):
+    """Return the best point at which one classifier decides."""
+    is_any = candidates.rule == "any"
+    index = candidates.highest if is_any else np.zeros(len(candidates), dtype=np.intp)
+    everything = np.ones(len(candidates.counts), dtype=bool)
+    index[classifier] = best_alone(candidates, classifier, everything, derivative)
+    return index
+
+
+def _climb(candidates, points, derivative):
+    """Return the best point that climbs from several ones lead to."""
+    climbed = [climb_alone(candidates, point, derivative) for point in points]
+    climbed, fewer, first = _leave_out(candidates, climbed, derivative)
+    climbed = [climb_pairs(fewer, point, derivative) for point in climbed[:_N_CLIMBS]]
+    return first + climbed[np.argmax(_gains(fewer, climbed, derivative))]
+
+
+def _leave_out(candidates, points, derivative):
+    """Return distinct points, best first, among fewer candidates."""
+    points = np.unique(points, axis=0)
+    gains = _gains(candidates, points, derivative)
+    order = np.argsort(-gains, kind="stable")
+    fewer, first = leave_out_low(candidates, derivative, gains.max())
+    return np.maximum(points[order] - first, 0), fewer, first
+
+
+def _gains(candidates, points, derivative):
+    counts = [candidates.count(point) for point in points]
+    return np.array([gain(count, derivative) for count in counts])
+
+
+def best_alone(candidates, classifier, remain, derivative):
+    """Return the best threshold of one classifier for some of the documents.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Thresholds and documents.
+
+    classifier : int
+        Number of the classifier.
+
+    remain : ndarray of shape (n_documents,), dtype bool
+        The documents that its threshold decides about.
+
+    derivative : float > 0
+        What a false positive costs.
+
+    Returns
+    -------
+    index : int
+        Number of the threshold of the largest gain, of equal ones the lowest.
+    """
+    ranks = candidates.ranks[classifier, remain]
+    n_thresholds = len(candidates.thresholds[classifier])
+    sums = sum_by(ranks, candidates.counts[remain], n_thresholds)
+    above = np.cumsum(sums[::-1])[::-1] - sums
+    return int(np.argmax(gain(above, derivative)))
+
+
+def best_pair(candidates, pair, remain, derivative):
+    """Return the best thresholds of two classifiers for some of the documents.
+
+    Under "any" they leave out a rectangle of documents that reach neither, as little
+    gain as possible; under "all" they predict a rectangle, seen from the other end.
+    """
+    highest = [len(candidates.thresholds[classifier]) - 1 for classifier in pair]
+    x, y = (candidates.ranks[classifier, remain] for classifier in pair)
+    counts = candidates.counts[remain]
+    if candidates.rule == "any":
+        return best_rectangle(x, y, -counts, derivative)
+    both = (x > 0) & (y > 0)
+    x, y = highest[0] + 1 - x[both], highest[1] + 1 - y[both]
+    i, j = best_rectangle(x, y, counts[both], derivative)
+    return highest[0] - i, highest[1] - j
+
+
+def climb_alone(candidates, index, derivative):
+    """Improve one classifier after the other until none improves.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Thresholds and documents.
+
+    index : array-like of shape (n_classifiers,)
+        Numbers of the thresholds to start from.
+
+    derivative : float > 0
+        What a false positive costs.
+
+    Returns
+    -------
+    index : ndarray of shape (n_classifiers,)
+        Numbers that are at least as good.
+    """
+    return _climb_coordinates(_State(candidates, index, derivative), 1)
+
+
+def climb_pairs(candidates, index, derivative):
+    """Improve one pair of classifiers after the other until none improves."""
+    return _climb_coordinates(_State(candidates, index, derivative), 2)
+
+
+def _climb_coordinates(state, size):
+    blocks = list(combinations(range(len(state.index)), size))
+    n_failed = 0
+    for block in cycle(blocks):
+        n_failed = 0 if state.improve(list(block)) else n_failed + 1
+        if n_failed == len(blocks):
+            return state.index
+
+
+class _State:
+    """Thresholds that rise in gain, and how many of them each document reaches."""
+
+    def __init__(self, candidates, index, derivative):
+        self.candidates = candidates
+        self.derivative = derivative
+        self.index = np.array(index)
+        self.n_reached = np.zeros(len(candidates.counts), dtype=np.int16)
+        self._add(self.n_reached, range(len(index)), index)
+        self.gain = self._gain(self.n_reached)
+
+    def improve(self, block):
+        """Set some thresholds to the best ones given the others, and tell if it helps.
+
+        Nothing changes unless it does: of equal gains the present one stays, and there
+        is no way in circles.
+        """
+        others = self.n_reached.copy()
+        self._add(others, block, self.index[block], -1)
+        is_any = self.candidates.rule == "any"
+        remain = np.flatnonzero(
+            others == (0 if is_any else len(self.index) - len(block))
+        )
+        found = self._solve(block, remain)
+        self._add(others, block, found)
+        value = self._gain(others)
+        if value <= self.gain:
+            return False
+        self.index[block], self.n_reached, self.gain = found, others, value
+        return True
+
+    def _add(self, n_reached, block, index, sign=1):
+        add = np.add if sign > 0 else np.subtract
+        for classifier, number in zip(block, index, strict=True):
+            add(n_reached, self.candidates.ranks[classifier] > number, out=n_reached)
+
+    def _solve(self, block, remain):
+        told = remain, self.derivative
+        if len(block) == 1:
+            return [best_alone(self.candidates, *block, *told)]
+        return best_pair(self.candidates, block, *told)
+
+    def _gain(self, n_reached):
+        least = 1 if self.candidates.rule == "any" else len(self.index)
+        counts = self.candidates.counts[n_reached >= least].sum()
+        return gain(counts, self.derivative)
+
+
+def best_rectangle(x, y, counts, derivative):
+    """Find the corner of the best rectangle from the origin.
+
+    A segment tree over `y` is filled from its leaves, level by level, with all its
+    states: a node has a new state for each `x` at which one of its points lies. A state
+    is the sum over the node, and the best sum over a leading part of it. This takes
+    O(n log n) operations, all nodes of a level at once, and O(n) memory.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,), dtype int
+        Non-negative coordinates.
+
+    counts : ndarray of shape (n,), dtype complex128
+        True positives as the real part and false positives as the imaginary one: both
+        are summed by one operation, and whole numbers exactly.
+
+    derivative : float > 0
+        What a false positive costs. Negative counts are possible.
+
+    Returns
+    -------
+    i, j : int
+        The sum of ``TP - FP * derivative`` over the points with ``x <= i`` and
+        ``y <= j`` is largest, of equally good ones for the least `i`, then `j`.
+    """
+    order = _stable_argsort(x)
+    # A point that counts nothing: without it, an empty rectangle would have no state.
+    x, y = (np.append(0, values[order]) for values in (x, y))
+    counts = np.append(0.0, counts[order])
+    values, best = _best_leading_sums(x, y, counts, derivative)
+    i = values[np.argmax(gain(best, derivative))]
+    inside = slice(0, np.searchsorted(x, i, side="right"))
+    sums = np.cumsum(sum_by(y[inside], counts[inside]))
+    return int(i), int(np.argmax(gain(sums, derivative)))
+
+
+def gain(counts, derivative):
+    """Return TP - FP * derivative."""
+    return counts.real - derivative * counts.imag
+
+
+def sum_by(groups, counts, n_groups=0):
+    """Return the sum of the counts in each group."""
+    real = np.bincount(groups, counts.real, minlength=n_groups)
+    return real + 1j * np.bincount(groups, counts.imag, minlength=n_groups)
+
+
+def _best_leading_sums(x, y, counts, derivative):
+    """Return the distinct `x`, and the best sum of a rectangle that ends at each."""
+    node = np.unique(y, return_inverse=True)[1].astype(np.intp)
+    x, node, total = _leaves(x, node, counts)
+    best = total
+    for _ in range(int(node.max()).bit_length()):
+        is_right = (node & 1).astype(bool)
+        node = node >> 1
+        order = _stable_argsort(node)
+        sibling = _latest_sibling(node, is_right, order)
+        # A sibling without points so far has sums of zero.
+        known = sibling >= 0
+        other_total = np.where(known, total[sibling], 0)
+        other_best = np.where(known, best[sibling], 0)
+        left_best = np.where(is_right, other_best, best)
+        into_right = np.where(is_right, other_total + best, total + other_best)
+        is_better = gain(into_right, derivative) > gain(left_best, derivative)
+        best = np.where(is_better, into_right, left_best)
+        total = total + other_total
+        kept = _last_states(x, node, order)
+        x, node, total, best = (values[kept] for values in (x, node, total, best))
+    return x, best
+
+
+def _leaves(x, node, counts):
+    """Return the states of the leaves: sums over all their points so far."""
+    order = _stable_argsort(node)
+    sums = np.cumsum(counts[order])
+    first = _first_of_run(node[order])
+    sums -= np.where(first > 0, sums[first - 1], 0)
+    total = np.empty_like(sums)
+    total[order] = sums
+    kept = _last_states(x, node, order)
+    return x[kept], node[kept], total[kept]
+
+
+def _last_states(x, node, order):
+    """Return which states are the last of their node at their `x`."""
+    x, node = x[order], node[order]
+    is_last = np.append((x[1:] != x[:-1]) | (node[1:] != node[:-1]), True)
+    return np.sort(order[is_last])
+
+
+def _latest_sibling(parent, is_right, order):
+    """Return the last state before each one in the other half of its node, or -1."""
+    index = np.arange(len(order))
+    is_right = is_right[order]
+    latest = np.where(
+        is_right,
+        np.maximum.accumulate(np.where(is_right, -1, index)),
+        np.maximum.accumulate(np.where(is_right, index, -1)),
+    )
+    found = latest >= _first_of_run(parent[order])
+    out = np.empty_like(order)
+    out[order] = np.where(found, order[latest], -1)
+    return out
+
+
+def _first_of_run(values):
+    """Return where the run of equal values starts that each element is in."""
+    starts = np.append(True, values[1:] != values[:-1])
+    return np.maximum.accumulate(np.where(starts, np.arange(len(values)), 0))
+
+
+def _stable_argsort(values):
+    """Sort small integers, where numpy needs no comparisons."""
+    if values.max(initial=0) <= np.iinfo(np.uint16).max:
+        values = values.astype(np.uint16)
+    return np.argsort(values, kind="stable")
+
+
+# What rounding may add up to, as a share of all true positives: with a wide margin, as
+# nothing is lost by thresholds that are kept in vain.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Thresholds that may be best: scores of positives, and infinity.
+
+    A threshold between them predicts the same positives as the next one, and perhaps
+    more negatives.
+
+    Attributes
+    ----------
+    thresholds : tuple of n_classifiers ndarrays
+        Increasing, the last of each infinite.
+
+    ranks : ndarray of shape (n_classifiers, n_documents), dtype int32
+        Number of thresholds that a document reaches. It is predicted positive by the
+        thresholds of smaller number.
+
+    counts : ndarray of shape (n_documents,), dtype complex128
+        Weight of a positive as real part, of a negative as imaginary part.
+
+    rule : {"any", "all"}
+        How the classifiers decide together.
+    """
+
+    thresholds: tuple
+    ranks: np.ndarray
+    counts: np.ndarray
+    rule: str
+
+    def __len__(self):
+        return len(self.thresholds)
+
+    @property
+    def highest(self):
+        """Number of the infinite threshold of each classifier."""
+        return np.array([len(values) - 1 for values in self.thresholds])
+
+    def reached(self, index):
+        """Return which classifiers predict which documents positive."""
+        return self.ranks > np.asarray(index)[:, np.newaxis]
+
+    def predict(self, index):
+        """Return which documents are predicted positive."""
+        reduce = np.logical_or if self.rule == "any" else np.logical_and
+        return reduce.reduce(self.reached(index))
+
+    def count(self, index):
+        """Return true and false positives as one complex number."""
+        return complex(self.counts[self.predict(index)].sum())
+
+    def count_others(self, index):
+        """Return the positives and negatives that are not predicted, the same way."""
+        return complex(self.counts[~self.predict(index)].sum())
+
+    def locate(self, thresholds):
+        """Return the lowest candidates that are not below the thresholds given."""
+        pairs = zip(self.thresholds, thresholds, strict=True)
+        return np.array([np.searchsorted(*pair, side="left") for pair in pairs])
+
+    def take(self, index):
+        """Return the thresholds with the given numbers."""
+        pairs = zip(self.thresholds, index, strict=True)
+        return np.array([values[k] for values, k in pairs])
+
+    def raise_to_highest(self, index):
+        """Raise thresholds, the last first, as long as predictions stay the same."""
+        index = np.array(index)
+        for classifier in reversed(range(len(self))):
+            reached = self.reached(index)
+            if self.rule == "all":
+                needs = reached.all(axis=0)
+            else:
+                needs = reached[classifier] & (reached.sum(axis=0) == 1)
+            needed = self.ranks[classifier, needs]
+            index[classifier] = needed.min(initial=len(self.thresholds[classifier])) - 1
+        return index
+
+
+def make_candidates(documents):
+    """Return the candidates for the thresholds of documents.
+
+    Parameters
+    ----------
+    documents : RatedDocuments
+        What counts.
+
+    Returns
+    -------
+    candidates : Candidates
+        With all documents.
+    """
+    positives = documents.scores[documents.is_positive]
+    columns = zip(positives.T, documents.base, strict=True)
+    thresholds = [np.unique(scores[scores >= base]) for scores, base in columns]
+    thresholds = [np.append(values, np.inf) for values in thresholds]
+    pairs = zip(thresholds, documents.scores.T, strict=True)
+    ranks = np.array([_count_reached(*pair) for pair in pairs], dtype=np.int32)
+    counts = np.where(documents.is_positive, 1.0, 1j)
+    if documents.weight is not None:
+        counts *= documents.weight
+    return Candidates(tuple(thresholds), ranks, counts, documents.rule)
+
+
+def _count_reached(thresholds, scores):
+    if len(thresholds) == 1:
+        return np.zeros(len(scores), dtype=np.int32)
+    return count_reached(thresholds, scores)
+
+
+def keep_reached(candidates):
+    """Leave out the documents that no candidate predicts positive."""
+    is_reached = candidates.predict([0] * len(candidates))
+    if is_reached.all():
+        return candidates
+    return Candidates(
+        candidates.thresholds,
+        candidates.ranks[:, is_reached],
+        candidates.counts[is_reached],
+        candidates.rule,
+    )
+
+
+def leave_out_low(candidates, derivative, known):
+    """Leave out thresholds that are too low to be part of anything better.
+
+    Under "any", a threshold predicts its false positives whatever the others are: if
+    they cost more than all true positives there are, less the gain that is known to be
+    attained, it cannot be part of a better choice.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        All candidates.
+
+    derivative : float > 0
+        What a false positive costs.
+
+    known : float >= 0
+        Gain TP - FP * derivative that is attained.
+
+    Returns
+    -------
+    candidates : Candidates
+        The others, and the documents that any of them reaches.
+
+    first : ndarray of shape (n_classifiers,)
+        Number of the first threshold that is left of each classifier.
+    """
+    first = np.zeros(len(candidates), dtype=np.intp)
+    if candidates.rule == "all":
+        return candidates, first
+    total = candidates.counts.real.sum()
+    room = total - known + _ROUNDING * total
+    for k, ranks in enumerate(candidates.ranks):
+        fp = np.bincount(ranks, candidates.counts.imag, len(candidates.thresholds[k]))
+        first[k] = np.sum(derivative * (fp.sum() - np.cumsum(fp))[:-1] > room)
+    pairs = zip(candidates.thresholds, first, strict=True)
+    return keep_reached(
+        Candidates(
+            tuple(values[low:] for values, low in pairs),
+            np.maximum(candidates.ranks - first[:, np.newaxis].astype(np.int32), 0),
+            candidates.counts,
+            candidates.rule,
+        )
+    ), first
+
+
+def steepest_slope(candidates, solve):
+    """Find the largest TP / FP, by Dinkelbach's method.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Thresholds and documents.
+
+    solve : callable
+        Returns the point that maximises TP - FP * derivative for a derivative.
+
+    Returns
+    -------
+    index : ndarray of shape (n_classifiers,)
+        Where it is attained.
+
+    slope : float
+        The ratio, infinite if true positives come without false ones.
+    """
+    index = np.zeros(len(candidates), dtype=np.intp)
+    slope = _ratio(candidates.count(index))
+    while np.isfinite(slope):
+        found = solve(slope * (1 - RELATIVE_TOLERANCE))
+        steeper = _ratio(candidates.count(found))
+        # A local optimum may even be worse.
+        if not steeper > slope * (1 + RELATIVE_TOLERANCE):
+            break
+        index, slope = found, steeper
+    return index, slope
+
+
+def flattest_slope(candidates, solve):
+    """Find the least ratio of positives to negatives among those not predicted.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Thresholds and documents.
+
+    solve : callable
+        Returns the point that maximises TP - FP * derivative for a derivative.
+
+    Returns
+    -------
+    index : ndarray of shape (n_classifiers,)
+        Where it is attained.
+
+    slope : float
+        The ratio, zero if negatives alone can be left out.
+    """
+    index = candidates.highest
+    slope = _ratio(candidates.count_others(index))
+    while slope > 0:
+        found = solve(slope * (1 - RELATIVE_TOLERANCE))
+        flatter = _ratio(candidates.count_others(found))
+        if not flatter < slope * (1 - RELATIVE_TOLERANCE):
+            break
+        index, slope = found, flatter
+    return index, slope
+
+
+def _ratio(counts):
+    """Return TP / FP, NaN for no documents at all."""
+    if counts.imag == 0:
+        return np.inf if counts.real > 0 else np.nan
+    return counts.real / counts.imag

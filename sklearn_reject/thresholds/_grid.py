@@ -1,11 +1,16 @@
 """Thresholds of each classifier that a search compares."""
 
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from math import prod
 from numbers import Integral
 
 import numpy as np
+from sklearn import get_config
 
 from sklearn_reject._validation import check_option, take_weight
 from sklearn_reject.curves._groups import starts_of_ties
+from sklearn_reject.thresholds._documents import check_documents
 
 SPACINGS = ("quantile", "uniform")
 
@@ -155,3 +160,344 @@ def locate_thresholds(grid, thresholds):
     """
     pairs = zip(grid, thresholds, strict=True)
     return np.array([np.searchsorted(*pair) for pair in pairs])
+
+
+# Counts of both classes, as integers and as sums of doubles. The search for the best
+# path needs less: the sums, the best area up to a node, and some rows at a time.
+BYTES_PER_NODE = 32
+
+
+def grid_fits(shape):
+    """Tell whether a grid fits into the working memory.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Number of thresholds of each classifier.
+
+    Returns
+    -------
+    fits : bool
+        Whether `sklearn.get_config()["working_memory"]`, in MiB, is enough.
+    """
+    return prod(shape) * BYTES_PER_NODE <= _working_bytes()
+
+
+def check_grid_fits(shape):
+    """Raise unless a grid fits into the working memory.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Number of thresholds of each classifier.
+
+    Raises
+    ------
+    ValueError
+        If `sklearn.get_config()["working_memory"]` is too small. Says how much it
+        takes, and the largest `n_thresholds` that would do.
+    """
+    if grid_fits(shape):
+        return
+    needed = -(-prod(shape) * BYTES_PER_NODE // 2**20)
+    raise ValueError(
+        f"n_thresholds is too large: {len(shape)} classifiers with up to {max(shape)} "
+        f"thresholds each make a grid of {_spell(prod(shape))} nodes, which takes "
+        f"{_spell(needed)} MiB, more than scikit-learn's working_memory of "
+        f"{get_config()['working_memory']:g} MiB. {_largest_that_fits(shape)}, allow "
+        f"more by sklearn.set_config(working_memory={_spell(needed)}), or, for a path "
+        'of more than two classifiers, take search="pairs".'
+    )
+
+
+def _working_bytes():
+    return get_config()["working_memory"] * 2**20
+
+
+def _spell(number):
+    if number < 10**9:
+        return str(number)
+    # A float would not hold the nodes of hundreds of classifiers.
+    return f"{Decimal(number).normalize(Context(prec=3)):g}"
+
+
+def _largest_that_fits(shape):
+    largest = 1
+    while grid_fits([min(largest + 1, length) for length in shape]):
+        largest += 1
+    if largest == 1:
+        return "Not even n_thresholds=2 fits: take fewer classifiers"
+    return f"Take n_thresholds={largest} at most"
+
+
+# Bits of the mantissa of a double that do not matter to its bucket: 40 of 52 leave 4096
+# buckets to each power of two, of which there are at most 64.
+_IGNORED_BITS = 40
+
+
+_MOST_BUCKETS = 64 << 12
+
+
+# Up to here the buckets cost more than they save.
+_FEW_SCORES = 1 << 14
+
+
+def ranks(documents, grid):
+    """Return how many thresholds of each classifier a document reaches.
+
+    The document is predicted positive by a classifier at the thresholds of index
+    below its rank.
+
+    Parameters
+    ----------
+    documents : RatedDocuments
+        What counts.
+
+    grid : list of n_classifiers ndarrays
+        Increasing thresholds of each classifier, the last of them infinite.
+
+    Returns
+    -------
+    ranks : ndarray of shape (n_documents, n_classifiers), dtype intp
+        Number of thresholds that are at most the score. The columns are contiguous.
+    """
+    columns = zip(grid, documents.scores.T, strict=True)
+    return np.array([count_reached(*pair) for pair in columns], dtype=np.intp).T
+
+
+def count_reached(thresholds, scores):
+    """Return the number of increasing thresholds that are at most each score.
+
+    A binary search among unordered scores mostly waits for wrong guesses of the
+    processor. Most scores need one comparison instead, with the threshold in the same
+    bucket; where there are more, they are searched. The buckets are about as wide as
+    their share of the distance from the lowest threshold, so that they fit the scores
+    of rare events, most of which are close to the lowest.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        Increasing, all finite but the last.
+
+    scores : ndarray of shape (n_documents,)
+        Finite scores.
+
+    Returns
+    -------
+    n_reached : ndarray of shape (n_documents,), dtype intp
+        The numbers.
+    """
+    scores = np.ascontiguousarray(scores)
+    if len(scores) <= _FEW_SCORES:
+        return np.searchsorted(thresholds, scores, side="right")
+    of_thresholds = _bucket(thresholds[:-1], thresholds[0])
+    highest = of_thresholds[-1]
+    lowest = max(highest - _MOST_BUCKETS, 0)
+    bucket = np.clip(_bucket(scores, thresholds[0]), lowest, highest) - lowest
+    n_inside = np.bincount(np.maximum(of_thresholds, lowest) - lowest)
+    n_reached = (np.cumsum(n_inside) - n_inside)[bucket]
+    n_reached += scores >= thresholds[n_reached]
+    crowded = np.flatnonzero((n_inside > 1)[bucket])
+    n_reached[crowded] = np.searchsorted(thresholds, scores[crowded], side="right")
+    return n_reached
+
+
+def _bucket(scores, origin):
+    """Return the bucket of each score, none lower than that of a lower score.
+
+    The bits of a double that is not negative, read as an integer, keep the order. Those
+    of a negative one read as a negative integer.
+    """
+    with np.errstate(over="ignore"):
+        distance = scores - origin
+    return distance.view(np.int64) >> _IGNORED_BITS
+
+
+@dataclass(frozen=True, eq=False)
+class PNTable:
+    """False and true positives at all combinations of thresholds.
+
+    Attributes
+    ----------
+    thresholds : tuple of n_classifiers ndarrays
+        Increasing thresholds of each classifier, from the lowest, below which ratings
+        are incomplete, to infinity.
+
+    fp, tp : ndarray of shape (n_thresholds_1, ..., n_thresholds_N)
+        False and true positives, counts or sums of weights, float64. None rises along
+        an axis.
+
+    rule : {"any", "all"}
+        How the classifiers decide together.
+
+    Examples
+    --------
+    >>> from sklearn_reject.thresholds import pn_table
+    >>> scores = [[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]]
+    >>> table = pn_table(scores, [1, 1, 0, 0, 0])
+    >>> table.thresholds[0], table.tp.shape
+    (array([0.1, 0.3, 0.4, 0.6, 0.9, inf]), (6, 6))
+    >>> float(table.tp[4, 4]), float(table.fp[4, 4])  # at 0.9 and 0.7
+    (2.0, 0.0)
+    """
+
+    thresholds: tuple
+    fp: np.ndarray
+    tp: np.ndarray
+    rule: str
+
+
+def pn_table(
+    scores,
+    y,
+    *,
+    rule="any",
+    n_thresholds=100,
+    spacing="quantile",
+    base_thresholds=None,
+    unrated_label=-1,
+    sample_weight=None,
+):
+    """Count false and true positives at all combinations of thresholds.
+
+    Only rated documents count (RZMR20). One histogram and its cumulative sums along
+    each classifier take the place of a count for each combination: the time is
+    proportional to the number of documents plus n_classifiers times the number of
+    combinations.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
+        Finite scores, higher = more likely positive.
+
+    y : array-like of shape (n_documents,)
+        1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
+        others. Two other classes are taken in sorted order.
+
+    rule : {"any", "all"}, default="any"
+        Whether one score that reaches its threshold is enough for a document to be
+        predicted positive (union), or all have to (intersection).
+
+    n_thresholds : int >= 2, default=100
+        Largest number of thresholds of a classifier, the two extremes included.
+
+    spacing : {"quantile", "uniform"}, default="quantile"
+        Whether the thresholds are quantiles of the scores, half of them of positives
+        and half of negatives, or equal steps. All distinct scores where they fit.
+
+    base_thresholds : array-like of shape (n_classifiers,), default=None
+        Documents from here on were rated, all or a sample of them. None finds the
+        lowest thresholds that no unrated document reaches.
+
+    unrated_label : label, default=-1
+        What stands for unrated.
+
+    sample_weight : array-like of shape (n_documents,), default=None
+        Weight of each document, such as the inverse of its probability to be rated.
+
+    Returns
+    -------
+    table : PNTable
+        Thresholds of each classifier, false and true positives.
+
+    Raises
+    ------
+    ValueError
+        If scores are not finite or constant, a class has no rated documents, there are
+        no thresholds down to which ratings are known, or the table would take more than
+        scikit-learn's ``working_memory``.
+
+    Examples
+    --------
+    >>> from sklearn_reject.thresholds import pn_table
+    >>> scores = [[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]]
+    >>> table = pn_table(scores, [1, 1, 0, 0, 0], n_thresholds=4)
+    >>> [values.tolist() for values in table.thresholds]
+    [[0.1, 0.3, 0.4, inf], [0.2, 0.3, 0.7, inf]]
+    >>> table.tp
+    array([[2., 2., 2., 2.],
+           [2., 2., 2., 2.],
+           [2., 2., 2., 1.],
+           [2., 1., 1., 0.]])
+    """
+    documents = check_documents(
+        scores,
+        y,
+        rule=rule,
+        base_thresholds=base_thresholds,
+        unrated_label=unrated_label,
+        sample_weight=sample_weight,
+    )
+    return count_table(documents, threshold_grid(documents, n_thresholds, spacing))
+
+
+def count_table(documents, grid):
+    """Count false and true positives on a grid.
+
+    Parameters
+    ----------
+    documents : RatedDocuments
+        What counts.
+
+    grid : list of n_classifiers ndarrays
+        Increasing thresholds of each classifier, from `documents.base` to infinity.
+
+    Returns
+    -------
+    table : PNTable
+        False and true positives.
+
+    Raises
+    ------
+    ValueError
+        If the grid does not fit into scikit-learn's ``working_memory``.
+    """
+    shape = tuple(map(len, grid))
+    check_grid_fits(shape)
+    fp, tp = count_ranks(ranks(documents, grid).T, documents, shape)
+    return PNTable(tuple(grid), fp, tp, documents.rule)
+
+
+def count_ranks(columns, documents, shape):
+    """Count false and true positives from the number of thresholds that are reached.
+
+    Parameters
+    ----------
+    columns : sequence of ndarrays of shape (n_documents,), dtype intp
+        For each axis the rank of each document, in [0, length of the axis[.
+
+    documents : RatedDocuments
+        Classes, weights, and the rule.
+
+    shape : tuple of int
+        Length of each axis.
+
+    Returns
+    -------
+    counts : ndarray of shape (2, *shape)
+        False and true positives of the indices that a rank is above of, on any axis or
+        on all.
+    """
+    # Under "all" every document reaches the lowest thresholds: no rank is 0.
+    shift = documents.rule == "all"
+    code = documents.is_positive.astype(np.intp)
+    for column, length in zip(columns, shape, strict=True):
+        code *= length
+        code += column
+        code -= shift
+    size = 2 * int(np.prod(shape))
+    counts = np.bincount(code, documents.weight, size).astype(np.float64, copy=False)
+    return _accumulate(counts.reshape(2, *shape), documents.rule)
+
+
+def _accumulate(counts, rule):
+    """Sum up, in place, the cells above an index, or all but those below."""
+    axes = range(1, counts.ndim)
+    # A view in opposite order sums from the end.
+    view = counts if rule == "any" else np.flip(counts, tuple(axes))
+    for axis in axes:
+        np.cumsum(view, axis=axis, out=view)
+    if rule == "any":
+        totals = counts.reshape(2, -1)[:, -1].copy()
+        np.subtract(totals.reshape(2, *[1] * len(axes)), counts, out=counts)
+    return counts

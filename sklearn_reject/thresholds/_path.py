@@ -1,12 +1,12 @@
 """Paths from the lowest thresholds to the highest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from sklearn_reject._validation import take_weight
-from sklearn_reject.curves._majorant import majorant_vertices
+from sklearn_reject.curves._pn import majorant_vertices
 from sklearn_reject.thresholds._documents import check_columns
 
 
@@ -145,3 +145,93 @@ def _count_left(last, weight, thresholds):
     """Return the weight of documents whose last vertex is not before each vertex."""
     counts = np.bincount(last + 1, weight, minlength=len(thresholds) + 1)
     return np.cumsum(counts[:0:-1])[::-1].astype(np.float64)
+
+
+def place_midway(path, documents):
+    """Move thresholds from the scores of documents halfway to the next lower ones.
+
+    The predictions remain. But a threshold that equals a score leaves it to rounding
+    whether the document reaches it, and few classifiers give the same score to the last
+    digit in another batch; and of two documents a new one is as likely to be nearer to
+    the lower as to the higher.
+
+    Parameters
+    ----------
+    path : ThresholdPath
+        Its finite thresholds are scores of documents.
+
+    documents : RatedDocuments
+        What they are of.
+
+    Returns
+    -------
+    path : ThresholdPath
+        The same predictions of all documents given, rated or not.
+    """
+    columns = zip(path.thresholds.T, documents.given.T, documents.floor, strict=True)
+    return replace(path, thresholds=np.column_stack([_move(*c) for c in columns]))
+
+
+def _move(thresholds, scores, floor):
+    ordered = np.sort(scores)
+    finite = np.isfinite(thresholds)
+    own = thresholds[finite]
+    below = _next_lower(ordered, own)
+    middle = below / 2 + own / 2
+    # Neighbouring numbers have nothing between them.
+    middle = np.where(middle > below, middle, own)
+    moved = thresholds.copy()
+    moved[finite] = np.maximum(middle, floor)
+    return moved
+
+
+def _next_lower(ordered, thresholds):
+    """Return the next lower score, or one as far away as the next higher one is."""
+    n_below = np.searchsorted(ordered, thresholds, side="left")
+    n_up_to = np.searchsorted(ordered, thresholds, side="right")
+    above = ordered[np.minimum(n_up_to, len(ordered) - 1)]
+    with np.errstate(over="ignore"):
+        mirrored = thresholds - (above - thresholds)
+    return np.where(n_below > 0, ordered[n_below - 1], mirrored)
+
+
+def only_path(documents, through=()):
+    """Return the only path of one classifier, with a vertex wherever its curve turns.
+
+    Parameters
+    ----------
+    documents : RatedDocuments
+        Those of one classifier.
+
+    through : array-like of shape (n_thresholds,), default=()
+        Thresholds that are to be vertices, too.
+
+    Returns
+    -------
+    path : ThresholdPath
+        From all scores down to the highest of a positive and the next above it.
+    """
+    scores, is_positive = documents.scores[:, 0], documents.is_positive
+    ordered = np.append(np.sort(scores), np.inf)
+    own = np.unique(scores[is_positive])
+    above = ordered[np.searchsorted(ordered, own, side="right")]
+    cuts = [documents.base, own, above, [np.inf], through]
+    thresholds = np.unique(np.concatenate(cuts))
+    fp, tp = (
+        _weigh_from(thresholds, scores[rows], take_weight(documents.weight, rows))
+        for rows in (~is_positive, is_positive)
+    )
+    thresholds = thresholds[:, np.newaxis]
+    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
+
+
+def _weigh_from(thresholds, scores, weight):
+    """Return the weight of the scores from each threshold on."""
+    if weight is None:
+        below = np.searchsorted(np.sort(scores), thresholds, side="left")
+        return (len(scores) - below).astype(np.float64)
+    order = np.argsort(scores)
+    below = np.searchsorted(scores[order], thresholds, side="left")
+    # From the top, so that nothing is left above the highest score.
+    from_top = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
+    return from_top[below]

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from warnings import warn
 
 import numpy as np
+from scipy.optimize import ridder
+from scipy.stats import beta, binom
+from sklearn.utils import check_random_state
 
-from sklearn_reject.thresholds._documents import check_columns
-from sklearn_reject.thresholds._interval import count_intervals
-from sklearn_reject.thresholds._rule import predict_positive
-from sklearn_reject.thresholds._target import share_of
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
+from sklearn_reject.thresholds._documents import check_columns, predict_positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,3 +172,361 @@ def _warn_at_edge(lowest):
         UserWarning,
         stacklevel=4,
     )
+
+
+# Slopes and targets that differ by no more than rounding are equal.
+RELATIVE_TOLERANCE = 1e-12
+
+
+# Products of slopes up to here and sums of weights stay far from what float64 holds.
+_LARGEST_SLOPE = 1e100
+
+
+def resolve_target(target_derivative=None, marginal_precision=None, max_fp_per_tp=None):
+    """Return the slope of the PN curve that is aimed at.
+
+    The three parameters are names of one number; exactly one must be given.
+
+    Parameters
+    ----------
+    target_derivative : float > 0, default=None
+        Slope d = dTP/dFP: true positives that one more false positive must bring.
+
+    marginal_precision : float in ]0, 1[, default=None
+        Share p = d / (1 + d) of true positives among the last documents predicted.
+
+    max_fp_per_tp : float > 0, default=None
+        False positives c = 1 / d that one more true positive may cost.
+
+    Returns
+    -------
+    derivative : float
+        The slope d, between 1e-100 and 1e100.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one is given, or it is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_reject.thresholds._point import resolve_target
+    >>> resolve_target(marginal_precision=0.75), resolve_target(max_fp_per_tp=4)
+    (3.0, 0.25)
+    """
+    given = {
+        "target_derivative": target_derivative,
+        "marginal_precision": marginal_precision,
+        "max_fp_per_tp": max_fp_per_tp,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) != 1:
+        raise ValueError(
+            "Exactly one of target_derivative, marginal_precision and max_fp_per_tp "
+            f"must be given: they are three names of one number. Got {given or 'none'}."
+        )
+    (name, value), *_ = given.items()
+    high = 1 if name == "marginal_precision" else np.inf
+    value = check_number(value, name, high=high, open_low=True, open_high=True)
+    derivative = _TO_DERIVATIVE[name](value)
+    if not 1 / _LARGEST_SLOPE <= derivative <= _LARGEST_SLOPE:
+        raise ValueError(
+            f"{name}={value!r} is a slope dTP/dFP of {derivative:g}. It must be "
+            f"between {1 / _LARGEST_SLOPE:g} and {_LARGEST_SLOPE:g}, or its products "
+            "with counts may overflow."
+        )
+    return derivative
+
+
+_TO_DERIVATIVE = {
+    "target_derivative": float,
+    "marginal_precision": lambda precision: precision / (1 - precision),
+    # A price of next to nothing has no finite reciprocal.
+    "max_fp_per_tp": lambda price: 1 / max(price, 1e-300),
+}
+
+
+def check_attainable(derivative, lowest, highest):
+    """Raise unless a target is within the slopes that a curve has.
+
+    Parameters
+    ----------
+    derivative : float > 0
+        The target.
+
+    lowest, highest : float
+        The flattest slope, where everything down to the lowest thresholds is predicted
+        positive, and the steepest one, where next to nothing is. They are attained.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If the target is beyond them by more than rounding.
+    """
+    if derivative < lowest * (1 - RELATIVE_TOLERANCE):
+        reason = (
+            "Below it, all documents down to the lowest thresholds would be predicted "
+            "positive, and nothing is known of those further down. Ask for a larger "
+            "derivative, or rate more documents."
+        )
+    elif derivative > highest * (1 + RELATIVE_TOLERANCE):
+        reason = (
+            "Above it, no document would be predicted positive. Ask for a smaller "
+            "derivative, or use scores that rank more positives first."
+        )
+    else:
+        return
+    raise InfeasibleTargetError(
+        f"target_derivative={derivative:.6g} (marginal_precision="
+        f"{derivative / (1 + derivative):.6g}, max_fp_per_tp={1 / derivative:.6g}) "
+        f"cannot be met on these documents: {_describe(lowest, highest)}. {reason}",
+        attainable={"min_derivative": lowest, "max_derivative": highest},
+    )
+
+
+def _describe(lowest, highest):
+    """Say in each of the three names what can be met."""
+    ends = lowest, highest
+    precisions = [end if np.isinf(end) else share_of(end) for end in ends]
+    prices = [np.inf if end == 0 else 1 / end for end in reversed(ends)]
+    return (
+        f"target_derivative can be {_interval(*ends)}; this is a marginal_precision of "
+        f"{_interval(*precisions)}, or a max_fp_per_tp of {_interval(*prices)}"
+    )
+
+
+def share_of(derivative):
+    """Return the share of true positives at a slope dTP/dFP, which may be infinite."""
+    return 1.0 if np.isinf(derivative) else float(derivative / (1 + derivative))
+
+
+def _interval(low, high):
+    """Describe an interval, rounded such that what it names is inside."""
+    if high == np.inf:
+        return f"at least {round_up(low)}"
+    if low == 0:
+        return f"at most {round_down(high)}"
+    texts = round_up(low), round_down(high)
+    if float(texts[0]) > float(texts[1]):
+        texts = repr(float(low)), repr(float(high))
+    return f"{texts[0]} to {texts[1]}"
+
+
+SMOOTHINGS = ("concave", "isotonic")
+
+
+# Wider than rounding and Ridders' tolerance, as a share of the documents.
+_SAME_PLACE = 1e-9
+
+
+def point_on_path(path, derivative, smoothing="concave"):
+    """Find the vertex of a path at which one more false positive just pays.
+
+    The curve of a path is a step function, and its raw slopes are noise. The slopes
+    that count are those of its concave majorant, which are the isotonic regression of
+    the labels in the order of the path. They replace steps 7 and 8 of the analytic
+    approach in RZMR20, where a derivative is estimated from differences.
+
+    Parameters
+    ----------
+    path : ThresholdPath
+        The path.
+
+    derivative : float > 0
+        Target slope dTP/dFP.
+
+    smoothing : {"concave", "isotonic"}, default="concave"
+        With "concave", the vertex that maximises TP - FP * derivative, of equally good
+        ones the one of most true positives. It is always on the majorant. With
+        "isotonic", the share dTP / (dTP + dFP) of each segment of the majorant belongs
+        to its middle and is interpolated between, in the number of documents predicted
+        positive; Ridders' method finds where it meets the target. The vertex nearest
+        to it is taken, of two the lower one, on the majorant or not.
+
+    Returns
+    -------
+    vertex : int
+        Number of the vertex. Of vertices with equal counts the one of the highest
+        thresholds.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If the target is beyond the slopes of the majorant at its ends. Its `attainable`
+        has "min_derivative" and "max_derivative".
+    ValueError
+        If `smoothing` is unknown.
+
+    Examples
+    --------
+    >>> from sklearn_reject.thresholds import optimal_path
+    >>> from sklearn_reject.thresholds._point import point_on_path
+    >>> path = optimal_path([0.9, 0.8, 0.7, 0.6, 0.5, 0.4], [1, 1, 0, 1, 0, 0])
+    >>> vertex = point_on_path(path, 0.5)
+    >>> path.thresholds[vertex], float(path.tp[vertex]), float(path.fp[vertex])
+    (array([0.55]), 3.0, 1.0)
+    """
+    check_option(smoothing, "smoothing", SMOOTHINGS)
+    vertices = path.majorant
+    slopes = _slopes(path, vertices)
+    check_attainable(derivative, float(slopes[0]), float(slopes[-1]))
+    if smoothing == "isotonic":
+        return _interpolate(path, vertices, slopes, derivative)
+    # At a slope that equals the target, true positives are worth their price.
+    return int(vertices[np.sum(slopes < derivative * (1 - RELATIVE_TOLERANCE))])
+
+
+def _slopes(path, vertices):
+    """Return the slopes of the majorant, which rise along the path."""
+    up, right = -np.diff(path.tp[vertices]), -np.diff(path.fp[vertices])
+    return np.divide(up, right, out=np.full(len(up), np.inf), where=right > 0)
+
+
+def _interpolate(path, vertices, slopes, derivative):
+    """Return the vertex nearest to where the interpolated slope meets the target."""
+    position = (path.fp + path.tp) / (path.fp[0] + path.tp[0])
+    ends = position[vertices[::-1]]
+    middles = (ends[:-1] + ends[1:]) / 2
+    shares = np.array([share_of(slope) for slope in slopes[::-1]])
+    wanted = np.clip(share_of(derivative), shares[-1], shares[0])
+    found = middles[0]
+    if len(shares) > 1:
+        found = ridder(
+            lambda x: np.interp(x, middles, shares) - wanted, found, middles[-1]
+        )
+    distance = np.abs(position - found)
+    # Rounding must not decide between two that are equally near.
+    nearest = np.flatnonzero(distance <= distance.min() + _SAME_PLACE)
+    return int(nearest[position[nearest] == position[nearest[0]]][-1])
+
+
+_N_DRAWS = 2000
+
+
+# Documents that are drawn at a time.
+_LARGEST_CHUNK = 1 << 20
+
+
+_NAN = float("nan")
+
+
+def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=None):
+    """Return intervals of the counts and of the precision at given thresholds.
+
+    The bootstrap draws as many documents as were given, with replacement. Where all
+    weigh the same, the number of true positives among them is binomial, and so is that
+    of false positives: their quantiles are exact and need no drawing. Otherwise weights
+    are drawn. The precision has the bounds of Clopper and Pearson from the documents
+    predicted positive, all of which are rated; where weights differ, from as many as
+    would tell as much without weights, which makes them approximate.
+
+    Parameters
+    ----------
+    parts : list of RatedDocuments
+        Documents, all of them in one list or, where folds have thresholds of their own,
+        in several.
+
+    thresholds : list of ndarray of shape (n_classifiers,)
+        The thresholds of each part.
+
+    confidence_level : float in ]0, 1[, default=0.95
+        Coverage of each interval.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the draws. Only used where documents have weights.
+
+    Returns
+    -------
+    fp_interval, tp_interval : tuple of float
+        Quantiles of the bootstrap distribution of the sums over all parts, in units of
+        documents or weights.
+
+    precision_interval : tuple of float
+        Bounds of the share of true positives, NaN if nothing is predicted positive.
+
+    Examples
+    --------
+    >>> from sklearn_reject.thresholds._documents import check_documents
+    >>> from sklearn_reject.thresholds._point import count_intervals
+    >>> documents = check_documents([[k] for k in range(100)], [0, 0, 1, 1] * 25)
+    >>> fp, tp, precision = count_intervals([documents], [[50]])
+    >>> fp, tp
+    ((16.0, 33.0), (18.0, 35.0))
+    >>> round(precision[0], 3), round(precision[1], 3)
+    (0.374, 0.663)
+    """
+    predicted = [_predicted(*pair) for pair in zip(parts, thresholds, strict=True)]
+    is_positive, weight = map(np.concatenate, zip(*predicted, strict=True))
+    n_given = sum(part.n_given for part in parts)
+    tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+    precision = _clopper_pearson(*_effective_counts(is_positive, weight), tails)
+    if len(np.unique(weight)) <= 1:
+        counts = _quantiles_of_counts(is_positive, weight, n_given, tails)
+    else:
+        random_state = check_random_state(random_state)
+        draws = _draw(is_positive, weight, n_given, random_state)
+        counts = [_as_tuple(np.quantile(values, tails)) for values in draws]
+    return (*counts, precision)
+
+
+def _predicted(documents, thresholds):
+    """Return labels and weights of the documents that are predicted positive."""
+    chosen = predict_positive(documents.scores, np.asarray(thresholds), documents.rule)
+    labels = documents.is_positive[chosen]
+    weight = documents.weight
+    return labels, np.ones(len(labels)) if weight is None else weight[chosen]
+
+
+def _quantiles_of_counts(is_positive, weight, n_given, tails):
+    """Return quantiles of false and true positives that all weigh the same."""
+    share = np.array([np.sum(~is_positive), np.sum(is_positive)]) / n_given
+    unit = weight[0] if len(weight) else 1.0
+    return [_as_tuple(unit * binom.ppf(tails, n_given, p)) for p in share]
+
+
+def _effective_counts(is_positive, weight):
+    """Return false and true positives, as many as would tell as much unweighted.
+
+    Weights that differ tell less than their number: as much as the square of their sum
+    over the sum of their squares (L. Kish, 1965).
+    """
+    if not len(weight):
+        return 0, 0
+    n_effective = weight.sum() ** 2 / np.sum(weight**2)
+    share = weight[is_positive].sum() / weight.sum()
+    return n_effective * (1 - share), n_effective * share
+
+
+def _clopper_pearson(fp, tp, tails):
+    if fp + tp == 0:
+        return _NAN, _NAN
+    low = beta.ppf(tails[0], tp, fp + 1) if tp else 0.0
+    high = beta.ppf(tails[1], tp + 1, fp) if fp else 1.0
+    return float(low), float(high)
+
+
+def _draw(is_positive, weight, n_given, random_state):
+    """Return false and true positives of samples drawn with replacement.
+
+    Only how often documents predicted positive are drawn matters: a binomial number of
+    draws falls on them, each on any of them.
+    """
+    n_predicted = len(weight)
+    if n_predicted == 0:
+        return np.zeros(_N_DRAWS), np.zeros(_N_DRAWS)
+    sizes = random_state.binomial(n_given, n_predicted / n_given, _N_DRAWS)
+    n_chunks = 1 + int(sizes.sum()) // _LARGEST_CHUNK
+    chunks = np.array_split(sizes, min(n_chunks, _N_DRAWS))
+    columns = np.where(is_positive, 0, weight), np.where(is_positive, weight, 0)
+    sums = [_draw_chunk(chunk, columns, random_state) for chunk in chunks]
+    return map(np.concatenate, zip(*sums, strict=True))
+
+
+def _draw_chunk(sizes, columns, random_state):
+    drawn = random_state.randint(len(columns[0]), size=sizes.sum())
+    sample = np.repeat(np.arange(len(sizes)), sizes)
+    return [np.bincount(sample, w[drawn], minlength=len(sizes)) for w in columns]
+
+
+def _as_tuple(pair):
+    return tuple(float(value) for value in pair)

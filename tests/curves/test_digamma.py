@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import polygamma
 
-from sklearn_reject.curves._digamma import digamma_increment
+from sklearn_reject.curves._area import digamma_increment
 
 
 @pytest.mark.parametrize("low", [1, 2, 19, 20, 21, 400])

@@ -14,7 +14,7 @@ from sklearn_reject.curves import (
     risk_coverage_frontier,
     roc_frontier,
 )
-from sklearn_reject.curves._directions import combine, direction_grid, scale_of
+from sklearn_reject.curves._origins import combine, direction_grid, scale_of
 from sklearn_reject.selection import InfeasibleTargetError, tune_single_score
 from tests.origin_samples import (
     origin_samples,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from sklearn_reject.curves._majorant import majorant_vertices
+from sklearn_reject.curves._pn import majorant_vertices
 
 
 def steps(largest):

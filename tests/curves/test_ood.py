@@ -16,7 +16,7 @@ from sklearn.metrics import (
 )
 
 from sklearn_reject import curves
-from sklearn_reject.curves._directions import combine, direction_grid, scale_of
+from sklearn_reject.curves._origins import combine, direction_grid, scale_of
 from sklearn_reject.datasets import make_fpp23_mixture
 from tests.origin_samples import (
     origin_samples,

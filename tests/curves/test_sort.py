@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from sklearn_reject.curves import _cells, _sort
-from sklearn_reject.curves._sort import argsort_scores
+from sklearn_reject.curves import _groups as _cells
+from sklearn_reject.curves import _groups as _sort
+from sklearn_reject.curves._groups import argsort_scores
 
 N = 2**15 + 7
 

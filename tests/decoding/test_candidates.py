@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding import _quadrature, expected_loss_curve
-from sklearn_reject.decoding._candidates import candidate_curves
+from sklearn_reject.decoding import _ratios as _quadrature
+from sklearn_reject.decoding import expected_loss_curve
+from sklearn_reject.decoding._curves import candidate_curves
 from sklearn_reject.losses import check_set_loss
 from tests.decoding.set_oracle import (
     FRACTIONAL,

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding._certified import certified_optimum
-from sklearn_reject.decoding._reference import reference_curve
+from sklearn_reject.decoding._best_size import certified_optimum
+from sklearn_reject.decoding._curves import reference_curve
 from sklearn_reject.decoding._windows import window_curve
 from sklearn_reject.losses import GMeanLoss, HMeanLoss, RecallLoss
 from tests.decoding.set_oracle import (

@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding import _dense
-from sklearn_reject.decoding._dense import dense_curves
-from sklearn_reject.decoding._reference import reference_curve
+from sklearn_reject.decoding import _curves as _dense
+from sklearn_reject.decoding._curves import dense_curves, reference_curve
 from tests.decoding.set_oracle import (
     KINDS,
     LOSSES,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding._exponential_sum import exponential_sum
+from sklearn_reject.decoding._ratios import exponential_sum
 
 POWERS = [0.5, 1.0, 1.5]
 TOLS = [1e-14, 1e-12, 1e-8, 1e-4, 1e-2]

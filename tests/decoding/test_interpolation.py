@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding._interpolation import interpolate_counts
+from sklearn_reject.decoding._windows import interpolate_counts
 from sklearn_reject.losses import GMeanLoss, HMeanLoss
 
 

@@ -3,7 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sklearn_reject.decoding._poisson_binomial import CountLaws
+from sklearn_reject.decoding._windows import CountLaws
 from tests.decoding.set_oracle import KINDS, draw_probabilities
 
 

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding import _quadrature
-from sklearn_reject.decoding._item_costs import range_of_denominator
-from sklearn_reject.decoding._quadrature import ratio_curves
+from sklearn_reject.decoding import _ratios as _quadrature
+from sklearn_reject.decoding._ratios import range_of_denominator, ratio_curves
 from sklearn_reject.losses import GTPPRLoss, check_set_loss
-from sklearn_reject.losses._expansion import Cells, Ratio
+from sklearn_reject.losses._set_loss import Cells, Ratio
 from tests.decoding.set_oracle import (
     KINDS,
     draw_probabilities,

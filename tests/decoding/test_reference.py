@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding._reference import reference_curve
+from sklearn_reject.decoding._curves import reference_curve
 from sklearn_reject.losses import check_set_loss
 from tests.decoding.set_oracle import (
     DEFINITIONS,

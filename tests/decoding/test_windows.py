@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding._poisson_binomial import CountLaws
-from sklearn_reject.decoding._reference import reference_curve
-from sklearn_reject.decoding._windows import expected_losses, window_curve
+from sklearn_reject.decoding._curves import reference_curve
+from sklearn_reject.decoding._windows import CountLaws, expected_losses, window_curve
 from sklearn_reject.losses import SetLoss
 from tests.decoding.set_oracle import (
     KINDS,

@@ -14,7 +14,7 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     solve_target_risk,
 )
-from sklearn_reject.selection._ranks import RankedSample
+from sklearn_reject.selection._certify import RankedSample
 
 N_REPETITIONS = 2000
 TARGET, DELTA = 0.1, 0.1

@@ -13,7 +13,7 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     solve_target_risk,
 )
-from sklearn_reject.selection._ranks import rank_samples
+from sklearn_reject.selection._certify import rank_samples
 
 SEARCHES = ["fixed_sequence", "bonferroni", "sgr"]
 

@@ -9,8 +9,8 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     tune_double_score,
 )
+from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
 from sklearn_reject.selection._certify_double import rates_to_certify
-from sklearn_reject.selection._p_values import hoeffding_bentkus_p_values
 
 RISK_ONLY = DoubleScoreRule(threshold=0.0, nu=1.0, risk_weight=1.0, novelty_weight=0.0)
 SUM = DoubleScoreRule(threshold=0.0, nu=1.0, risk_weight=1.0, novelty_weight=1.0)

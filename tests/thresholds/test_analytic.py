@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from sklearn_reject.thresholds._analytic import analytic_path
-from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._families import FAMILIES
+from sklearn_reject.thresholds._analytic import (
+    FAMILIES,
+    analytic_path,
+    path_of_positions,
+)
+from sklearn_reject.thresholds._documents import check_documents, normalize_scores
 from sklearn_reject.thresholds._graph import graph_path
-from sklearn_reject.thresholds._normalize import normalize_scores
-from sklearn_reject.thresholds._positions import path_of_positions
 from tests.thresholds.path_oracle import count_positives, rated_documents
 
 NAMES = pytest.mark.parametrize("family", sorted(FAMILIES))

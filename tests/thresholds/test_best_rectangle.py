@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.thresholds._best_rectangle import best_rectangle
+from sklearn_reject.thresholds._direct import best_rectangle
 
 POINTS = st.lists(
     st.tuples(

@@ -9,14 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._infeasible import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.thresholds._analytic import analytic_path
-from sklearn_reject.thresholds._candidates import make_candidates
-from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._documents import check_documents
+from sklearn_reject.thresholds._direct import direct_point, make_candidates, maximize
+from sklearn_reject.thresholds._documents import check_documents, predict_positive
 from sklearn_reject.thresholds._graph import graph_path
-from sklearn_reject.thresholds._maximize import maximize
-from sklearn_reject.thresholds._rule import predict_positive
 from tests.thresholds.path_oracle import count_positives, rated_documents
 
 RULES = pytest.mark.parametrize("rule", ["any", "all"])

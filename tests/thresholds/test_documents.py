@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._rule import predict_positive
+from sklearn_reject.thresholds._documents import check_documents, predict_positive
 
 RULES = ("any", "all")
 

@@ -6,14 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from sklearn_reject.thresholds import _graph, _rows, _wavefronts
-from sklearn_reject.thresholds._documents import check_documents
+from sklearn_reject.thresholds import _graph
+from sklearn_reject.thresholds import _lattice as _rows
+from sklearn_reject.thresholds import _lattice as _wavefronts
+from sklearn_reject.thresholds._documents import check_documents, predict_positive
 from sklearn_reject.thresholds._graph import best_grid_path, graph_path
-from sklearn_reject.thresholds._grid import locate_thresholds, threshold_grid
+from sklearn_reject.thresholds._grid import (
+    count_table,
+    locate_thresholds,
+    threshold_grid,
+)
 from sklearn_reject.thresholds._lattice import best_lattice_path
 from sklearn_reject.thresholds._path import trace_path
-from sklearn_reject.thresholds._rule import predict_positive
-from sklearn_reject.thresholds._table import count_table
 from tests.thresholds.path_oracle import (
     bellman_ford_area,
     best_area,

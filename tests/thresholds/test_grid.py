@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._grid import locate_thresholds, threshold_grid
-from sklearn_reject.thresholds._ranks import _FEW_SCORES, count_reached, ranks
+from sklearn_reject.thresholds._grid import (
+    _FEW_SCORES,
+    count_reached,
+    locate_thresholds,
+    ranks,
+    threshold_grid,
+)
 from tests.thresholds.path_oracle import rated_documents
 
 N_THRESHOLDS = st.integers(2, 12)

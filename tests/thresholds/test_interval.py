@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from sklearn_reject.thresholds import _interval
+from sklearn_reject.thresholds import _point as _interval
 from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._interval import count_intervals
+from sklearn_reject.thresholds._point import count_intervals
 
 
 def documents_of(fp, tp, n_others, weight=None, rule="any"):

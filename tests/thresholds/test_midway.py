@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._graph import graph_path
-from sklearn_reject.thresholds._midway import place_midway
+from sklearn_reject.thresholds._path import place_midway
 
 SCORES = st.one_of(st.integers(-3, 3), st.sampled_from([0.5, 5e-324, 1e300, -1e300]))
 

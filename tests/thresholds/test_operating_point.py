@@ -12,10 +12,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import confusion_matrix, make_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV
 
-from sklearn_reject._infeasible import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.thresholds import operating_point, optimal_path
 from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._interval import count_intervals
+from sklearn_reject.thresholds._point import count_intervals
 
 METHODS = pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
 RULES = pytest.mark.parametrize("rule", ["any", "all"])

@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._graph import best_grid_path
-from sklearn_reject.thresholds._grid import threshold_grid
-from sklearn_reject.thresholds._pairs import (
+from sklearn_reject.thresholds._graph import (
     _LEAST_GAIN,
     _MOST_STARTS,
     _PairSearch,
+    best_grid_path,
     best_pairwise_path,
 )
+from sklearn_reject.thresholds._grid import count_table, threshold_grid
 from sklearn_reject.thresholds._path import trace_path
-from sklearn_reject.thresholds._table import count_table
 from tests.thresholds.path_oracle import rated_documents
 
 RULES = pytest.mark.parametrize("rule", ["any", "all"])

@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from sklearn_reject._infeasible import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.thresholds._path import ThresholdPath, area_under
-from sklearn_reject.thresholds._smoothing import point_on_path
+from sklearn_reject.thresholds._point import point_on_path
 
 
 def path_of(fp, tp):

@@ -11,9 +11,14 @@ from sklearn import config_context
 from benchmarks._timing import peak_bytes
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._graph import best_grid_path
-from sklearn_reject.thresholds._grid import threshold_grid
-from sklearn_reject.thresholds._grid_memory import BYTES_PER_NODE, check_grid_fits
-from sklearn_reject.thresholds._table import PNTable, count_table, pn_table
+from sklearn_reject.thresholds._grid import (
+    BYTES_PER_NODE,
+    PNTable,
+    check_grid_fits,
+    count_table,
+    pn_table,
+    threshold_grid,
+)
 from tests.thresholds.path_oracle import all_nodes, count_positives, rated_documents
 
 

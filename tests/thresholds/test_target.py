@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sklearn_reject._infeasible import InfeasibleTargetError
-from sklearn_reject.thresholds._target import check_attainable, resolve_target
+from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.thresholds._point import check_attainable, resolve_target
 
 INF = float("inf")
 NAMES = "target_derivative", "marginal_precision", "max_fp_per_tp"

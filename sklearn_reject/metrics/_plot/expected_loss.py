@@ -4,18 +4,20 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_reject.decoding import decode, expected_loss_curve
-from sklearn_reject.decoding._groups import number_sets
-from sklearn_reject.decoding._indicators import check_indicators
-from sklearn_reject.decoding._probabilities import check_probabilities
-from sklearn_reject.decoding._sets import choose_sets, expected_curves
+from sklearn_reject.decoding._decode import choose_sets, expected_curves
+from sklearn_reject.decoding._items import (
+    check_indicators,
+    check_probabilities,
+    number_sets,
+)
 from sklearn_reject.losses import check_set_loss
+from sklearn_reject.metrics._inside import holds, locate
 from sklearn_reject.metrics._plot._drawing import (
     check_names,
     curve_styles,
     draw_curves,
     find_axes,
 )
-from sklearn_reject.metrics._set_predictions import holds, locate
 
 _STYLE_OF_SEVERAL = {"alpha": 0.6, "color": "C0"}
 _CHOSEN_STYLE = {"marker": "o", "linestyle": ""}

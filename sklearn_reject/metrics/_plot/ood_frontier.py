@@ -4,12 +4,8 @@ import numpy as np
 
 from sklearn_reject import curves
 from sklearn_reject._validation import check_option
-from sklearn_reject.metrics._evaluate import predict_with_both_scores
-from sklearn_reject.metrics._ood_samples import (
-    origins,
-    origins_and_losses,
-    score_columns,
-)
+from sklearn_reject.metrics._inside import predict_with_both_scores
+from sklearn_reject.metrics._ood import origins, origins_and_losses, score_columns
 from sklearn_reject.metrics._plot._drawing import (
     check_names,
     curve_styles,

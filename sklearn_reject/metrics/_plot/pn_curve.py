@@ -4,9 +4,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject import curves
-from sklearn_reject._positive_score import positive_score
+from sklearn_reject._labels._ratings import rate
+from sklearn_reject._response._positive import positive_score
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject.metrics._inside import (
+    check_pos_label,
+    find_tuner,
+    names_of_classifiers,
+    recount,
+)
 from sklearn_reject.metrics._plot._drawing import (
     check_names,
     curve_styles,
@@ -15,13 +22,6 @@ from sklearn_reject.metrics._plot._drawing import (
 )
 from sklearn_reject.metrics._plot._threshold_space import ThresholdSpace, check_two
 from sklearn_reject.metrics._pn import rated_documents
-from sklearn_reject.metrics._pn_ensemble import (
-    check_pos_label,
-    find_tuner,
-    names_of_classifiers,
-    recount,
-)
-from sklearn_reject.metrics._ratings import rate
 from sklearn_reject.thresholds import ThresholdPath
 from sklearn_reject.thresholds._documents import check_scores
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from sklearn_reject import curves
-from sklearn_reject._sklearn_private import _safe_indexing
+from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._validation import check_sample_weight
-from sklearn_reject.curves._sort import make_finite
-from sklearn_reject.metrics._evaluate import predict_with_uncertainty
+from sklearn_reject.curves._groups import make_finite
+from sklearn_reject.metrics._inside import predict_with_uncertainty
 from sklearn_reject.metrics._plot._drawing import (
     check_names,
     curve_styles,

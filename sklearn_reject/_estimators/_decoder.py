@@ -1,0 +1,555 @@
+"""The classifier that predicts sets of the least expected loss."""
+
+from functools import partial
+from numbers import Real
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._estimators._base import ClassifierWrapper
+from sklearn_reject._fitting._routing import RoutedFit
+from sklearn_reject._fitting._splits import check_cv_choice, splits_by_groups
+from sklearn_reject._response._positive import (
+    check_has_probabilities,
+    check_known,
+    check_multilabel,
+    find_target_type,
+    item_probabilities,
+)
+from sklearn_reject._sklearn import _num_samples, _routing_enabled, with_callbacks
+from sklearn_reject._validation import (
+    check_number,
+    check_same_length,
+    check_sample_weight,
+)
+from sklearn_reject.decoding import tune_threshold
+from sklearn_reject.decoding._best_size import BestSize, ThresholdSize
+from sklearn_reject.decoding._decode import choose_sets, expected_curves
+from sklearn_reject.decoding._items import check_bounds, sizes_of_sets
+from sklearn_reject.decoding._set_counts import count_sets
+from sklearn_reject.losses import check_set_loss
+
+_STRATEGIES = ("dta", "eum")
+
+
+class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
+    """Classifier that predicts the set of items with the least expected loss.
+
+    It wraps a classifier that gives probabilities, and predicts not what is more likely
+    than not, but the set that is best under a loss of the confusion matrix, such as F1
+    or the balanced error (NKRD16). What a set is depends on the labels:
+
+    - Two classes: the samples of one call of `predict`, or of each of the `groups`, are
+      the items, and the set has those that are predicted to be positive.
+    - Several labels a sample (a matrix of indicators): the labels of each sample.
+    - More than two classes: the classes of each sample, of which one is true.
+      `predict_set` predicts several of them, `predict` remains a single class.
+
+    Items are taken to be independent given the samples. Probabilities have to be honest
+    for the expected loss to be: :class:`~sklearn.calibration.CalibratedClassifierCV`
+    helps where they are not.
+
+    Read more in the :ref:`user guide <decoding>`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier with `fit` and `predict_proba`. A
+        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
+
+    loss : {"f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", "g_mean", \
+            "h_mean", "zero_one", "auc", "precision", "recall"}, array-like of shape \
+            (2, 4), callable or SetLoss, default="f_beta"
+        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it, lower
+        is better. "auc", "precision" and "recall" need bounds on the size of the sets.
+
+    beta : float > 0, default=1.0
+        Weight of recall in the loss "f_beta".
+
+    strategy : {"dta", "eum"} or float in [0, 1], default="dta"
+        How items are chosen. "dta" (decision theory) minimises the expected loss of
+        each set. "eum" (empirical utility maximisation) learns one threshold on the
+        probabilities that has the least mean loss on predictions out of sample. A
+        number is the threshold itself.
+
+    zero_division : float in [0, 1], default=0.0
+        What a score is where it is 0/0, as in the metrics of scikit-learn. At 0 an
+        empty set is never rewarded.
+
+    min_positive : int >= 0, default=0
+        Least number of items of a set to predict.
+
+    max_positive : int >= 0, default=None
+        Largest number of items of a set to predict. None for no bound.
+
+    pos_label : label, default=None
+        The positive one of two classes. None is the last of the sorted classes, and
+        the only one where there is one.
+
+    cv : int, float, splitter, iterable or None, default=None
+        Which predictions tune the threshold of "eum". An int or a splitter pools
+        predictions out of fold and fits the classifier on everything afterwards. A
+        float holds that share of the samples out, and the classifier is fitted on the
+        rest. None is five folds. A frozen classifier is judged on the samples given to
+        `fit`. The items are those of the predictions: fewer than in `fit` where a share
+        is held out, more where a splitter repeats samples. Mind that for sets of all
+        samples with bounds on their size.
+
+    n_jobs : int, default=None
+        Number of folds fitted in parallel, and of chunks of sets.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the share held out.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted classifier.
+
+    set_loss_ : SetLoss
+        The loss.
+
+    target_type_ : {"binary", "multilabel", "multiclass"}
+        What the items are.
+
+    threshold_ : float
+        The threshold, tuned or given. Not for "dta".
+
+    tuned_loss_ : float
+        Mean loss that the threshold has on the predictions that tuned it. For "eum"
+        only.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, as the classifier has them.
+
+    n_features_in_ : int
+        Number of features, if the classifier knows it.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the classifier knows them.
+
+    See Also
+    --------
+    sklearn_reject.decoding.decode : The same for probabilities.
+    sklearn_reject.metrics.set_loss : The loss of sets whose truth is known.
+    sklearn.model_selection.TunedThresholdClassifierCV : A threshold for any score of
+        labels, on a grid.
+
+    References
+    ----------
+    N. Natarajan, O. Koyejo, P. Ravikumar, I. Dhillon. Optimal Classification with
+    Multivariate Losses. ICML, 2016.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import f1_score
+    >>> from sklearn_reject import ExpectedLossDecoder
+    >>> X, y = make_classification(
+    ...     2000, weights=[0.95], class_sep=0.5, flip_y=0.02, random_state=0
+    ... )
+    >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
+    0.76
+    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f_beta")
+    >>> decoder = decoder.fit(X[:1000], y[:1000])
+    >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
+    0.82
+    """
+
+    _methods = ("fit", "predict_proba")
+
+    # There is nothing else to do with groups than to make sets of them. Weights are for
+    # the classifier only.
+    __metadata_request__fit = {"groups": True, "sample_weight": UNUSED}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        loss="f_beta",
+        beta=1.0,
+        strategy="dta",
+        zero_division=0.0,
+        min_positive=0,
+        max_positive=None,
+        pos_label=None,
+        cv=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.loss = loss
+        self.beta = beta
+        self.strategy = strategy
+        self.zero_division = zero_division
+        self.min_positive = min_positive
+        self.max_positive = max_positive
+        self.pos_label = pos_label
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, **params):
+        """Fit the classifier, and tune the threshold if the strategy has one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples.
+
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or indicators of several labels a sample.
+
+        **params : dict
+            Parameters for the `fit` of the classifier, indexed by sample where they
+            are as long as X; `sample_weight` among them, which does not weigh the
+            items of a set. `groups`, the set of each sample where there are two
+            classes, are for the strategy "eum" and for a splitter that works on
+            groups. With metadata routing, parameters go where they are requested.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, the classifier has no `predict_proba`, or its
+            probabilities are not within [0, 1].
+
+        Warns
+        -----
+        UserWarning
+            If the loss may rise with the number of true positives: then the best set
+            need not be one of the most probable items.
+        """
+        vars(self).pop("target_type_", None)  # a fit that fails leaves none behind
+        self._check_parameters()
+        X, y = indexable(X, y)
+        y = self._check_y(y)
+        classes = None
+        if y.ndim == 1:
+            classes = check_known(y, self._find_classes(y))
+        target_type = find_target_type(classes)
+        positive = self._find_positive(classes, target_type)
+        routed, groups = self._route_groups(_num_samples(X), params, target_type)
+        if groups is not None:
+            check_same_length(_num_samples(X), groups=groups)
+        tell = partial(_tell_items, classes, positive)
+        told, rows = self._fit_and_summarize(
+            X, y, routed, tell, needs_data=self.strategy == "eum"
+        )
+        check_has_probabilities(self.estimator_)
+        self._positive, self._known_classes = positive, classes
+        self._n_labels = None if y.ndim == 1 else y.shape[1]
+        self._tune(told, None if groups is None else np.asarray(groups)[rows])
+        self._copy_feature_names()
+        self.target_type_ = target_type
+        return self
+
+    def predict(self, X, groups=None):
+        """Predict the best set: labels of its samples, or indicators of its labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples. Where there are two classes, these samples are one set: the label
+            of one depends on the others.
+
+        groups : array-like of shape (n_samples,), default=None
+            Samples of equal value are a set, where there are two classes.
+
+        Returns
+        -------
+        labels : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or indicators of labels; sparse where the probabilities are.
+            Where there are more than two classes, what the classifier predicts.
+        """
+        check_is_fitted(self)
+        if self.target_type_ == "multiclass":
+            self._refuse_groups(groups)
+            return self.estimator_.predict(X)
+        mask, _ = self._choose(X, groups, tells_loss=False)
+        if self.target_type_ == "multilabel":
+            return mask.astype(np.int64)
+        # One class only: there is no other label.
+        other = len(self._known_classes) - 1 - self._positive
+        return self._known_classes[np.where(mask, self._positive, other)]
+
+    def predict_set(self, X):
+        """Predict the best set of classes of each sample, more than two classes given.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        mask : ndarray of shape (n_samples, n_classes), dtype bool
+            Whether each class is in the set, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If there are two classes, or several labels a sample.
+        """
+        check_is_fitted(self)
+        if self.target_type_ != "multiclass":
+            raise ValueError(
+                "predict_set is for more than two classes, one a sample, but y was "
+                f"{self.target_type_}. Use predict, whose sets are of "
+                f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
+            )
+        return self._choose(X, tells_loss=False)[0]
+
+    def expected_loss(self, X, groups=None):
+        """Return the expected loss of the sets that are predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        groups : array-like of shape (n_samples,), default=None
+            Samples of equal value are a set, where there are two classes.
+
+        Returns
+        -------
+        expected_loss : float or ndarray of shape (n_sets,)
+            Lower is better: one number where all samples are one set, else one for
+            each set. Groups are in the order of their sorted values.
+        """
+        losses = self._choose(X, groups)[1]
+        is_one = self.target_type_ == "binary" and groups is None
+        return float(losses[0]) if is_one else losses
+
+    def expected_loss_curves(self, X, groups=None):
+        """Return the expected loss of the k most probable items of sets, for all k.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        groups : array-like of shape (n_samples,), default=None
+            Samples of equal value are a set, where there are two classes.
+
+        Returns
+        -------
+        curves : list of ndarray of shape (n_items + 1,)
+            One a set, lower is better, for k = 0, 1, ... items. Groups are in the order
+            of their sorted values.
+        """
+        eta, chooser = self._ask(X, groups)
+        return expected_curves(eta, chooser, groups=groups)
+
+    def score(self, X, y, sample_weight=None, groups=None):
+        """Return minus the mean loss of the predicted sets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            True labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample in the mean, where each sample is a set.
+
+        groups : array-like of shape (n_samples,), default=None
+            Samples of equal value are a set, where there are two classes.
+
+        Returns
+        -------
+        score : float
+            Higher is better. It is in units of the estimator's own loss: to compare
+            losses, take :func:`~sklearn_reject.metrics.neg_set_loss_scorer`.
+        """
+        check_is_fitted(self)
+        self._refuse_weights(sample_weight)
+        truth = self._truth(y)
+        weight = check_sample_weight(sample_weight, _num_samples(y))
+        mask, _ = self._choose(X, groups, tells_loss=False)
+        counts = count_sets(truth, mask, groups=groups, pos_label=True)
+        return -float(np.average(self.set_loss_(*counts), weights=weight))
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "target_type_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).classifier_tags
+        if inner is not None:
+            tags.classifier_tags.multi_label = inner.multi_label
+        return tags
+
+    def _check_parameters(self):
+        self._check_inner()
+        self._check_kind()
+        self._check_strategy()
+        check_cv_choice(self.cv, self.estimator, learns=False)
+        self.set_loss_ = check_set_loss(
+            self.loss, beta=self.beta, zero_division=self.zero_division
+        )
+        self._check_bounds(np.inf)
+
+    def _check_bounds(self, n_items):
+        """Return the bounds on the size of sets of so many items."""
+        decides = self.strategy in _STRATEGIES
+        loss = self.set_loss_ if decides else None
+        return check_bounds(loss, n_items, self.min_positive, self.max_positive)
+
+    def _check_strategy(self):
+        if isinstance(self.strategy, str) and self.strategy in _STRATEGIES:
+            return
+        if isinstance(self.strategy, Real) and not isinstance(self.strategy, bool):
+            check_number(self.strategy, "strategy, as a threshold,", high=1.0)
+            return
+        raise ValueError(
+            f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
+            f"got {self.strategy!r}."
+        )
+
+    def _check_y(self, y):
+        if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
+            return check_multilabel(y)
+        return super()._check_y(y)
+
+    def _keeps_shares(self, y):
+        return y.ndim == 1
+
+    def _find_positive(self, classes, target_type):
+        """Return the position of the positive class, None where there is none."""
+        if target_type != "binary":
+            if self.pos_label is not None:
+                raise ValueError(
+                    f"pos_label={self.pos_label!r} is for two classes, but y is "
+                    f"{target_type}. Leave it at None."
+                )
+            return None
+        if self.pos_label is None:
+            return len(classes) - 1
+        if self.pos_label not in classes.tolist():
+            raise ValueError(
+                f"pos_label={self.pos_label!r} is not among the classes "
+                f"{classes.tolist()}. Pass one of them, or None for the last."
+            )
+        return classes.tolist().index(self.pos_label)
+
+    def _route_groups(self, n_samples, params, target_type):
+        """Return the parameters of the inner calls, and the set of each sample."""
+        groups, request = self._own("groups", params)
+        if _routing_enabled():
+            routed, _ = self._route(n_samples, params)
+            is_ours = request is not False and target_type == "binary"
+            return routed, groups if is_ours else None
+        params = {key: value for key, value in params.items() if key != "groups"}
+        routed, _ = self._route(n_samples, params)
+        if groups is not None and splits_by_groups(self.cv):
+            routed["splitter"] = Bunch(split={"groups": groups})
+        elif target_type != "binary":
+            self._refuse_groups(groups)
+        return routed, groups if target_type == "binary" else None
+
+    def _truth(self, y):
+        """Return whether each item is positive, for labels of samples."""
+        y = self._check_y(y)
+        if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
+            raise ValueError(
+                f"y has shape {y.shape}, but the labels of `fit` were "
+                f"{self.target_type_}. Pass labels of the same kind."
+            )
+        if self._known_classes is None:
+            self._check_number_of_labels(y.shape[1])
+        else:
+            check_known(y, self._known_classes)
+        return _as_items(y, self._known_classes, self._positive)
+
+    def _check_number_of_labels(self, n_labels):
+        if self._known_classes is None and n_labels != self._n_labels:
+            raise ValueError(
+                f"{n_labels} labels a sample are told where y of `fit` has "
+                f"{self._n_labels}. Pass labels, or a classifier, for the same ones."
+            )
+
+    def _refuse_groups(self, groups):
+        if groups is not None:
+            raise ValueError(
+                "groups say which samples form a set where there are two classes. Here "
+                "each sample is a set of its own: leave groups out."
+            )
+
+    def _refuse_weights(self, weight):
+        if weight is not None and self.target_type_ == "binary":
+            raise ValueError(
+                "sample_weight weighs sets in their mean, but with two classes samples "
+                "are the items of a set, which are counted. Leave it out."
+            )
+
+    def _tune(self, told, groups):
+        for name in ("threshold_", "tuned_loss_"):
+            vars(self).pop(name, None)
+        if self.strategy == "eum":
+            eta, truth = told
+            tuned = tune_threshold(
+                truth,
+                eta,
+                loss=self.set_loss_,
+                groups=groups,
+                min_positive=self.min_positive,
+                max_positive=self.max_positive,
+            )
+            self.threshold_, self.tuned_loss_ = tuned.threshold, tuned.loss
+        elif self.strategy != "dta":
+            self.threshold_ = float(self.strategy)
+
+    def _choose(self, X, groups=None, *, tells_loss=True):
+        """Return the mask of the sets, and their expected losses if they are told."""
+        eta, chooser = self._ask(X, groups, tells_loss=tells_loss)
+        return choose_sets(eta, chooser, groups=groups, n_jobs=self.n_jobs)
+
+    def _ask(self, X, groups, *, tells_loss=True):
+        """Return the probabilities of the items, and what chooses sizes of sets."""
+        check_is_fitted(self)
+        if self.target_type_ != "binary":
+            self._refuse_groups(groups)
+        eta = item_probabilities(self.estimator_, X, self._known_classes)
+        self._check_number_of_labels(eta.shape[1])
+        if self._positive is not None:
+            eta = np.ascontiguousarray(eta[:, self._positive])
+        least, largest = self._check_bounds(sizes_of_sets(eta.shape, groups))
+        is_one_of_all = self.target_type_ == "multiclass"
+        distribution = "multinomial" if is_one_of_all else "independent"
+        chooser = BestSize(self.set_loss_, distribution, least, np.max(largest))
+        if hasattr(self, "threshold_"):
+            chooser = ThresholdSize(self.threshold_, chooser, tells_loss)
+        return eta, chooser
+
+
+def _tell_items(classes, positive, response, y):
+    """Return probabilities and truth of the items of some samples."""
+    eta = item_probabilities(response.estimator, response.X, classes)
+    eta = eta.toarray() if issparse(eta) else eta
+    truth = _as_items(y, classes, positive)
+    truth = truth.toarray() if issparse(truth) else truth
+    return eta if positive is None else eta[:, positive], truth
+
+
+def _as_items(y, classes, positive):
+    """Return whether each item is positive."""
+    if classes is None:
+        return y != 0
+    if positive is not None:
+        return y == classes[positive]
+    return y[:, None] == classes

@@ -1,0 +1,592 @@
+"""The classifier that rejects what is ambiguous and what is novel by one rule."""
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._estimators._base import BaseRejectClassifier
+from sklearn_reject._fitting._folds import begin_fits
+from sklearn_reject._fitting._routing import RoutedFit, refuse_weights
+from sklearn_reject._fitting._splits import check_cv_choice, is_share, make_splits
+from sklearn_reject._fitting._two_scores import (
+    MixedSamples,
+    ScoredClassifier,
+    judge_out_of_fold,
+)
+from sklearn_reject._labels._ood import split_origin
+from sklearn_reject._labels._rejected import resolve_reject_label
+from sklearn_reject._response import Response
+from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._validation import check_option, take_weight
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.curves._groups import make_finite
+from sklearn_reject.curves._origins import direction_grid
+from sklearn_reject.losses import check_loss
+from sklearn_reject.scores import resolve_novelty, resolve_score
+from sklearn_reject.selection import (
+    InfeasibleTargetError,
+    SingleScoreRule,
+    certify_double_score,
+    tune_double_score,
+)
+from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._certify_double import rates_to_certify
+from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
+
+
+class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
+    """Classifier that rejects ambiguous and out-of-distribution samples by one rule.
+
+    It wraps a classifier and combines two scores: how likely the prediction is wrong,
+    r(x), and how novel the sample is, g(x). A sample is accepted where
+    ``r(x) + mu g(x)`` is below a threshold. Weight and threshold solve one of three
+    models (FPP23): bounds on the shares of in-distribution (ID) and out-of-distribution
+    (OOD) samples that are accepted, bounds on precision and recall, or costs. Of all
+    rules that keep the bounds, the one with the least loss on accepted ID samples is
+    taken.
+
+    OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
+    to the classifier.
+
+    Read more in the :ref:`user guide <ood>`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier with `fit` and `predict`. A
+        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
+        to `fit`, which it must not have seen, only tune the rule and the scores.
+
+    risk_score : str, score object or callable, default="conditional_risk"
+        How likely a prediction is wrong, higher = more likely: whatever
+        :class:`SelectiveClassifier` takes as `uncertainty_score`. A learned score is
+        learned from predictions out of fold, within each fold; these inner folds are
+        stratified ones, whatever `cv` is.
+
+    novelty_score : {"energy", "knn", "likelihood_ratio", "mahalanobis", \
+            "max_logit", "msp", "odin", "outlier_detector", "react", "sirc", "vim"}, \
+            score object or callable, default="knn"
+        How novel a sample is, higher = more novel. It is fitted on the samples that the
+        classifier is fitted on; a frozen score object is not fitted again. A callable
+        is ``(estimator, X) -> (n_samples,)``. Samples of infinite novelty are always
+        rejected.
+
+    min_tpr : float in ]0, 1], default=None
+        Bounded TPR-FPR model: least share of ID samples to accept. Without `max_fpr`
+        there is no bound on the OOD samples.
+
+    max_fpr : float in [0, 1], default=None
+        Largest share of OOD samples to accept.
+
+    min_precision : float in ]0, 1], default=None
+        Bounded precision-recall model: least share of ID samples among those that are
+        accepted, where a share `ood_prior` of all samples is OOD. It takes `min_recall`
+        and `ood_prior`.
+
+    min_recall : float in ]0, 1], default=None
+        Least share of ID samples to accept, the same as `min_tpr`.
+
+    costs : tuple of three floats, default=None
+        Cost-based model: the costs of rejecting an ID sample, of accepting an OOD
+        sample and of rejecting an OOD sample, in units of the loss. The second exceeds
+        the third. It takes `ood_prior`.
+
+    ood_prior : float in [0, 1[, default=None
+        Share of OOD samples among those that `predict` will see. The share among those
+        given to `fit` does not matter.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
+        where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
+        class, and no sample is OOD. A frozen classifier settles whether -1 is a class.
+        With None no sample is OOD.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label of an ID sample, lower is better, as in
+        :class:`SelectiveClassifier`.
+
+    n_angles : int >= 3, default=361
+        Number of directions in the plane of both scores that are tried; the two scores
+        alone are among them.
+
+    method : {"auto", "exact", "grid"}, default="auto"
+        How the direction is searched, see
+        :func:`~sklearn_reject.selection.tune_double_score`.
+
+    confidence : float in ]0, 1[, default=None
+        Probability, over the draw of a calibration part, that all bounds hold for the
+        population. It takes `cv` as a float, the share of the samples in that part;
+        weight and threshold are tuned on the others, then the threshold is set anew. A
+        bound on the risk comes along in ``rule_.certificate``.
+
+    cv : int, float, splitter, iterable or None, default=None
+        Which predictions tune the rule. An int or a splitter pools predictions out of
+        fold, of scores fitted out of fold too, and fits everything on all samples
+        afterwards. A float holds that share of the samples out. None is five
+        stratified folds, and no fold where a frozen classifier is judged by scores that
+        learn nothing.
+
+    reject_label : "auto", None or label, default="auto"
+        What `predict` returns for rejected samples, as in :class:`SelectiveClassifier`.
+        It may be the `ood_label`.
+
+    randomize : bool, default=True
+        Whether samples exactly at the threshold are accepted at random where that
+        serves the bounds. If False, all of them are accepted or rejected.
+
+    n_jobs : int, default=None
+        Number of folds fitted, and of parts of an exact search, in parallel.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the draws at the threshold, of the samples held out, and of scores
+        that have no `random_state` of their own.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted classifier.
+
+    rule_ : DoubleScoreRule
+        Weights of both scores with their ratio `mu`, threshold, and the TPR, FPR,
+        precision and selective risk achieved on the predictions that tuned it. With a
+        `confidence`, these are of the calibration part, and it has a certificate.
+
+    risk_score_, novelty_score_ : score object
+        The scores, fitted.
+
+    loss_ : TaskLoss
+        The loss.
+
+    ood_label_ : label or None
+        Label of OOD samples, None where there cannot be any.
+
+    reject_label_ : label or None
+        What `predict` returns for rejected samples.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, without that of OOD samples.
+
+    n_features_in_ : int
+        Number of features, if the classifier knows it.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the classifier knows them.
+
+    See Also
+    --------
+    SelectiveClassifier : For samples that all come from the known classes.
+    sklearn_reject.metrics.OODFrontierDisplay : Which bounds can be met together.
+    sklearn_reject.selection.tune_double_score : The same from arrays of scores.
+
+    References
+    ----------
+    V. Franc, D. Prusa, J. Paplham. Reject option models comprising out-of-distribution
+    detection. 2023.
+
+    Examples
+    --------
+    Digits 0 to 7 are known, 8 and 9 are novel:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_reject import DoubleScoreOODClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> y = np.where(y < 8, y, -1)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> double = DoubleScoreOODClassifier(model, min_tpr=0.8, max_fpr=0.1)
+    >>> double = double.fit(X_train, y_train)
+    >>> accepted, is_ood = double.accept(X_test), y_test == -1
+    >>> print(f"{accepted[~is_ood].mean():.2f} of the known digits accepted, "
+    ...       f"{accepted[is_ood].mean():.2f} of the novel ones")
+    0.87 of the known digits accepted, 0.08 of the novel ones
+    """
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        risk_score="conditional_risk",
+        novelty_score="knn",
+        min_tpr=None,
+        max_fpr=None,
+        min_precision=None,
+        min_recall=None,
+        costs=None,
+        ood_prior=None,
+        ood_label="auto",
+        loss="zero_one",
+        n_angles=361,
+        method="auto",
+        confidence=None,
+        cv=None,
+        reject_label="auto",
+        randomize=True,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.risk_score = risk_score
+        self.novelty_score = novelty_score
+        self.min_tpr = min_tpr
+        self.max_fpr = max_fpr
+        self.min_precision = min_precision
+        self.min_recall = min_recall
+        self.costs = costs
+        self.ood_prior = ood_prior
+        self.ood_label = ood_label
+        self.loss = loss
+        self.n_angles = n_angles
+        self.method = method
+        self.confidence = confidence
+        self.cv = cv
+        self.reject_label = reject_label
+        self.randomize = randomize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, **params):
+        """Fit the classifier and both scores, and tune the rule.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            ID and OOD samples.
+
+        y : array-like of shape (n_samples,)
+            Class labels, and `ood_label` for OOD samples.
+
+        **params : dict
+            Parameters for the `fit` of the classifier, indexed by sample where they
+            are as long as X. `sample_weight` weighs the samples for the rule too.
+            With metadata routing, parameters go where they are requested.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no rule meets the bounds. It says what can be met.
+        ValueError
+            If a parameter is invalid, bounds of different models are given, or there
+            are no ID samples, or no OOD samples where a bound or a score needs them.
+        """
+        # A fit that fails leaves no rule of an earlier one behind.
+        vars(self).pop("rule_", None)
+        self._check_parameters()
+        X, y = indexable(X, y)
+        y = self._check_y(y)
+        routed, weight = self._route(len(y), params)
+        is_ood = self._resolve(y)
+        if self.confidence is not None:
+            refuse_weights(weight)
+        samples = MixedSamples(X, y, is_ood, routed.estimator.fit, weight)
+        self.rule_ = self._fit_and_tune(samples, routed)
+        self._copy_feature_names()
+        return self
+
+    def risk_and_novelty(self, X):
+        """Return the two scores that the rule combines.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        risk, novelty : ndarray of shape (n_samples,)
+            Higher = more likely wrong, and more novel.
+        """
+        check_is_fitted(self)
+        return self._both_scores(Response(self.estimator_, X))
+
+    def score(self, X, y, sample_weight=None):
+        """Return the negative area under the risk-coverage curve of all samples.
+
+        Predicting for an OOD sample costs as much as the worst error. It tells how well
+        the uncertainty puts errors and OOD samples last, whatever the threshold, so
+        that no search over hyper-parameters can win by rejecting everything.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            ID and OOD samples.
+
+        y : array-like of shape (n_samples,)
+            True labels, `ood_label_` for OOD samples.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        score : float
+            At most zero, higher is better.
+        """
+        labels, uncertainty = self._predict_with_uncertainty(X)
+        y = self._check_y(y)
+        inside = np.ones(len(y), dtype=bool)
+        if self.ood_label_ is not None:
+            inside = y != self.ood_label_
+        losses = np.full(len(y), self.loss_.matrix(self.classes_).max())
+        if inside.any():
+            losses[inside] = self.loss_(y[inside], labels[inside])
+        uncertainty = make_finite(uncertainty)
+        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.sparse and self._takes_sparse()
+        if self.randomize and self.reject_label is not None:
+            tags.non_deterministic = True
+        return tags
+
+    def _takes_sparse(self):
+        try:
+            scores = (
+                resolve_score(self.risk_score, self.estimator),
+                resolve_novelty(self.novelty_score, self.estimator),
+            )
+        except (TypeError, ValueError):  # `fit` will say what is wrong with it
+            return True
+        return all(getattr(score, "takes_sparse", True) for score in scores)
+
+    def _bounds(self):
+        return {name: getattr(self, name) for name in MODEL_PARAMETERS}
+
+    def _check_parameters(self):
+        check_model(**self._bounds())
+        self._check_inner()
+        self._check_drawing()
+        self._check_kind()
+        direction_grid(self.n_angles)  # raises for too few
+        check_option(self.method, "method", ("auto", "exact", "grid"))
+        if self.confidence is not None:
+            check_confidence(self.confidence)
+            self._check_calibration()
+
+    def _check_calibration(self):
+        if self.costs is not None:
+            raise ValueError(
+                f"confidence={self.confidence!r} needs bounds to guarantee, and costs "
+                "have none. Pass min_tpr and max_fpr, or min_precision and min_recall."
+            )
+        if not self.randomize:
+            raise ValueError(
+                f"confidence={self.confidence!r} needs randomize=True: noise breaks "
+                "the ties of a calibrated threshold."
+            )
+        if not is_share(self.cv):
+            raise ValueError(
+                f"confidence={self.confidence!r} needs samples that neither fit nor "
+                f"tune anything, and cv={self.cv!r} keeps none. Hold a share out, for "
+                "example with cv=0.3."
+            )
+
+    def _resolve(self, y):
+        """Turn labels, loss and scores into objects, and return which rows are OOD."""
+        classes = self._known_classes()
+        self.ood_label_, is_ood = split_origin(y, self.ood_label, classes)
+        if is_ood.all():
+            raise ValueError(
+                f"y holds ood_label={self.ood_label_!r} only. Add samples of the known "
+                "classes: they are needed to fit the classifier and to measure its "
+                "risk."
+            )
+        self._classes = self._find_classes(y[~is_ood])
+        if classes is not None:
+            self._check_labels(y[~is_ood])
+        self.reject_label_ = resolve_reject_label(self.reject_label, self._classes)
+        self.loss_ = check_loss(self.loss, labels=self._classes)
+        seed = self._seed()
+        self.risk_score_ = resolve_score(
+            self.risk_score,
+            self.estimator,
+            loss=self.loss_,
+            random_state=seed,
+            name="risk_score",
+        )
+        self.novelty_score_ = resolve_novelty(
+            self.novelty_score, self.estimator, random_state=seed
+        )
+        if not is_ood.any():
+            self._refuse_without_ood(f"y has no row with ood_label={self.ood_label_!r}")
+        return is_ood
+
+    def _known_classes(self):
+        """Return the classes of a classifier that is fitted already, else None."""
+        if not isinstance(self.estimator, FrozenEstimator):
+            return None
+        return self._find_classes(None)
+
+    def _check_labels(self, y):
+        """Raise for labels that a frozen classifier does not know, or that are OOD."""
+        known = self._classes.tolist()
+        if self.ood_label_ is not None and self.ood_label_ in known:
+            raise ValueError(
+                f"ood_label={self.ood_label_!r} is one of the classes {known} that the "
+                "frozen classifier knows. Mark OOD samples with another label."
+            )
+        unknown = np.setdiff1d(y, self._classes).tolist()
+        if unknown:
+            raise ValueError(
+                f"y holds {unknown[0]!r}, which is neither one of the classes {known} "
+                f"that the frozen classifier knows nor ood_label={self.ood_label_!r}. "
+                "Name the label of OOD samples by ood_label."
+            )
+
+    def _refuse_without_ood(self, what):
+        """Raise where a bound or a score needs OOD samples."""
+        needy = [
+            f"{name}={getattr(self, name)!r}"
+            for name, is_needy in (
+                ("max_fpr", self.max_fpr is not None and self.max_fpr < 1),
+                ("min_precision", self.min_precision is not None and self.ood_prior),
+                ("costs", self.costs is not None and self.ood_prior),
+                ("novelty_score", self.novelty_score_.needs_ood),
+            )
+            if is_needy
+        ]
+        if needy:
+            raise ValueError(
+                f"{what}, and {needy[0]} needs OOD samples. Add some, or name the "
+                "label that marks them by ood_label. Without any, use "
+                "SelectiveClassifier."
+            )
+
+    def _fit_and_tune(self, samples, routed):
+        """Fit everything that is fitted, and return the rule."""
+        template = self._scored(self.estimator)
+        learns = template.scores_need_fit or self.confidence is not None
+        check_cv_choice(self.cv, self.estimator, learns=learns)
+        if not template.needs_fit and self.cv is None:
+            rows = np.arange(len(samples.y))
+            return self._tune_on_part(template, samples, rows, rows)
+        splits = self._splits(samples.X, samples.y, routed)
+        if self.confidence is not None:
+            return self._calibrate(template, samples, *splits[0])
+        if is_share(self.cv):
+            return self._tune_on_part(template, samples, *splits[0])
+        rows = np.arange(len(samples.y))
+        judged, tested = self._judge_on_folds(template, samples, rows, splits)
+        return self._tune(samples, tested, judged, self._bounds())
+
+    def _scored(self, estimator):
+        """Return a classifier, fitted or not, with the scores as they are."""
+        return ScoredClassifier(
+            estimator,
+            self.risk_score_,
+            self.novelty_score_,
+            self.loss_,
+            self._classes,
+        )
+
+    def _tune_on_part(self, template, samples, train, test):
+        """Fit on some rows, and tune on others."""
+        context = begin_fits(self, samples.X, samples.y, n_fits=1)
+        fitted = self._fit_final(template, samples, train, context, 0)
+        context.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
+        judged = fitted.judge(samples, test, train)
+        return self._tune(samples, test, judged, self._bounds())
+
+    def _judge_on_folds(self, template, samples, rows, splits):
+        """Judge the rows out of fold, and fit on all of them."""
+        context = begin_fits(self, samples.X, samples.y, n_fits=len(splits) + 1)
+        contexts = [
+            context.subcontext(task_name="fit-fold", task_id=fold)
+            for fold in range(len(splits))
+        ]
+        judged = judge_out_of_fold(template, samples, splits, self, contexts)
+        self._fit_final(template, samples, rows, context, len(splits))
+        context.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
+        return judged, np.concatenate([test for _, test in splits])
+
+    def _fit_final(self, template, samples, rows, context, task_id):
+        final = context.subcontext(task_name="fit-final-estimator", task_id=task_id)
+        fitted = template.clone().fit(samples, rows, self, final)
+        self.estimator_ = fitted.estimator
+        self.risk_score_ = fitted.risk_score
+        self.novelty_score_ = fitted.novelty_score
+        return fitted
+
+    def _tune(self, samples, rows, judged, bounds):
+        is_ood, weight = samples.is_ood[rows], take_weight(samples.weight, rows)
+        present = is_ood if weight is None else is_ood & (weight > 0)
+        if not present.any():
+            self._refuse_without_ood(
+                "No OOD row (of positive weight) is among those that tune the rule"
+            )
+        return tune_double_score(
+            *judged,
+            is_ood,
+            **bounds,
+            n_angles=self.n_angles,
+            method=self.method,
+            randomize=self.randomize,
+            sample_weight=weight,
+            n_jobs=self.n_jobs,
+        )
+
+    def _calibrate(self, template, samples, rows, calibration):
+        """Tune on some rows, and set the threshold on others so that bounds hold."""
+        n_ood = int(samples.is_ood[calibration].sum())
+        rates = rates_to_certify(
+            len(calibration) - n_ood, n_ood, self.confidence, self._bounds()
+        )
+        splits = make_splits(None, rows, samples.y[rows], stratify=True)
+        splits = [(rows[train], rows[test]) for train, test in splits]
+        judged, tested = self._judge_on_folds(template, samples, rows, splits)
+        rule = self._tune_to_certify(samples, tested, judged, rates)
+        bounds = self._bounds()
+        del bounds["costs"]
+        return certify_double_score(
+            rule,
+            *self._scored(self.estimator_).judge(samples, calibration, rows),
+            samples.is_ood[calibration],
+            **bounds,
+            **self._bound_of_losses("hoeffding_bentkus"),
+            confidence=self.confidence,
+            random_state=self.random_state,
+        )
+
+    def _tune_to_certify(self, samples, rows, judged, rates):
+        """Tune with the first of some bounds that can be met."""
+        for bounds in rates:
+            try:
+                return self._tune(samples, rows, judged, bounds)
+            except InfeasibleTargetError as error:
+                failure = error
+        raise InfeasibleTargetError(
+            f"To be certified with confidence={self.confidence:g} on the samples held "
+            f"out, a rule has to do better than the bounds asked for. {failure}",
+            attainable=failure.attainable,
+        ) from failure
+
+    def _threshold_rule(self):
+        return SingleScoreRule(threshold=self.rule_.threshold, nu=self.rule_.nu)
+
+    def _both_scores(self, response):
+        risk = self.risk_score_.from_response(response)
+        return risk, self.novelty_score_.from_response(response)
+
+    def _uncertainty(self, response):
+        return self.rule_.combine(*self._both_scores(response))
+
+    def _labels(self, response):
+        return self.risk_score_.labels(response)
+
+    def _judge(self, response):
+        labels, risk = self.risk_score_.judge(response)
+        novelty = self.novelty_score_.from_response(response)
+        return labels, self.rule_.combine(risk, novelty)

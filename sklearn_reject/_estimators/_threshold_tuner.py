@@ -1,0 +1,842 @@
+"""The estimator that chooses the thresholds of several classifiers together."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Bunch, check_random_state, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from sklearn_reject._estimators._base import Wrapper
+from sklearn_reject._fitting._folds import (
+    begin_fits,
+    fit_in_context,
+    fit_on_all,
+    fit_on_part,
+)
+from sklearn_reject._fitting._routing import RoutedFit, check_takes_weights
+from sklearn_reject._fitting._splits import (
+    check_cv_choice,
+    check_splits,
+    is_share,
+    splits_by_groups,
+)
+from sklearn_reject._labels._ratings import split_ratings
+from sklearn_reject._response._positive import (
+    RESPONSE_METHODS,
+    find_method,
+    positive_score,
+)
+from sklearn_reject._sklearn import (
+    CallbackSupportMixin,
+    _BaseComposition,
+    _check_method_params,
+    _num_samples,
+    _routing_enabled,
+    _safe_indexing,
+    visual_block,
+    with_callbacks,
+)
+from sklearn_reject._validation import (
+    check_level,
+    check_option,
+    check_same_length,
+    check_sample_weight,
+    take_weight,
+)
+from sklearn_reject.curves import pn_auc_score
+from sklearn_reject.thresholds._cross_validation import cross_validate_point
+from sklearn_reject.thresholds._documents import check_documents, check_weighted_classes
+from sklearn_reject.thresholds._point import make_point, resolve_target
+from sklearn_reject.thresholds._search import Search
+
+_UNRATED = -1
+
+
+# What `fit` sets.
+_FITTED = (
+    "_ordered_classes",
+    "base_thresholds_",
+    "classes_",
+    "cross_validated_point_",
+    "estimator_",
+    "feature_names_in_",
+    "n_features_in_",
+    "operating_point_",
+    "path_",
+    "pos_label_",
+)
+
+
+class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseComposition):
+    """Binary classifier that applies joint thresholds to several classifiers.
+
+    It is for rare events, where people rate what some classifiers predict positive, and
+    nobody knows the rest. A document is predicted positive if any of the classifiers
+    says so, or if all do, and how sure each has to be is chosen jointly: so that one
+    more false positive would buy no more than a given number of true positives
+    (RZMR20). Only counts of rated documents are used, never rates.
+
+    Read more in the :ref:`user guide <joint_thresholds>`.
+
+    Parameters
+    ----------
+    estimators : list of tuple or None
+        (name, classifier), or (name, classifier, columns) for a classifier that sees
+        part of the columns of X, as :class:`~sklearn.compose.ColumnTransformer` takes
+        them. A :class:`~sklearn.frozen.FrozenEstimator` is not fitted again. None
+        where X is the matrix of scores itself, such as scores that were logged: one
+        column a classifier, higher = more likely positive.
+
+    rule : {"any", "all"}, default="any"
+        A document is predicted positive if any score reaches its threshold (union), or
+        if all do (intersection).
+
+    method : {"graph", "analytic", "direct"}, default="graph"
+        Where the operating point is looked for. "graph" takes it from the path through
+        a grid of thresholds that has the largest area under TP against FP, "analytic"
+        from the best of a family of smooth paths with few parameters.
+        "direct" takes the best of all combinations of thresholds: exactly for one or
+        two classifiers, a local optimum for more.
+
+    target_derivative : float > 0, default=None
+        How many true positives one more false positive has to buy: dTP/dFP at the
+        operating point, which maximises TP - `target_derivative` * FP. Exactly one of
+        this and the next two is to be given; they are names for the same number.
+
+    marginal_precision : float in ]0, 1[, default=None
+        Precision of the last documents that are predicted positive, dTP/(dTP + dFP).
+
+    max_fp_per_tp : float > 0, default=None
+        How many false positives one accepts for one more true positive, dFP/dTP.
+
+    n_thresholds : int >= 2, default=100
+        Largest number of thresholds of a classifier on the grid of "graph".
+
+    spacing : {"quantile", "uniform"}, default="quantile"
+        How the thresholds of the grid are chosen among the scores: by quantiles of the
+        rated documents, where both classes weigh the same, or by equal steps.
+
+    search : {"auto", "grid", "pairs"}, default="auto"
+        How the grid is searched, see :func:`~sklearn_reject.thresholds.optimal_path`.
+
+    family : {"log_odds", "power"} or object, default="log_odds"
+        Paths of the method "analytic".
+
+    smoothing : {"concave", "isotonic"}, default="concave"
+        How the derivative along a path is made free of noise, see
+        :func:`~sklearn_reject.thresholds.operating_point`.
+
+    base_thresholds : array-like of shape (n_classifiers,), default=None
+        From where on documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches; no lower threshold is ever
+        chosen.
+
+    unrated_label : label, default=-1
+        What stands in y for a document that was not rated; missing values always do.
+        None if nothing else does.
+
+    pos_label : label, default=None
+        The positive class. None is 1 where the classes are 0 and 1, and the last of
+        two sorted classes otherwise.
+
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        Where scores come from. "auto" is the first of the two that a classifier has.
+
+    confidence_level : float in ]0, 1[, default=0.95
+        Of the intervals of counts and precision at the operating point.
+
+    cv : int, float, splitter, iterable or None, default=None
+        Which scores tune the thresholds. An int or a splitter pools scores out of
+        fold, and fits the classifiers on all rated documents afterwards. A float holds
+        that share of the documents out, and the classifiers are fitted on the rest.
+        None is five folds. Where nothing is to be fitted, scores are taken as they are,
+        and only the thresholds are cross-validated if `cv` is given.
+
+    n_jobs : int, default=None
+        Number of folds in parallel.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the share held out, and of the intervals of weighted documents.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (n_classifiers,)
+        Joint thresholds of the operating point, one a classifier. Infinity where a
+        classifier is not used.
+
+    operating_point_ : OperatingPoint
+        Counts, precision and their intervals on the scores that tuned the thresholds.
+
+    cross_validated_point_ : CrossValidatedPoint or None
+        The same on documents that did not tune the thresholds they are judged by. None
+        without folds.
+
+    path_ : ThresholdPath
+        Path through the space of thresholds, on which the operating point lies.
+
+    area_ : float
+        Area under TP against FP along the path, in units of both. Higher is better.
+
+    base_thresholds_ : ndarray of shape (n_classifiers,)
+        The lowest thresholds: below, ratings are incomplete.
+
+    classes_ : ndarray of shape (2,)
+        The two classes, sorted.
+
+    pos_label_ : label
+        The positive one.
+
+    estimators_ : list of estimator
+        The fitted classifiers. Empty where there are none.
+
+    n_features_in_ : int
+        Number of features of X.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if they all are strings.
+
+    See Also
+    --------
+    sklearn_reject.thresholds.optimal_path : The path, from arrays of scores.
+    sklearn_reject.thresholds.operating_point : The operating point, from arrays.
+    sklearn_reject.metrics.PNCurveDisplay : Picture of both.
+    sklearn.model_selection.TunedThresholdClassifierCV : One threshold, on a grid.
+
+    References
+    ----------
+    E. Robles, F. Zaidouni, A. Mavromoustaki, P. Refael. Threshold Optimization in
+    Multiple Binary Classifiers for Extreme Rare Events using Predicted Positive Data.
+    AAAI-MAKE, 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> X, y = make_classification(
+    ...     4000, n_informative=6, weights=[0.97], flip_y=0.005, random_state=0
+    ... )
+    >>> tuner = EnsembleThresholdTuner(
+    ...     [
+    ...         ("even", LogisticRegression(), slice(0, 20, 2)),
+    ...         ("odd", LogisticRegression(), slice(1, 20, 2)),
+    ...     ],
+    ...     max_fp_per_tp=2,
+    ... )
+    >>> tuner = tuner.fit(X, y)
+    >>> tuner.thresholds_.round(1)
+    array([0.3, 0.4])
+    >>> point = tuner.operating_point_
+    >>> print(f"{point.tp:.0f} true, {point.fp:.0f} false positives")
+    45 true, 24 false positives
+    >>> low, high = tuner.cross_validated_point_.precision_interval
+    >>> print(f"precision {low:.1f} to {high:.1f}")
+    precision 0.4 to 0.7
+    """
+
+    _kind = "classifier"
+
+    def __init__(
+        self,
+        estimators,
+        *,
+        rule="any",
+        method="graph",
+        target_derivative=None,
+        marginal_precision=None,
+        max_fp_per_tp=None,
+        n_thresholds=100,
+        spacing="quantile",
+        search="auto",
+        family="log_odds",
+        smoothing="concave",
+        base_thresholds=None,
+        unrated_label=-1,
+        pos_label=None,
+        response_method="auto",
+        confidence_level=0.95,
+        cv=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimators = estimators
+        self.rule = rule
+        self.method = method
+        self.target_derivative = target_derivative
+        self.marginal_precision = marginal_precision
+        self.max_fp_per_tp = max_fp_per_tp
+        self.n_thresholds = n_thresholds
+        self.spacing = spacing
+        self.search = search
+        self.family = family
+        self.smoothing = smoothing
+        self.base_thresholds = base_thresholds
+        self.unrated_label = unrated_label
+        self.pos_label = pos_label
+        self.response_method = response_method
+        self.confidence_level = confidence_level
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, **params):
+        """Fit the classifiers on rated documents, and tune their joint thresholds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents, or scores where `estimators` is None. Unrated documents train no
+            classifier, and tell from where on ratings are complete.
+
+        y : array-like of shape (n_documents,)
+            Two classes, and `unrated_label` or missing values for documents that were
+            not rated.
+
+        **params : dict
+            Parameters for the `fit` of the classifiers, indexed by document where they
+            are as long as X; `sample_weight` among them, which weighs the counts, too.
+            With metadata routing, parameters go where they are requested.
+
+        Returns
+        -------
+        self : object
+            The tuned classifier.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, a classifier has no scores or other classes than
+            the rated documents, scores are not finite or constant, or a class has no
+            rated documents.
+
+        InfeasibleTargetError
+            If the derivative is not attained. The range that is can be read from its
+            `attainable`.
+        """
+        for name in _FITTED:  # a fit that fails leaves none behind
+            vars(self).pop(name, None)
+        derivative = self._check_parameters()
+        X, y = indexable(X, y)
+        self._check_features(X, reset=True)
+        options = {"unrated_label": self.unrated_label, "pos_label": self.pos_label}
+        is_positive, is_negative, self._ordered_classes = split_ratings(y, **options)
+        self.classes_ = np.sort(self._ordered_classes)
+        self.pos_label_ = self._ordered_classes[1]
+        ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
+        routed, weight = self._route_groups(_num_samples(X), params)
+        check_weighted_classes(is_positive, is_negative, weight)
+        scores, rows, folds = self._ask(X, ratings, routed)
+        self._tune(scores, ratings[rows], take_weight(weight, rows), folds, derivative)
+        return self
+
+    def joint_scores(self, X):
+        """Return the scores that the thresholds apply to.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents, n_classifiers)
+            Higher = more likely positive, one column a classifier.
+        """
+        check_is_fitted(self)
+        self._check_features(X, reset=False)
+        return self.estimator_.scores(X)
+
+    def predict(self, X):
+        """Predict which documents are positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_documents,)
+            The positive class where any score reaches its threshold, or all do.
+        """
+        scores = self.joint_scores(X)
+        is_predicted = self.operating_point_.predict(scores)
+        return self._ordered_classes[is_predicted.astype(np.intp)]
+
+    def decision_function(self, X):
+        """Return where on the path each document enters, seen from the operating point.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        values : ndarray of shape (n_documents,)
+            In ]-1, 1[, as a share of the path: positive where the document is predicted
+            to be of the last of `classes_`.
+        """
+        scores = self.joint_scores(X)
+        # Half a step apart from the operating point, zero is never taken.
+        steps = self.path_.locate(scores) - self.operating_point_.vertex + 0.5
+        is_last = self.pos_label_ == self.classes_[1]
+        return (steps if is_last else -steps) / len(self.path_)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the area under the PN curve of the documents that are rated.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        y : array-like of shape (n_documents,)
+            Labels. Unrated documents do not count.
+
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weight of each document.
+
+        Returns
+        -------
+        score : float
+            In [0, 1], higher is better: the share of pairs of a rated positive and a
+            rated negative that `decision_function` ranks correctly, ties counted one
+            half. It does not depend on the operating point, so that no search can win
+            by predicting nothing.
+
+        Raises
+        ------
+        ValueError
+            If y has other classes than that of `fit`, or only one of them.
+        """
+        scores = self.joint_scores(X)
+        values = self.path_.locate(scores)
+        check_same_length(len(values), y=y)
+        is_positive, is_negative, classes = split_ratings(
+            y, unrated_label=self.unrated_label, pos_label=self.pos_label_
+        )
+        if classes.tolist() != self._ordered_classes.tolist():
+            raise ValueError(
+                f"y has the rated classes {classes.tolist()}, but those of `fit` are "
+                f"{self._ordered_classes.tolist()}."
+            )
+        weight = check_sample_weight(sample_weight, len(values))
+        rated = np.flatnonzero(is_positive | is_negative)
+        return pn_auc_score(
+            values[rated],
+            is_positive[rated],
+            sample_weight=take_weight(weight, rated),
+            normalize=True,
+        )
+
+    def get_params(self, deep=True):
+        """Return the parameters, those of the named classifiers included.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the classifiers and their parameters.
+
+        Returns
+        -------
+        params : dict
+            Values by name; `name__parameter` for those of a classifier.
+        """
+        return self._get_params("_named", deep=deep)
+
+    def set_params(self, **params):
+        """Set parameters, those of the named classifiers included.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name; `name__parameter` for those of a classifier, `name` for a
+            classifier itself.
+
+        Returns
+        -------
+        self : object
+            This estimator.
+        """
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        self._set_params("_named", **params)
+        return self
+
+    @property
+    def estimator(self):
+        """All classifiers as one estimator, not fitted."""
+        return JointScores(
+            self.estimators,
+            classes=getattr(self, "_ordered_classes", None),
+            response_method=self.response_method,
+        )
+
+    @property
+    def estimators_(self):
+        """The fitted classifiers, a list."""
+        return self.estimator_.estimators_
+
+    @property
+    def thresholds_(self):
+        """Joint thresholds, ndarray of shape (n_classifiers,)."""
+        return self.operating_point_.thresholds
+
+    @property
+    def area_(self):
+        """Area under TP against FP along the path."""
+        return self.path_.area
+
+    @property
+    def named_estimators_(self):
+        """The fitted classifiers by name, a Bunch."""
+        names = [name for name, *_ in self.estimator_.entries()]
+        return Bunch(**dict(zip(names, self.estimators_, strict=True)))
+
+    @property
+    def _named(self):
+        """Pairs of name and classifier, as scikit-learn's compositions have them."""
+        try:
+            return [(entry[0], entry[1]) for entry in self.estimators]
+        except (TypeError, IndexError):
+            return None
+
+    @_named.setter
+    def _named(self, pairs):
+        self.estimators = [
+            (*pair, *entry[2:])
+            for pair, entry in zip(pairs, self.estimators, strict=True)
+        ]
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "path_")
+
+    def _sk_visual_block_(self):
+        return visual_block("parallel", self._named or [(type(self).__name__, None)])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _check_parameters(self):
+        """Return the derivative that is asked for."""
+        check_entries(self.estimators)
+        if self.estimators is not None:
+            self._validate_names([name for name, _ in self._named])
+        check_option(self.response_method, "response_method", RESPONSE_METHODS)
+        self.estimator.check()
+        check_cv_choice(self.cv, None, learns=True)
+        check_level(self.confidence_level, "confidence_level")
+        check_random_state(self.random_state)
+        self._search().check()
+        return resolve_target(
+            self.target_derivative, self.marginal_precision, self.max_fp_per_tp
+        )
+
+    def _check_features(self, X, reset):
+        """Remember or compare number and names of the features, where X has them."""
+        if self.estimators is None:
+            X = check_array(X, dtype=np.float64) if not hasattr(X, "columns") else X
+        elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
+            check_array(X)  # says that a document is to be a row
+        validate_data(self, X, reset=reset, skip_check_array=True)
+
+    def _search(self):
+        names = ("method", "n_thresholds", "spacing", "search", "family", "smoothing")
+        return Search(**{name: getattr(self, name) for name in names})
+
+    def _route_groups(self, n_samples, params):
+        """Return the parameters of the inner calls, and the weights of documents."""
+        if _routing_enabled():
+            return self._route(n_samples, params)
+        groups = params.pop("groups", None) if splits_by_groups(self.cv) else None
+        self._refuse_lost(params)
+        routed, weight = self._route(n_samples, params)
+        if groups is not None:
+            routed["splitter"] = Bunch(split={"groups": groups})
+        return routed, weight
+
+    def _refuse_lost(self, params):
+        """Raise for parameters that would go nowhere."""
+        lost = sorted(params.keys() - {"sample_weight"})
+        if lost and self.estimator.is_frozen:
+            raise TypeError(
+                f"fit got the parameter {lost[0]!r}, but there is no classifier to be "
+                "fitted with it. Leave it out."
+            )
+
+    def _ask(self, X, ratings, routed):
+        """Fit the classifiers; return scores, the documents they are of, and folds."""
+        params = routed.estimator.fit
+        if self.estimator.is_frozen:
+            fitted = fit_on_all(self, X, ratings, [], _tell_scores, params)
+            self.estimator_ = fitted[0]
+            splits = [] if self.cv is None else self._splits(X, ratings, routed)
+            splits = check_splits(splits, len(ratings))
+            return self.estimator_.scores(X), slice(None), splits
+        splits = check_splits(self._splits(X, ratings, routed), len(ratings))
+        if is_share(self.cv):
+            fitted = fit_on_part(self, X, ratings, splits[0], _tell_scores, params)
+            self.estimator_, (scores,), rows = fitted
+            return scores, rows, []
+        fitted = fit_on_all(self, X, ratings, splits, _tell_scores, params)
+        self.estimator_, (scores,), rows = fitted
+        return scores, rows, _pooled_splits([len(test) for _, test in splits])
+
+    def _tune(self, scores, ratings, weight, splits, derivative):
+        documents = check_documents(
+            scores,
+            ratings,
+            rule=self.rule,
+            base_thresholds=self.base_thresholds,
+            sample_weight=weight,
+        )
+        search = self._search()
+        options = {
+            "confidence_level": self.confidence_level,
+            "random_state": self.random_state,
+        }
+        path, vertex = search.find_point(documents, derivative)
+        point = make_point(documents, derivative, path, vertex, **options)
+        self.cross_validated_point_ = cross_validate_point(
+            documents, derivative, search, splits, n_jobs=self.n_jobs, **options
+        )
+        self.base_thresholds_ = path.thresholds[0]
+        self.operating_point_, self.path_ = point, path
+
+
+def _tell_scores(response, _):
+    return (response.estimator.scores(response.X),)
+
+
+def _pooled_splits(sizes):
+    """Return splits of pooled test parts into each of them and the others.
+
+    There are none of a single part.
+    """
+    if len(sizes) < 2:
+        return []
+    fold = np.repeat(np.arange(len(sizes)), sizes)
+    return [
+        (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
+        for k in range(len(sizes))
+    ]
+
+
+class JointScores(CallbackSupportMixin, BaseEstimator):
+    """Classifiers fitted on the rated documents, and their scores side by side.
+
+    Parameters
+    ----------
+    estimators : list of tuple or None
+        (name, classifier) or (name, classifier, columns). None where X has the scores.
+
+    classes : ndarray of shape (2,), default=None
+        The negative and the positive class.
+
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        Where scores come from; "auto" takes the first of the two that there is.
+    """
+
+    def __init__(self, estimators, *, classes=None, response_method="auto"):
+        self.estimators = estimators
+        self.classes = classes
+        self.response_method = response_method
+
+    @property
+    def is_frozen(self):
+        """Whether no classifier will be fitted."""
+        return all(isinstance(entry[1], FrozenEstimator) for entry in self.entries())
+
+    def check(self):
+        """Raise for classifiers that cannot be used."""
+        for name, estimator, _ in self.entries():
+            _check_is_classifier(name, estimator)
+            find_method(estimator, self.response_method, _call(name))
+
+    @with_callbacks
+    def fit(self, X, ratings, **params):
+        """Fit a clone of each classifier on the documents that were rated.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        ratings : ndarray of shape (n_documents,)
+            1, 0, and -1 for unrated ones.
+
+        **params : dict
+            Parameters for the `fit` of the classifiers.
+
+        Returns
+        -------
+        self : object
+            The fitted classifiers.
+        """
+        routed = self._route(params)
+        rated = np.flatnonzero(ratings >= 0)
+        entries = self.entries()
+        labels = self.classes[ratings[rated]] if entries else None
+        _check_two_classes(labels)
+        context = begin_fits(self, X, ratings, n_fits=len(entries))
+        self.estimators_ = []
+        for number, (name, estimator, columns) in enumerate(entries):
+            part = _safe_indexing(_select(X, columns, name), rated)
+            own = _check_method_params(X, routed[name].fit, indices=rated)
+            task = context.subcontext(task_name=f"fit-{name}", task_id=number)
+            fitted = fit_in_context(clone(estimator), part, labels, own, self, task)
+            self.estimators_.append(fitted)
+        context.call_on_fit_task_end(estimator=self, X=X, y=ratings)
+        return self
+
+    def scores(self, X):
+        """Return the scores of all classifiers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents, n_classifiers)
+            Higher = more likely positive.
+        """
+        check_is_fitted(self, "estimators_")
+        if self.estimators is None:
+            return check_array(X, dtype=np.float64)
+        [X] = indexable(X)
+        columns = [
+            self._score(name, fitted, _select(X, columns, name))
+            for (name, _, columns), fitted in zip(
+                self.entries(), self.estimators_, strict=True
+            )
+        ]
+        return np.column_stack(columns)
+
+    def get_metadata_routing(self):
+        """Return where metadata go: to the `fit` of each classifier.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        router = MetadataRouter(owner=self)
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        for name, estimator, _ in self.entries():
+            router.add(**{name: estimator}, method_mapping=to_fit)
+        return router
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # Tags are asked for before the entries have been checked.
+        items = self.estimators if isinstance(self.estimators, (list, tuple)) else ()
+        inner = [
+            get_tags(item[1])
+            for item in items
+            if isinstance(item, (list, tuple)) and hasattr(item[1], "fit")
+        ]
+        tags.input_tags.sparse = bool(inner) and all(t.input_tags.sparse for t in inner)
+        tags.input_tags.allow_nan = bool(inner) and all(
+            t.input_tags.allow_nan for t in inner
+        )
+        tags.non_deterministic = any(t.non_deterministic for t in inner)
+        return tags
+
+    def entries(self):
+        """Return name, classifier and columns of each classifier."""
+        return [(*entry, None)[:3] for entry in self.estimators or ()]
+
+    def _route(self, params):
+        if _routing_enabled() and self.estimators is not None:
+            return process_routing(self, "fit", **params)
+        routed = Bunch()
+        for name, estimator, _ in self.entries():
+            is_frozen = isinstance(estimator, FrozenEstimator)
+            if not is_frozen and params.get("sample_weight") is not None:
+                check_takes_weights(estimator)
+            routed[name] = Bunch(fit={} if is_frozen else params)
+        return routed
+
+    def _score(self, name, estimator, X):
+        return positive_score(
+            estimator,
+            X,
+            self.classes,
+            response_method=self.response_method,
+            name=_call(name),
+        )
+
+
+def check_entries(estimators):
+    """Raise unless these are named classifiers, or None."""
+    if estimators is None:
+        return
+    if not isinstance(estimators, (list, tuple)) or not estimators:
+        raise ValueError(
+            "estimators must be a list of (name, classifier) or (name, classifier, "
+            f"columns), or None where X has the scores, got {estimators!r}."
+        )
+    for entry in estimators:
+        is_entry = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
+        if not is_entry or not isinstance(entry[0], str):
+            raise ValueError(
+                "estimators must hold (name, classifier) or (name, classifier, "
+                f"columns), got {entry!r}."
+            )
+
+
+def _check_is_classifier(name, estimator):
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise ValueError(
+            f"{_call(name)} must be an instance of a classifier with `fit`, got "
+            f"{estimator!r}."
+        )
+    if hasattr(estimator, "__sklearn_tags__") and not is_classifier(estimator):
+        raise ValueError(
+            f"{_call(name)} must be a classifier, got {estimator!r}. Scores of "
+            "something else can be logged, and passed as X with estimators=None."
+        )
+    if isinstance(estimator, FrozenEstimator):
+        check_is_fitted(estimator)
+
+
+def _check_two_classes(labels):
+    if labels is not None and len(np.unique(labels)) < 2:
+        raise ValueError(
+            "cv: the rated documents of a training part are of one class only, "
+            f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
+            "more documents."
+        )
+
+
+def _select(X, columns, name):
+    if columns is None:
+        return X
+    if isinstance(X, list):
+        X = np.asarray(X)
+    try:
+        columns = columns(X) if callable(columns) else columns
+        return _safe_indexing(X, columns, axis=1)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{_call(name)} cannot have the columns {columns!r} of X: {error}"
+        ) from error
+
+
+def _call(name):
+    """Return what errors call a classifier."""
+    return f"estimators: {name!r}"

@@ -1,0 +1,1 @@
+"""Fitting estimators and scores, and predicting samples that they have not seen."""

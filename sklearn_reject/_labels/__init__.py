@@ -1,0 +1,1 @@
+"""What labels mean: rejected, out of distribution, rated or not."""

@@ -1,0 +1,181 @@
+"""Labels of documents of which only some were rated."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_reject._validation import check_sample_weight, take_weight
+
+
+def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
+    """Tell positive from negative documents, and both from those nobody has rated.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_documents,)
+        Labels: two classes, and what stands for unrated. Missing values (NaN, None)
+        are always unrated.
+
+    unrated_label : label, default=-1
+        What stands for a document that was not rated. None if nothing but missing
+        values does.
+
+    pos_label : label, default=None
+        The positive class. None is 1 where the classes are 0 and 1, and the last of
+        two sorted classes otherwise.
+
+    name : str, default="y"
+        What errors call the labels.
+
+    Returns
+    -------
+    is_positive, is_negative : ndarray of shape (n_documents,), dtype bool
+        Where both are False, the document is unrated.
+
+    classes : ndarray of shape (2,)
+        The negative and the positive class.
+
+    Raises
+    ------
+    ValueError
+        If there are not exactly two classes among the rated documents, or `pos_label`
+        is none of them.
+    """
+    y = column_or_1d(y, warn=True)
+    is_rated = ~_is_missing(y)
+    is_rated[is_rated] = ~_equals(y[is_rated], unrated_label)
+    if not is_rated.any():
+        raise ValueError(
+            f"{name} has no rated documents: all {len(y)} are missing or "
+            f"{unrated_label!r}, the unrated_label. Rate some that are predicted "
+            "positive, of both classes."
+        )
+    seen = _distinct(y[is_rated], name)
+    classes = _order_classes(seen, pos_label, unrated_label, name)
+    is_positive = is_rated.copy()
+    is_positive[is_rated] = _equals(y[is_rated], classes[1])
+    return is_positive, is_rated & ~is_positive, classes
+
+
+def _is_missing(y):
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind != "O":
+        return np.zeros(len(y), dtype=bool)
+    return np.fromiter(map(_is_missing_value, y), dtype=bool, count=len(y))
+
+
+def _is_missing_value(value):
+    # The missing value of pandas is not equal to anything, nor different from it.
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _equals(y, label):
+    """Compare labels with one that may be of another kind."""
+    is_text = isinstance(label, str)
+    may_equal = y.dtype.kind == "O" or (y.dtype.kind in "US") == is_text
+    if label is None or not may_equal:
+        return np.zeros(len(y), dtype=bool)
+    return np.asarray(y == label, dtype=bool)
+
+
+def _distinct(labels, name):
+    if labels.dtype.kind in "biuf":
+        ends = labels.min(), labels.max()
+        # Two classes, as there should be, are found without sorting.
+        if ((labels == ends[0]) | (labels == ends[1])).all():
+            return np.unique(ends)
+    if labels.dtype.kind != "O":
+        return np.unique(labels)
+    if len({isinstance(label, str) for label in labels}) > 1:
+        raise ValueError(f"{name} must hold labels of one kind, got text and others.")
+    try:
+        # Such as the column of a frame that has missing values.
+        return np.unique(np.array(labels.tolist()))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must hold labels of one kind, such as 0, 1 and -1: {error}"
+        ) from error
+
+
+def _order_classes(seen, pos_label, unrated_label, name):
+    """Return the negative and the positive class."""
+    if len(seen) > 2:
+        kind = type_of_target(seen, input_name=name)
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{kind}: {name} must have two classes beside the unrated_label "
+            f"{unrated_label!r}, got {len(seen)}, {seen[:5].tolist()} among them. "
+            "Compare the labels with the positive one, as in `y == pos_label`."
+        )
+    if pos_label is None:
+        pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1].item()
+    if len(seen) == 1:
+        _refuse_single_class(seen[0] == pos_label, seen[0], unrated_label, name)
+    if not _equals(seen, pos_label).any():
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the rated classes of {name}, "
+            f"{seen.tolist()}."
+        )
+    is_positive = _equals(seen, pos_label)
+    return np.concatenate([seen[~is_positive], seen[is_positive]])
+
+
+def _refuse_single_class(is_positive, label, unrated_label, name):
+    missing = "negatives" if is_positive else "positives"
+    way_out = (
+        ""
+        if unrated_label is None
+        else f" If {unrated_label!r} is a class, pass unrated_label=None."
+    )
+    label = label.item() if isinstance(label, np.generic) else label
+    raise ValueError(
+        f"{name} has no rated {missing}: the rated documents are of one class only, "
+        f"{label!r}. Both are needed beside the unrated_label {unrated_label!r}; "
+        f"unrated documents count for neither.{way_out}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Documents that were rated.
+
+    Attributes
+    ----------
+    is_positive : ndarray of shape (n_rated,), dtype bool
+        What the rater said.
+
+    weight : ndarray of shape (n_rated,) or None
+        Weights.
+
+    rows : ndarray of shape (n_rated,)
+        Positions of the rated documents among all.
+
+    classes : ndarray of shape (2,)
+        The negative and the positive class.
+
+    n_given : int
+        Number of all documents.
+    """
+
+    is_positive: np.ndarray
+    weight: np.ndarray
+    rows: np.ndarray
+    classes: np.ndarray
+    n_given: int
+
+
+def rate(y, *, pos_label=None, unrated_label=-1, sample_weight=None, name="y"):
+    """Return the documents that were rated, as :func:`pn_curve` tells them apart."""
+    is_positive, is_negative, classes = split_ratings(
+        y, unrated_label=unrated_label, pos_label=pos_label, name=name
+    )
+    n_given = len(is_positive)
+    weight = check_sample_weight(sample_weight, n_given)
+    rows = np.flatnonzero(is_positive | is_negative)
+    weight = take_weight(weight, rows)
+    return Ratings(is_positive[rows], weight, rows, classes, n_given)

@@ -1,0 +1,155 @@
+"""Networks and linear classifiers as layers: last hidden layer, head, gradients."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.neural_network import MLPClassifier
+
+from sklearn_reject._sklearn import LinearClassifierMixin
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """The last layer of a classifier: ``logits = features @ weights + intercepts``.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features, n_classes)
+        One column a class.
+
+    intercepts : ndarray of shape (n_classes,)
+        Logits of a zero feature vector.
+    """
+
+    weights: np.ndarray
+    intercepts: np.ndarray
+
+    def __call__(self, features):
+        """Return the logits, ndarray of shape (n_samples, n_classes)."""
+        return features @ self.weights + self.intercepts
+
+
+def is_network(model):
+    """Tell whether a model is a multi-layer perceptron of scikit-learn."""
+    return isinstance(model, MLPClassifier)
+
+
+def is_linear(model):
+    """Tell whether a classifier of scikit-learn decides by `coef_` and `intercept_`."""
+    # A class of someone else may inherit the attributes and decide otherwise.
+    is_known = type(model).__module__.startswith("sklearn.")
+    return is_known and isinstance(model, LinearClassifierMixin)
+
+
+def symmetrize(values):
+    """Return one decision value of two classes as a pair of logits that sum to zero.
+
+    The softmax of (-f/2, f/2) is the logistic function of f, and neither class is
+    favoured where only the largest logit counts.
+    """
+    half = np.asarray(values, dtype=np.float64) / 2
+    return np.stack([-half, half], axis=-1)
+
+
+def find_head(model):
+    """Return the head of a network or linear classifier, None for other models."""
+    if is_network(model):
+        _refuse_several_labels(model)
+        return _make_head(model.coefs_[-1], model.intercepts_[-1])
+    if is_linear(model):
+        # `sparsify` of a linear classifier makes a sparse matrix of it.
+        weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+        return _make_head(np.atleast_2d(weights).T, model.intercept_)
+    return None
+
+
+def _make_head(weights, intercepts):
+    weights = np.asarray(weights, dtype=np.float64)
+    # Without an intercept, scikit-learn stores one zero for all classes.
+    intercepts = np.broadcast_to(np.float64(intercepts), weights.shape[1]).copy()
+    if weights.shape[1] > 1:
+        return Head(weights, intercepts)
+    return Head(symmetrize(weights[:, 0]), symmetrize(intercepts[0]))
+
+
+def _refuse_several_labels(network):
+    if network.out_activation_ == "logistic" and network.n_outputs_ > 1:
+        raise ValueError(
+            f"{network!r} was fitted on {network.n_outputs_} labels a sample. Only "
+            "single-label classifiers are supported: fit one for each label."
+        )
+
+
+def find_features(model, X):
+    """Return the last hidden layer of a network, ndarray of shape (n_samples, n_units).
+
+    For other models, and a network without hidden layers, X itself.
+    """
+    return _find_activations(model, X)[-1]
+
+
+def _find_activations(model, X):
+    """Return X and, for a network, what each hidden layer makes of it."""
+    activations = [X]
+    if is_network(model):
+        activate = _ACTIVATIONS[model.activation]
+        layers = zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True)
+        for weights, intercepts in layers:
+            activations.append(activate(activations[-1] @ weights + intercepts))
+    return activations
+
+
+def pull_back(model, X, directions):
+    """Return the gradient of weighted logits with respect to the model's input.
+
+    Parameters
+    ----------
+    model : estimator
+        Network or linear classifier, so that it has a head.
+
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+
+    directions : ndarray of shape (n_samples, n_classes)
+        Weight of each logit; they are constants to the gradient.
+
+    Returns
+    -------
+    gradient : ndarray of shape (n_samples, n_features)
+        Of ``(directions * logits).sum()``.
+    """
+    activations = _find_activations(model, X)
+    gradient = directions @ find_head(model).weights.T
+    if is_network(model):
+        slope = _SLOPES[model.activation]
+        layers = zip(activations[:0:-1], model.coefs_[-2::-1], strict=True)
+        for activation, weights in layers:
+            gradient = (gradient * slope(activation)) @ weights.T
+    return gradient
+
+
+def _relu(values):
+    return np.maximum(values, 0)
+
+
+def _identity(values):
+    return values
+
+
+_ACTIVATIONS = {
+    "identity": _identity,
+    "logistic": expit,
+    "relu": _relu,
+    "tanh": np.tanh,
+}
+
+
+# Derivatives, as functions of what the activation returns.
+_SLOPES = {
+    "identity": np.ones_like,
+    "logistic": lambda values: values * (1 - values),
+    "relu": lambda values: values > 0,
+    "tanh": lambda values: (1 - values) * (1 + values),
+}

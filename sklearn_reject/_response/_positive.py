@@ -1,0 +1,253 @@
+"""Probabilities and scores of the positive class, or of each label."""
+
+import numpy as np
+from sklearn.ensemble import StackingClassifier
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array
+
+from sklearn_reject._response._response import Response
+from sklearn_reject._validation import index_labels
+from sklearn_reject.decoding._items import as_flags, check_probabilities
+
+_METHODS = {
+    "auto": ("predict_proba", "decision_function"),
+    "predict_proba": ("predict_proba",),
+    "decision_function": ("decision_function",),
+}
+
+
+RESPONSE_METHODS = tuple(_METHODS)
+
+
+def find_method(estimator, response_method, name):
+    """Return the name of the method that scores come from.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier, fitted or not.
+
+    response_method : {"auto", "predict_proba", "decision_function"}
+        "auto" is the first of the other two that there is.
+
+    name : str
+        What errors call the classifier.
+
+    Raises
+    ------
+    ValueError
+        If the classifier does not have it.
+    """
+    for method in _METHODS[response_method]:
+        if hasattr(estimator, method):
+            return method
+    raise ValueError(
+        f"{name} has no scores: {estimator!r} has none of "
+        f"{list(_METHODS[response_method])}. CalibratedClassifierCV adds "
+        "probabilities to any classifier."
+    )
+
+
+def positive_score(estimator, X, classes, *, response_method="auto", name):
+    """Return how likely a classifier finds each document to be positive.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier.
+
+    X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
+        Documents.
+
+    classes : ndarray of shape (2,)
+        The negative and the positive class.
+
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        Where scores come from.
+
+    name : str
+        What errors call the classifier.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_documents,)
+        Finite, higher = more likely positive.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has other classes or no scores, or they are not finite.
+    """
+    positive = _find_positive(estimator, classes, name)
+    method = find_method(estimator, response_method, name)
+    told = np.asarray(getattr(estimator, method)(X))
+    if method == "decision_function":
+        told = told if positive else -told
+    else:
+        told = told[:, positive]
+    return check_array(
+        told, ensure_2d=False, dtype=np.float64, input_name=f"{method} of {name}"
+    )
+
+
+def _find_positive(estimator, classes, name):
+    # As lists: old versions of NumPy warn where text is compared with numbers.
+    known = np.asarray(getattr(estimator, "classes_", ())).tolist()
+    wanted = classes.tolist()
+    if len(known) != 2 or set(known) != set(wanted):
+        raise ValueError(
+            f"{name} has the classes {known}, but the rated documents have {wanted}. "
+            "A classifier of these two is needed: fit it on rated documents of both, "
+            "and check unrated_label."
+        )
+    return known.index(wanted[1])
+
+
+_NAME = "predict_proba of the estimator"
+
+
+# How far the probabilities of the classes of a sample may be from adding up to one.
+_MISSING_MASS = 1e-3
+
+
+def find_target_type(classes):
+    """Return what the items are: samples, labels of a sample, or classes of one.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,) or None
+        The classes of a vector of labels. None where there are several labels a sample.
+
+    Returns
+    -------
+    target_type : {"binary", "multilabel", "multiclass"}
+        What predictions are about.
+    """
+    if classes is None:
+        return "multilabel"
+    return "binary" if len(classes) <= 2 else "multiclass"
+
+
+def check_multilabel(y):
+    """Return indicators of labels as integers, or raise if they are anything else."""
+    flags = as_flags(y)
+    if flags is None:
+        raise ValueError(
+            "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
+            f"got a matrix of type {type_of_target(y, input_name='y')!r}. Encode "
+            "several labels a sample with MultiLabelBinarizer."
+        )
+    return flags.astype(np.int64)
+
+
+def check_known(y, classes):
+    """Return the classes, or raise if they are not those of the labels."""
+    if classes.ndim != 1 or any(np.ndim(label) for label in classes[:1]):
+        raise ValueError(
+            "y is a vector, a label a sample, but the frozen estimator predicts "
+            "several labels a sample. Pass a matrix of indicators."
+        )
+    _, unknown = index_labels(y, classes)
+    if unknown.any():
+        raise ValueError(
+            f"y holds the label {y[unknown].tolist()[0]!r}, not among the classes "
+            f"{classes.tolist()} of the estimator."
+        )
+    return classes
+
+
+def check_has_probabilities(estimator):
+    """Raise unless a fitted classifier has `predict_proba`."""
+    if not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
+            "CalibratedClassifierCV adds probabilities to any classifier."
+        )
+
+
+def item_probabilities(estimator, X, classes=None):
+    """Return the probabilities of classes or labels of each sample.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier with `predict_proba`.
+
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+
+    classes : ndarray of shape (n_classes,), default=None
+        Classes in the order of the columns that are returned; one that the classifier
+        has not seen gets probability zero. None for several labels a sample.
+
+    Returns
+    -------
+    eta : {ndarray, csr_matrix} of shape (n_samples, n_columns)
+        Probabilities; of each label to be there where there are no classes.
+    """
+    check_has_probabilities(estimator)
+    told = estimator.predict_proba(X)
+    if classes is None:
+        return _of_labels(estimator, told)
+    told = check_probabilities(told, _NAME, ndim=(2,))
+    _check_rows(told)
+    seen = np.asarray(estimator.classes_)
+    if told.shape[1] != len(seen):
+        raise ValueError(
+            f"predict_proba of the estimator has {told.shape[1]} columns for its "
+            f"{len(seen)} classes. It must have one for each."
+        )
+    if np.array_equal(seen, classes):
+        return told
+    eta = np.zeros((len(told), len(classes)))
+    column, is_unknown = index_labels(seen, classes)
+    eta[:, column[~is_unknown]] = told[:, ~is_unknown]
+    return eta
+
+
+def _check_rows(told):
+    total = told.sum(axis=1)
+    row = np.argmax(np.abs(total - 1))
+    if abs(total[row] - 1) > _MISSING_MASS:
+        raise ValueError(
+            f"{_NAME} must add up to one over the classes of each sample, got "
+            f"{total[row]:g} in row {row}. Use a classifier whose probabilities do, or "
+            "leave out samples that it has no probabilities for."
+        )
+
+
+def _of_labels(estimator, told):
+    if isinstance(Response(estimator, None).model, StackingClassifier):
+        raise ValueError(
+            "StackingClassifier cannot be used for several labels a sample: its "
+            "predict_proba returns how likely each label is *not* there. Stack within "
+            "each label, for example with MultiOutputClassifier(StackingClassifier())."
+        )
+    if isinstance(told, list):
+        told = _positive_columns(estimator, told)
+    return check_probabilities(told, _NAME, ndim=(2,), accept_sparse=True)
+
+
+def _positive_columns(estimator, told):
+    """Return the probability of one, where each label is a classifier of its own."""
+    classes = getattr(estimator, "classes_", None)
+    if not isinstance(classes, list) or len(classes) != len(told):
+        classes = [np.arange(np.shape(part)[1]) for part in told]
+    columns = [
+        _positive_column(part, np.asarray(of_label), number)
+        for number, (part, of_label) in enumerate(zip(told, classes, strict=True))
+    ]
+    return np.column_stack(columns)
+
+
+def _positive_column(told, classes, number):
+    flags = as_flags(classes) if classes.dtype.kind in "biuf" else None
+    if flags is not None and flags.shape == (1,):
+        return np.full(len(told), float(flags[0]))
+    if flags is None or told.shape[1:] != flags.shape:
+        raise ValueError(
+            f"predict_proba of the estimator has shape {told.shape} for label {number} "
+            "and classes that are not 0 and 1, one a column. Some classifiers take a "
+            "sparse y and misread it: pass `y.toarray()`."
+        )
+    return told[:, flags].sum(axis=1)

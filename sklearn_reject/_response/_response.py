@@ -1,0 +1,305 @@
+"""What a fitted classifier says about a batch of samples, computed once."""
+
+from functools import cached_property
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array, indexable
+from sklearn.utils.validation import validate_data
+
+from sklearn_reject._response._network import (
+    find_features,
+    find_head,
+    is_network,
+    symmetrize,
+)
+from sklearn_reject._sklearn import (
+    _num_samples,
+    _safe_indexing,
+)
+from sklearn_reject._validation import index_labels
+
+# Classifiers of scikit-learn whose `predict` is the class of the largest probability.
+# Others, such as TunedThresholdClassifierCV and SVC, decide otherwise.
+_PREDICT_MOST_PROBABLE = frozenset(
+    {
+        "BaggingClassifier",
+        "BernoulliNB",
+        "CalibratedClassifierCV",
+        "CategoricalNB",
+        "ComplementNB",
+        "DecisionTreeClassifier",
+        "ExtraTreeClassifier",
+        "ExtraTreesClassifier",
+        "GaussianNB",
+        "HistGradientBoostingClassifier",
+        "LinearDiscriminantAnalysis",
+        "LogisticRegression",
+        "LogisticRegressionCV",
+        "MLPClassifier",
+        "MultinomialNB",
+        "RandomForestClassifier",
+    }
+)
+
+
+# Likewise, the class of the largest decision value or, with two, the sign of the only.
+_PREDICT_LARGEST_DECISION = frozenset(
+    {
+        "LinearDiscriminantAnalysis",
+        "LinearSVC",
+        "LogisticRegression",
+        "LogisticRegressionCV",
+        "Perceptron",
+        "RidgeClassifier",
+        "RidgeClassifierCV",
+        "SGDClassifier",
+    }
+)
+
+
+class Response:
+    """What a classifier says about the rows of X: labels, probabilities, features.
+
+    Each is computed at its first use, in one pass of the estimator: where the labels
+    follow from probabilities or decision values that are there already, `predict` is
+    not called.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier.
+
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    """
+
+    def __init__(self, estimator, X):
+        self.estimator = estimator
+        self.X = X
+
+    @property
+    def n_samples(self):
+        """Number of samples."""
+        return _num_samples(self.X)
+
+    @property
+    def classes(self):
+        """Labels in the order of the columns, ndarray of shape (n_classes,)."""
+        return np.asarray(self.estimator.classes_)
+
+    @cached_property
+    def probabilities(self):
+        """Class probabilities, ndarray of shape (n_samples, n_classes)."""
+        _check_has(self.estimator, "predict_proba")
+        return self._check_columns(
+            self.estimator.predict_proba(self.X), "predict_proba"
+        )
+
+    @cached_property
+    def decision_values(self):
+        """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
+        _check_has(self.estimator, "decision_function")
+        if getattr(_decider(self.estimator), "decision_function_shape", "") == "ovo":
+            _refuse_pairwise_values(self.classes)
+        values = np.asarray(self.estimator.decision_function(self.X))
+        if values.ndim == 1 and len(self.classes) == 2:
+            return values
+        return self._check_columns(values, "decision_function")
+
+    @property
+    def model(self):
+        """The classifier inside pipelines and frozen estimators."""
+        return _decider(self.estimator)
+
+    @cached_property
+    def model_input(self):
+        """What reaches the classifier inside pipelines, float64, dense or sparse.
+
+        Of shape (n_samples, n_features).
+        """
+        X = _transform(self.estimator, self.X)
+        if is_network(self.model):
+            return validate_data(
+                self.model, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+        return _check_numbers(X, self.model)
+
+    @cached_property
+    def features(self):
+        """Features of the samples, float64 matrix of shape (n_samples, n_features).
+
+        The last hidden layer of an MLPClassifier; for any other classifier what
+        reaches it. Within a pipeline that is the output of the step before the last.
+        It is dense unless that output is sparse.
+        """
+        return find_features(self.model, self.model_input)
+
+    @cached_property
+    def head(self):
+        """The last layer, which makes logits of `features`, or None.
+
+        MLPClassifier and the linear classifiers of scikit-learn have one.
+        """
+        return find_head(self.model)
+
+    @cached_property
+    def logits(self):
+        """Unnormalised log-probabilities, ndarray of shape (n_samples, n_classes).
+
+        The decision values, one a class; the one value f of two classes becomes
+        (-f/2, f/2), whose softmax is the logistic function of f and which favours
+        neither class. For an MLPClassifier, what goes into the output activation,
+        halved alike for two classes.
+        """
+        if is_network(self.model):
+            return self._check_columns(self.head(self.features), "logits")
+        _check_has_logits(self.estimator)
+        values = np.asarray(self.decision_values, dtype=np.float64)
+        return symmetrize(values) if values.ndim == 1 else values
+
+    @cached_property
+    def labels(self):
+        """Predicted labels, ndarray of shape (n_samples,)."""
+        if self._deciding_values() is not None:
+            return self.classes[self.label_indices]
+        return np.asarray(self.estimator.predict(self.X))
+
+    @cached_property
+    def label_indices(self):
+        """Position of each predicted label in `classes`, shape (n_samples,)."""
+        values = self._deciding_values()
+        if values is None:
+            return self._find(self.labels)
+        indices, tied = _largest(values)
+        if tied.any():
+            # Rounding has hidden from us what the classifier goes by.
+            rows = np.flatnonzero(tied)
+            X_tied = _safe_indexing(*indexable(self.X), rows)
+            indices[rows] = self._find(self.estimator.predict(X_tied))
+        return indices
+
+    def _deciding_values(self):
+        """Return computed values whose largest is what `predict` returns, or None."""
+        name = _name_of_decider(self.estimator)
+        if "probabilities" in self.__dict__ and name in _PREDICT_MOST_PROBABLE:
+            return self.probabilities
+        if "decision_values" in self.__dict__ and name in _PREDICT_LARGEST_DECISION:
+            return self.decision_values
+        return None
+
+    def _find(self, labels):
+        indices, unknown = index_labels(np.asarray(labels), self.classes)
+        if unknown.any():
+            label = np.asarray(labels)[unknown].tolist()[0]
+            raise ValueError(
+                f"{type(self.estimator).__name__}.predict returned the label "
+                f"{label!r}, which is not in its classes_ {self.classes.tolist()}. "
+                "A classifier that rejects by itself has to return plain labels: "
+                "set its reject_label=None."
+            )
+        return indices
+
+    def _check_columns(self, values, method):
+        values = np.asarray(values)
+        if values.ndim != 2 or values.shape[1] != len(self.classes):
+            raise ValueError(
+                f"{method} of {type(self.estimator).__name__} returned an array of "
+                f"shape {values.shape}, expected a column for each of the "
+                f"{len(self.classes)} classes. Only single-label classifiers with one "
+                "value a class are supported."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{method} of {type(self.estimator).__name__} returned values that are "
+                "not finite. Check the classifier, or its input for extreme values."
+            )
+        return values
+
+
+def _largest(values):
+    """Return the column of the largest value, and whether it is not unique."""
+    if values.ndim == 1:
+        return (values > 0).view(np.uint8), np.zeros(len(values), dtype=bool)
+    if values.shape[1] == 2:
+        # Several times faster than argmax along a short axis.
+        first, second = values.T
+        return (second > first).view(np.uint8), first == second
+    indices = values.argmax(axis=1)
+    largest = np.take_along_axis(values, indices[:, np.newaxis], axis=1)
+    is_largest = values == largest
+    if np.count_nonzero(is_largest) == len(values):
+        return indices, np.zeros(len(values), dtype=bool)
+    return indices, is_largest.sum(axis=1) > 1
+
+
+def _refuse_pairwise_values(classes):
+    # With three classes there are three pairs, so the shape would not tell.
+    if len(classes) > 2:
+        raise ValueError(
+            "decision_function_shape='ovo' gives one value a pair of classes, where "
+            "one a class is needed. Use decision_function_shape='ovr'."
+        )
+
+
+def _check_has(estimator, method):
+    if not hasattr(estimator, method):
+        raise ValueError(
+            f"{type(estimator).__name__} has no `{method}`, which this "
+            "uncertainty_score or novelty_score needs. Use a classifier that has it "
+            "(CalibratedClassifierCV adds probabilities), or another score."
+        )
+
+
+def _check_has_logits(estimator):
+    if not hasattr(estimator, "decision_function"):
+        raise ValueError(
+            f"{type(estimator).__name__} has no logits: it has no `decision_function` "
+            "and is not an MLPClassifier. Logarithms of probabilities would not do, as "
+            "their energy is the same for all samples. Use novelty_score='msp', or "
+            "pass a callable (estimator, X) -> (n_samples, n_classes) as the `logits` "
+            "of the score."
+        )
+
+
+def _check_numbers(X, model):
+    try:
+        return check_array(X, accept_sparse="csr", dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"What reaches {type(model).__name__} cannot be taken for its features: "
+            f"{error} Put the preprocessing into a Pipeline with the classifier, or "
+            "pass a callable (estimator, X) -> (n_samples, n_features) as the "
+            "`features` of the score."
+        ) from error
+
+
+def _name_of_decider(estimator):
+    """Return the name of the scikit-learn class whose `predict` is called."""
+    decider = type(_decider(estimator))
+    return decider.__name__ if decider.__module__.startswith("sklearn.") else None
+
+
+def _decider(estimator):
+    """Look through pipelines and frozen estimators, but not through subclasses."""
+    while True:
+        if type(estimator) is Pipeline:
+            estimator = estimator.steps[-1][1]
+        elif type(estimator) is FrozenEstimator:
+            estimator = estimator.estimator
+        else:
+            return estimator
+
+
+def _transform(estimator, X):
+    """Return what reaches the estimator that `_decider` finds."""
+    while True:
+        if type(estimator) is Pipeline:
+            if len(estimator.steps) > 1:
+                X = estimator[:-1].transform(X)
+            estimator = estimator.steps[-1][1]
+        elif type(estimator) is FrozenEstimator:
+            estimator = estimator.estimator
+        else:
+            return X

@@ -1,0 +1,534 @@
+"""Expected losses of all sizes by quadrature, for losses made of ratios of counts."""
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh_tridiagonal
+from scipy.special import gamma, gammainccinv, loggamma
+
+from sklearn_reject.curves._groups import running_sum
+
+# Items times nodes times rows that are worked on at once: a megabyte for each array.
+_N_AT_ONCE = 2**17
+
+
+# Items whose sums are taken step by step.
+_SEGMENT = 32
+
+
+# How often it is asked whether larger sizes can be better.
+_ITEMS_BETWEEN_STOPS = 32
+
+
+# What the interval of the denominator may miss, relative to the tolerance.
+_SHARE_OF_TAILS = 1e-4
+
+
+# Below it a factor is as good as zero, and still no division by zero.
+_LEAST_FACTOR = 1e-300
+
+
+def ratio_curves(eta, ratio, *, n_negatives=0, tol=1e-12, most_ahead=None):
+    """Return the expectation of a ratio for the sets of the top k items, for all k.
+
+    The error is at most `tol` times the largest value that the ratio can have, beside
+    rounding.
+
+    Parameters
+    ----------
+    eta : ndarray of shape (n_rows, n_items)
+        Probabilities of items that are independent, in each row sorted decreasing.
+
+    ratio : Ratio
+        The ratio of counts.
+
+    n_negatives : int, default=0
+        Number of further items of each row that are surely negative.
+
+    tol : float, default=1e-12
+        Bound on the relative error of the exponential sum.
+
+    most_ahead : ndarray of shape (n_rows, n_items + 1), default=None
+        What the ratio without its coefficient can be at most for all sizes above k.
+        Where that is less than what was found for smaller sizes, they are not looked
+        at. None looks at all.
+
+    Returns
+    -------
+    curves : ndarray of shape (n_rows, n_items + 1)
+        For k = 0, ..., n_items; of sizes that were not looked at infinite, with the
+        sign opposite to that of the coefficient.
+    """
+    top, rest = predicted_half(ratio), other_half(ratio)
+    if top.extra == rest.extra == 0:
+        curves = _curves_of_fixed_denominator(eta, ratio, n_negatives)
+    else:
+        curves = _curves_by_quadrature(eta, ratio, n_negatives, tol, most_ahead)
+    if ratio.size_power:
+        k = np.arange(eta.shape[1] + 1)
+        curves[:, 1:] *= k[1:] ** -ratio.size_power
+        curves[:, 0] = 0.0
+    return ratio.coefficient * curves
+
+
+def _curves_of_fixed_denominator(eta, ratio, n_negatives):
+    """Return the curves of a ratio whose denominator depends on k only."""
+    top, rest = predicted_half(ratio), other_half(ratio)
+    k = np.arange(eta.shape[1] + 1)
+    n_rest = eta.shape[1] - k
+    below = k * top.base + n_rest * rest.base + n_negatives * ratio.denominator.tn
+    taken, left = (_expected_gain(half, eta) for half in (top, rest))
+    left = left[:, -1:] - left + n_negatives * _gain_of_true_negative(ratio)
+    above = taken + left if ratio.factor is None else taken * left
+    curves = np.zeros_like(above)
+    return np.divide(above, below**ratio.power, out=curves, where=below > 0)
+
+
+def _expected_gain(half, eta):
+    """Return what the first k items add to the numerator in expectation, for all k."""
+    gain = half.gain + half.extra_gain * half.chances(eta)[0]
+    sums = np.zeros((len(eta), eta.shape[1] + 1))
+    for row, gains in zip(sums, gain, strict=True):
+        row[1:] = running_sum(gains)
+    return sums
+
+
+def _gain_of_true_negative(ratio):
+    return (ratio.numerator if ratio.factor is None else ratio.factor).tn
+
+
+def _curves_by_quadrature(eta, ratio, n_negatives, tol, most_ahead):
+    low, high = range_of_denominator(eta, ratio, n_negatives, tol * _SHARE_OF_TAILS)
+    rates, weights = exponential_sum(low, high, ratio.power, tol)
+    n_rows, n_items = eta.shape
+    n_block = _N_AT_ONCE // len(rates)
+    if most_ahead is not None:
+        # Many rows are worked on together anyway, and stop the sooner.
+        n_block = max(_ITEMS_BETWEEN_STOPS, n_block // n_rows)
+    n_block = max(1, min(n_items, n_block))
+    n_rows_at_once = max(1, _N_AT_ONCE // (len(rates) * n_block))
+    curves = np.empty((n_rows, n_items + 1))
+    for first in range(0, n_rows, n_rows_at_once):
+        rows = slice(first, first + n_rows_at_once)
+        blocks = _Blocks(eta[rows], ratio, n_negatives, rates, weights, n_block)
+        blocks.fill(curves[rows], None if most_ahead is None else most_ahead[rows])
+    return curves
+
+
+class _Blocks:
+    """The sums over items under each exponential, a block of items at a time.
+
+    Arrays have the axes (item, row, exponential).
+    """
+
+    def __init__(self, eta, ratio, n_negatives, rates, weights, n_block):
+        self._eta = eta.T
+        self._ratio = ratio
+        self._n_negatives = n_negatives
+        self._rates = rates
+        self._weights = weights
+        self._top = predicted_half(ratio)
+        self._rest = other_half(ratio)
+        self._n_items = len(self._eta)
+        cuts = [*range(0, self._n_items, n_block), self._n_items]
+        self._blocks = list(pairwise(cuts))
+        # Then the product of all factors does not depend on k.
+        self._is_same = self._top.factor == self._rest.factor
+
+    def fill(self, curves, most_ahead=None):
+        """Write the curves of the rows, as far as something better may be ahead."""
+        rest_sums = self._suffixes(self._shares)
+        rest_logs = self._suffixes(self._logs)
+        top_sum, top_log = np.zeros((2, 1, 1, 1))
+        if self._is_same:
+            top_log = rest_logs[0]
+        for number, block in enumerate(self._blocks):
+            tops = _running(self._shares(self._top, block), top_sum)
+            rests = _running_back(
+                self._shares(self._rest, block), rest_sums[number + 1]
+            )
+            logs = top_log
+            if not self._is_same:
+                tops_logs = _running(self._logs(self._top, block), top_log)
+                top_log = tops_logs[-1:]
+                logs = tops_logs + _running_back(
+                    self._logs(self._rest, block), rest_logs[number + 1]
+                )
+            top_sum = tops[-1:]
+            k = np.arange(block[0], block[1] + 1)
+            curves[:, k[0] : k[-1] + 1] = self._integrate(k, tops, rests, logs).T
+            if most_ahead is not None and _is_settled(curves, most_ahead, k[-1]):
+                curves[:, k[-1] + 1 :] = -np.inf
+                break
+
+    def _integrate(self, k, tops, rests, logs):
+        """Return the expected ratio for each k and row."""
+        k = k[:, None, None]
+        n_rest = self._n_items - k
+        base = k * self._top.base + n_rest * self._rest.base
+        base = base + self._n_negatives * self._ratio.denominator.tn
+        gains = self._gains(
+            _gains(self._top, tops, k),
+            _gains(self._rest, rests, n_rest)
+            + self._n_negatives * _gain_of_true_negative(self._ratio),
+        )
+        damping = np.exp(-base * self._rates) * self._weights
+        gains = gains * np.exp(logs)
+        return np.einsum("krv,kv->kr", gains, damping[:, 0])
+
+    def _gains(self, taken, left):
+        if self._ratio.factor is not None:
+            return taken * left
+        return taken + left if left.any() else taken
+
+    def _suffixes(self, values):
+        """Return the sums over all blocks, over all but the first, ... and none.
+
+        They are summed from the end, so that nothing is lost by subtraction.
+        """
+        sums = [np.zeros((1, 1, 1))]
+        for block in reversed(self._blocks):
+            of_block = values(self._rest, block).sum(axis=0, keepdims=True)
+            sums.append(sums[-1] + of_block)
+        return sums[::-1]
+
+    def _shares(self, half, block):
+        """Return the tilted chance of the heavy cell, zeros where nothing needs it."""
+        heavy, light = self._chances(half, block)
+        if half.extra_gain == 0:
+            return np.zeros((len(heavy), 1, 1))
+        if half.extra == 0:
+            return heavy
+        heavy = heavy * self._factors(half)
+        light = light + heavy
+        return np.divide(heavy, light, out=light)
+
+    def _logs(self, half, block):
+        """Return the logarithm of the factor that each item adds."""
+        heavy, light = self._chances(half, block)
+        if half.extra == 0:
+            return np.zeros((len(heavy), 1, 1))
+        losses = -np.expm1(-half.extra * self._rates)
+        # Where the factors are near one, only log1p keeps the sum of many exact.
+        n_far = np.count_nonzero(losses * heavy.max() > 0.5)
+        logs = np.empty((*heavy.shape[:2], len(losses)))
+        far = heavy * self._factors(half)[:n_far]
+        np.log(light + far, out=logs[..., :n_far])
+        np.log1p(-heavy * losses[n_far:], out=logs[..., n_far:])
+        return logs
+
+    def _factors(self, half):
+        return np.maximum(np.exp(-half.extra * self._rates), _LEAST_FACTOR)
+
+    def _chances(self, half, block):
+        return half.chances(self._eta[slice(*block), :, None])
+
+
+def _is_settled(curves, most_ahead, k):
+    """Tell whether no larger size is better in any row."""
+    return (curves[:, : k + 1].max(axis=1) >= most_ahead[:, k]).all()
+
+
+def _gains(half, sums, n_items):
+    """Return what items add to the numerator, from the sum of their shares."""
+    gains = sums if half.extra_gain == 1 else half.extra_gain * sums
+    return gains + half.gain * n_items if half.gain else gains
+
+
+def _running(values, before):
+    """Return the sums of the first 0, 1, ... values of a block, and all before it."""
+    if values.shape[1:] == (1, 1) and not values.any():  # they are not needed
+        return np.broadcast_to(before, (len(values) + 1, *before.shape[1:]))
+    sums = np.empty(
+        (len(values) + 1, *np.broadcast_shapes(values[0].shape, before[0].shape))
+    )
+    sums[0] = before[0]
+    n_segments = max(1, len(values) // _SEGMENT)
+    length = len(values) // n_segments
+    stop = 1 + n_segments * length
+    # Steps over long vectors: a cumulative sum along an axis takes ten times as long.
+    segments = sums[1:stop].reshape(n_segments, length, *sums.shape[1:])
+    added = values[: stop - 1].reshape(n_segments, length, *values.shape[1:])
+    segments[:, 0] = added[:, 0]
+    for step in range(1, length):
+        np.add(segments[:, step - 1], added[:, step], out=segments[:, step])
+    offset = np.cumsum(segments[:, -1], axis=0) + before
+    segments[0] += before
+    segments[1:] += offset[:-1, None]
+    for row in range(stop, len(sums)):
+        np.add(sums[row - 1], values[row - 1], out=sums[row])
+    return sums
+
+
+def _running_back(values, after):
+    """Return the sums of the values of a block from the first, second, ... on."""
+    return _running(values[::-1], after)[::-1]
+
+
+class Half(NamedTuple):
+    """What the items on one side of the cut add to a denominator and a numerator.
+
+    Each is a positive or a negative item, in one cell of the confusion matrix or the
+    other; the heavy cell is the one that adds more to the denominator.
+
+    Parameters
+    ----------
+    base : float
+        What each item adds to the denominator at least.
+
+    extra : float >= 0
+        What it adds beyond in the heavy cell.
+
+    gain, extra_gain : float
+        The same for the numerator; of either sign.
+
+    positive_is_heavy : bool
+        Whether the heavy cell is that of the positive items.
+    """
+
+    base: float
+    extra: float
+    gain: float
+    extra_gain: float
+    positive_is_heavy: bool
+
+    @property
+    def factor(self):
+        """What the factor of an item under an exponential depends on, but its base."""
+        return self.extra, self.positive_is_heavy
+
+    def chances(self, eta):
+        """Return how likely each item is to be in the heavy and in the light cell."""
+        return (eta, 1 - eta) if self.positive_is_heavy else (1 - eta, eta)
+
+
+def predicted_half(ratio):
+    """Return what the items above the cut add to a ratio: tp or fp."""
+    return _half(
+        (ratio.denominator.tp, ratio.numerator.tp),
+        (ratio.denominator.fp, ratio.numerator.fp),
+    )
+
+
+def other_half(ratio):
+    """Return what the items below the cut add to a ratio: fn or tn."""
+    above = ratio.numerator if ratio.factor is None else ratio.factor
+    return _half(
+        (ratio.denominator.fn, above.fn),
+        (ratio.denominator.tn, above.tn),
+    )
+
+
+def _half(positive, negative):
+    positive_is_heavy = positive[0] >= negative[0]
+    heavy, light = (positive, negative) if positive_is_heavy else (negative, positive)
+    return Half(
+        base=light[0],
+        extra=heavy[0] - light[0],
+        gain=light[1],
+        extra_gain=heavy[1] - light[1],
+        positive_is_heavy=positive_is_heavy,
+    )
+
+
+def range_of_denominator(eta, ratio, n_negatives, chance):
+    """Return an interval for the denominator, over all k and rows.
+
+    It leaves out values for which the numerator is zero, and values that are less
+    likely than `chance` on either side, by Bernstein's inequalities.
+
+    Parameters
+    ----------
+    eta : ndarray of shape (n_rows, n_items)
+        Probabilities.
+
+    ratio : Ratio
+        The ratio.
+
+    n_negatives : int
+        Number of further items that are surely negative.
+
+    chance : float > 0
+        Probability that may be left out.
+
+    Returns
+    -------
+    low, high : float
+        Positive.
+    """
+    top, rest = predicted_half(ratio), other_half(ratio)
+    n_items = eta.shape[1]
+    k = np.arange(n_items + 1)
+    base = k * top.base + (n_items - k) * rest.base + n_negatives * ratio.denominator.tn
+    heavy_top = _prefix(top.chances(eta)[0])
+    heavy_rest = heavy_top
+    if rest.positive_is_heavy != top.positive_is_heavy:
+        heavy_rest = _prefix(rest.chances(eta)[0])
+    heavy_rest = heavy_rest[:, -1:] - heavy_rest
+    mean = base + top.extra * heavy_top + rest.extra * heavy_rest
+    square = 2 * (top.extra**2 * heavy_top + rest.extra**2 * heavy_rest)
+    nats, largest = -np.log(chance), max(top.extra, rest.extra)
+    below = np.sqrt(nats * square)
+    above = largest * nats / 3 + np.sqrt((largest * nats / 3) ** 2 + nats * square)
+    low = max(_least_positive(ratio), (mean - below).min())
+    return low, max(low, (mean + above).max())
+
+
+def _prefix(chances):
+    sums = np.zeros((len(chances), chances.shape[1] + 1))
+    np.cumsum(chances, axis=1, out=sums[:, 1:])
+    return sums
+
+
+def _least_positive(ratio):
+    """Return the least denominator where the numerator is not zero."""
+    least = _least_weight(ratio.numerator, ratio.denominator)
+    if ratio.factor is not None:
+        least += _least_weight(ratio.factor, ratio.denominator)
+    return least
+
+
+def _least_weight(numerator, denominator):
+    pairs = zip(numerator, denominator, strict=True)
+    # Where the numerator is zero throughout, any denominator will do.
+    return min((below for above, below in pairs if above), default=max(denominator))
+
+
+# Rounding adds up over so many equal summands.
+_LONG = 4096
+
+
+def absence_curves(eta, absence, *, n_negatives=0):
+    """Return what an absence adds to the expected loss, for all k.
+
+    Parameters
+    ----------
+    eta : ndarray of shape (n_rows, n_columns)
+        Probabilities of independent items, in each row sorted decreasing.
+
+    absence : Absence
+        The empty cells, and what the loss gains by them.
+
+    n_negatives : int, default=0
+        Number of further items of each row that are surely negative.
+
+    Returns
+    -------
+    curves : ndarray of shape (n_rows, n_columns + 1)
+        For k = 0, ..., n_columns.
+    """
+    k = np.arange(eta.shape[1] + 1)
+    value = absence.constant + absence.slope * k
+    cells = absence.cells
+    curves = np.zeros((len(eta), len(k)))
+    if not value.any() or (n_negatives and cells.tn):
+        return curves
+    of_rest = _log_chance(eta, cells.fn, cells.tn)[:, ::-1]
+    curves[:, 1:] = _running_sums(_log_chance(eta, cells.tp, cells.fp))
+    curves[:, :-1] += _running_sums(of_rest)[:, ::-1]
+    return value * np.exp(curves)
+
+
+def _running_sums(logs):
+    """Return cumulative sums of rows; of long ones without drift."""
+    if logs.shape[1] < _LONG:
+        return np.cumsum(logs, axis=1)
+    return np.array([running_sum(row) for row in logs])
+
+
+def _log_chance(eta, no_positive, no_negative):
+    """Return the logarithm of the chance that an item is in neither empty cell."""
+    if no_positive and no_negative:
+        return np.full_like(eta, -np.inf)
+    if not (no_positive or no_negative):
+        return np.zeros_like(eta)
+    with np.errstate(divide="ignore"):
+        return np.log1p(-eta) if no_positive else np.log(eta)
+
+
+# Rates below this one over the largest number vary little over the interval, so that a
+# few nodes stand for all of them.
+_SMALL_RATE = 3.0
+
+
+_N_NODES_OF_SMALL_RATES = 8
+
+
+_STEPS = np.arange(0.7, 0.15, -0.01)
+
+
+def exponential_sum(low, high, power, tol):
+    r"""Return rates and weights of a sum of exponentials that is a power.
+
+    It is the trapezoidal rule in x for
+
+    .. math::
+
+        a^{-s} = \frac{1}{\Gamma(s)} \int e^{s x} e^{-a e^x} dx
+
+    whose relative error does not depend on a: it is twice the sum of
+    ``abs(gamma(s + 2 pi i m / h)) / gamma(s)`` over m = 1, 2, ... for steps of h. Rates
+    much smaller than ``1 / high``, where the exponential is nearly a polynomial, are
+    merged by a Gauss rule.
+
+    Parameters
+    ----------
+    low, high : float > 0
+        Interval of a.
+
+    power : float > 0
+        The power s.
+
+    tol : float > 0
+        Bound on the relative error within the interval, not below 1e-14. Beyond its
+        ends the sum is positive, and at most ``(1 + tol) * a**-s`` below `low`.
+
+    Returns
+    -------
+    rates, weights : ndarray of shape (n_terms,)
+        ``a**-power`` is the sum of ``weights * exp(-rates * a)``; rates decreasing.
+    """
+    step = _find_step(power, tol / 4)
+    largest = gammainccinv(power, tol / 4) / low
+    n_large = int(np.ceil(np.log(largest * high / _SMALL_RATE) / step))
+    n_large = max(n_large, 0)
+    rates = largest * np.exp(-step * np.arange(n_large))
+    smaller = largest * np.exp(-step * n_large)
+    nodes, masses = _merge_small_rates(power, step)
+    rates = np.append(rates, smaller * nodes)
+    weights = step * rates**power
+    weights[n_large:] = step * smaller**power * masses
+    return rates, weights / gamma(power)
+
+
+@lru_cache(maxsize=64)
+def _find_step(power, tol):
+    """Return the largest step of the trapezoidal rule that errs by `tol` at most."""
+    # The terms after the first fall so fast that doubling it bounds them all.
+    error = np.exp(loggamma(power + 2j * np.pi / _STEPS).real - loggamma(power).real)
+    good = np.flatnonzero(4 * error <= tol)
+    return _STEPS[good[0]] if len(good) else _STEPS[-1]
+
+
+@lru_cache(maxsize=64)
+def _merge_small_rates(power, step):
+    """Return the Gauss rule of the masses ``exp(-power step j)`` at ``exp(-step j)``.
+
+    It is the one whose moments are theirs, by the recurrence of their orthogonal
+    polynomials (Lanczos).
+    """
+    points = np.exp(-step * np.arange(int(45 / (step * power))))
+    masses = points**power
+    vector = np.sqrt(masses / masses.sum())
+    basis, diagonal, beside = [vector], [], []
+    for _ in range(_N_NODES_OF_SMALL_RATES):
+        vector = points * basis[-1]
+        diagonal.append(vector @ basis[-1])
+        for _ in range(2):  # once more, for what rounding has left
+            vector = vector - sum((vector @ other) * other for other in basis)
+        beside.append(np.linalg.norm(vector))
+        basis.append(vector / beside[-1])
+    nodes, vectors = eigh_tridiagonal(diagonal, beside[:-1])
+    return nodes[::-1], masses.sum() * vectors[0, ::-1] ** 2

@@ -1,0 +1,77 @@
+"""Errors that callers may want to catch."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+
+class InfeasibleTargetError(ValueError):
+    """No rule meets the target on the tuning sample.
+
+    Parameters
+    ----------
+    message : str
+        What was asked, what can be met, and the way out.
+
+    lowest_risk : float, default=nan
+        The lowest selective risk that any threshold attains on the sample.
+
+    coverage : float, default=nan
+        The largest coverage at that risk.
+
+    attainable : dict of str to float, default=None
+        For problems with OOD samples, what can be met of each bound while the other
+        one holds: "max_tpr" and "min_fpr", or "max_recall" and "max_precision". NaN
+        where the other bound cannot be met at all. For joint thresholds, the flattest
+        and the steepest slope: "min_derivative" and "max_derivative". None becomes an
+        empty dict.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import InfeasibleTargetError, solve_target_risk
+    >>> try:
+    ...     solve_target_risk([0.1, 0.2], [1, 0], 0.3)
+    ... except InfeasibleTargetError as error:
+    ...     print(error.lowest_risk, error.coverage)
+    0.5 1.0
+
+    >>> from sklearn_reject.selection import tune_single_score
+    >>> scores, losses, is_ood = [0.1, 0.2, 0.3, 0.4], [0, 0, 0, 0], [0, 1, 0, 0]
+    >>> try:
+    ...     tune_single_score(scores, losses, is_ood, min_tpr=1, max_fpr=0.5)
+    ... except InfeasibleTargetError as error:
+    ...     print({name: round(x, 3) for name, x in error.attainable.items()})
+    {'max_tpr': 0.333, 'min_fpr': 1.0}
+    """
+
+    def __init__(
+        self,
+        message,
+        lowest_risk=float("nan"),
+        coverage=float("nan"),
+        attainable=None,
+    ):
+        attainable = {} if attainable is None else dict(attainable)
+        # All arguments go into `args`, so that the error survives pickling.
+        super().__init__(message, lowest_risk, coverage, attainable)
+        self.lowest_risk = lowest_risk
+        self.coverage = coverage
+        self.attainable = attainable
+
+    def __str__(self):
+        """Return the message."""
+        return self.args[0]
+
+
+def round_down(value):
+    """Return six digits of a rate such that asking for them asks for no more."""
+    return _round(value, ROUND_FLOOR)
+
+
+def round_up(value):
+    """Return six digits of a rate such that allowing them allows no less."""
+    return _round(value, ROUND_CEILING)
+
+
+def _round(value, rounding):
+    return (
+        f"{Decimal(repr(float(value))).normalize(Context(prec=6, rounding=rounding)):f}"
+    )

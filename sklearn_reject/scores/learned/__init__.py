@@ -1,0 +1,1 @@
+"""Uncertainty scores that are learned from the errors of an estimator."""

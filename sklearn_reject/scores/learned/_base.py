@@ -1,0 +1,478 @@
+"""What learned scores have in common: what they see, and how they are fitted."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_regressor
+from sklearn.utils import check_array, get_tags, indexable
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from sklearn_reject._response import Response
+from sklearn_reject._sklearn import (
+    SILENT_CONTEXT,
+    CallbackSupportMixin,
+    _safe_indexing,
+    with_callbacks,
+)
+from sklearn_reject._validation import check_sample_weight, check_vector, index_labels
+from sklearn_reject.losses import check_loss
+from sklearn_reject.scores._base import UncertaintyScore, forget
+
+
+class LearnedScore(CallbackSupportMixin, UncertaintyScore):
+    """Base of the scores that learn where a fitted classifier goes wrong.
+
+    A subclass writes `_learn`, which gets observations (with the samples in `X`), what
+    to learn from them (the losses, unless it defines `_aims`), sample weights or None,
+    and a callback context; and `_predict`, which gets observations and returns one
+    number a sample, higher = more uncertain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn_reject.scores import LearnedScore
+    >>> class NeighboursLoss(LearnedScore):
+    ...     def _learn(self, observations, aims, sample_weight, context):
+    ...         self.neighbours_ = KNeighborsRegressor().fit(observations.X, aims)
+    ...
+    ...     def _predict(self, observations):
+    ...         return self.neighbours_.predict(observations.X)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = GaussianNB().fit(X[::2], y[::2])
+    >>> score = NeighboursLoss().fit(X[1::2], y[1::2], estimator=classifier)
+    >>> score.uncertainty(X[[0, 72]])
+    array([0. , 0.4])
+    """
+
+    learns = True
+
+    #: Whether the unit of the score means nothing. It is standardised, then, to mean 0
+    #: and standard deviation 1 on the samples it was learned from: scores learned from
+    #: different folds could not be compared with one threshold otherwise.
+    only_orders = False
+
+    #: Whether the score works on a sparse matrix of samples.
+    takes_sparse = True
+
+    #: Task loss of a prediction; None takes that of the meta-estimator around it.
+    loss = None
+
+    def fit(self, X, y, *, estimator, sample_weight=None):
+        """Learn where an estimator goes wrong.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that the estimator was not fitted on. On those that it was fitted
+            on it errs less than it will.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their true labels, or the targets of a regressor.
+
+        estimator : estimator
+            Fitted classifier or regressor whose predictions are to be judged.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        self : object
+            The fitted score.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, or the estimator lacks what the score needs.
+        """
+        check_is_fitted(estimator)
+        self._fit_and_tell(X, y, estimator, sample_weight)
+        self.estimator_ = estimator
+        return self
+
+    # The decorator calls its own argument `estimator`.
+    @with_callbacks
+    def _fit_and_tell(self, X, y, judged, sample_weight):
+        if y is None:
+            raise ValueError("y is None: the true labels are needed to learn from.")
+        X, y = indexable(X, np.asarray(y))
+        weight = check_sample_weight(sample_weight, len(y))
+        self.prepare(_classes_of(judged))
+        *told, aims = self.observe(Response(judged, X), y)
+        context = self._init_callback_context(max_subtasks=self._count_tasks())
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        self.learn(X, *told, aims, weight, context=context)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+
+    def prepare(self, classes, loss=None):
+        """Resolve the loss and check the options.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n_classes,) or None
+            All class labels; None for a regressor.
+
+        loss : TaskLoss, default=None
+            Loss to take unless the score has one of its own.
+
+        Returns
+        -------
+        self : object
+            The score.
+        """
+        forget(self)
+        self._check_options(classes)
+        self.classes_ = None if classes is None else np.asarray(classes)
+        if loss is None:
+            loss = "squared" if classes is None else "zero_one"
+        loss = loss if self.loss is None else self.loss
+        self.loss_ = check_loss(loss, labels=self.classes_)
+        return self
+
+    def observe(self, response, y):
+        """Return what there is to learn from a response.
+
+        Parameters
+        ----------
+        response : Response
+            What an estimator says about samples that it was not fitted on.
+
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Their true labels or targets.
+
+        Returns
+        -------
+        outputs, labels, aims : ndarray
+            Arrays with one entry a sample, to be given to :meth:`learn`, perhaps
+            together with those of other folds.
+        """
+        # The outputs come first: labels may follow from them without a pass.
+        told = self._tell(response)
+        return *told, self._aims(response, y)
+
+    def learn(self, X, outputs, labels, aims, sample_weight=None, *, context=None):
+        """Learn from what was observed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        outputs, labels, aims : ndarray
+            What :meth:`observe` returned for them.
+
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        context : callback context, default=None
+            Is told of the progress.
+
+        Returns
+        -------
+        self : object
+            The score, which :meth:`predict_observed` can use.
+        """
+        weight, present = sample_weight, slice(None)
+        if weight is not None:
+            present = np.flatnonzero(weight)
+            weight = _normalize(weight[present])
+        observations = self._pool(X, outputs, labels).take(present)
+        self._learn(observations, aims[present], weight, context or SILENT_CONTEXT)
+        self.center_, self.scale_ = 0.0, 1.0
+        if self.only_orders:
+            self._standardize(self._predict(observations), weight)
+        return self
+
+    def _standardize(self, scores, weight):
+        self.center_ = float(np.average(scores, weights=weight))
+        variance = np.average((scores - self.center_) ** 2, weights=weight)
+        self.scale_ = float(np.sqrt(variance)) or 1.0
+
+    def predict_observed(self, X, outputs, labels):
+        """Return the uncertainty of samples that were observed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        outputs, labels : ndarray
+            What :meth:`observe` returned for them.
+
+        Returns
+        -------
+        uncertainty : ndarray of shape (n_samples,)
+            Higher = more uncertain.
+        """
+        values = self._predict(self._pool(X, outputs, labels))
+        return check_vector((values - self.center_) / self.scale_, "uncertainty_score")
+
+    def _uncertainty(self, response):
+        return self.predict_observed(response.X, *self._tell(response))
+
+    def _tell(self, response):
+        # A score without a parameter of that name may look at everything.
+        if uses_outputs(getattr(self, "features", "both")):
+            outputs = find_outputs(response, self.classes_)
+        else:
+            outputs = np.empty((response.n_samples, 0))
+        return outputs, find_labels(response, self.classes_)
+
+    def _pool(self, X, outputs, labels):
+        n_labels = 1 if self.classes_ is None else len(self.classes_)
+        return Observations(X, outputs, labels, n_labels)
+
+    def _aims(self, response, y):
+        return self.loss_(y, response.labels)
+
+    def _check_options(self, classes):
+        """Raise for options that make no sense, alone or for these classes."""
+
+    def _count_tasks(self):
+        """Return the most tasks that callbacks will be told of."""
+        return 0
+
+    @contextmanager
+    def _task(self, context, name):
+        """Tell callbacks of one task."""
+        task = context.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=self)
+        yield
+        task.call_on_fit_task_end(estimator=self)
+
+
+def _classes_of(estimator):
+    if is_regressor(estimator):
+        return None
+    if not hasattr(estimator, "classes_"):
+        raise ValueError(
+            f"estimator must be a fitted classifier or regressor, got {estimator!r}."
+        )
+    return estimator.classes_
+
+
+def _normalize(weight):
+    """Return weights of mean one, as learners have limits of absolute size."""
+    if not len(weight):
+        raise ValueError(
+            "sample_weight is zero for all samples that an uncertainty score would be "
+            "learned from. Give some a positive weight, or choose a cv that leaves "
+            "such samples in each part."
+        )
+    weight = weight / weight.max()
+    return weight / weight.mean()
+
+
+def weight_for(learner, sample_weight, name):
+    """Return weights as an argument of `fit`, after checking that it takes them."""
+    if sample_weight is None:
+        return {}
+    if not has_fit_parameter(learner, "sample_weight"):
+        raise ValueError(
+            f"{name} must take sample_weight in its `fit`, got {learner!r}. Choose one "
+            "that does, or leave the weights out."
+        )
+    return {"sample_weight": sample_weight}
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Samples, and what an estimator or several of a kind said about them.
+
+    Attributes
+    ----------
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+
+    outputs : ndarray of shape (n_samples, n_outputs)
+        Probabilities, else decision values, else indicators of the predicted label;
+        the predictions of a regressor.
+
+    labels : ndarray of shape (n_samples,)
+        Position of the predicted label among all classes; zero for a regressor.
+
+    n_labels : int
+        Number of classes; one for a regressor.
+    """
+
+    X: object
+    outputs: np.ndarray
+    labels: np.ndarray
+    n_labels: int
+
+    def __len__(self):
+        return len(self.labels)
+
+    def take(self, rows):
+        """Return some of the samples."""
+        if isinstance(rows, slice) and rows == slice(None):
+            return self
+        X = _safe_indexing(*indexable(self.X), rows)
+        return Observations(X, self.outputs[rows], self.labels[rows], self.n_labels)
+
+
+def find_labels(response, classes):
+    """Return the position of each predicted label among all classes.
+
+    Parameters
+    ----------
+    response : Response
+        Of an estimator that may know some of the classes only.
+
+    classes : ndarray of shape (n_classes,) or None
+        All classes; None for a regressor.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        Positions, zero for a regressor.
+    """
+    if classes is None:
+        return np.zeros(response.n_samples, dtype=np.intp)
+    return _find_classes(response, classes)[response.label_indices]
+
+
+def find_outputs(response, classes):
+    """Return what the estimator says beside its label, in columns of all classes.
+
+    Parameters
+    ----------
+    response : Response
+        Of an estimator that may know some of the classes only.
+
+    classes : ndarray of shape (n_classes,) or None
+        All classes; None for a regressor.
+
+    Returns
+    -------
+    outputs : ndarray of shape (n_samples, n_outputs)
+        As in :class:`Observations`.
+    """
+    if classes is None:
+        return np.asarray(response.labels, dtype=np.float64).reshape(
+            response.n_samples, -1
+        )
+    positions = _find_classes(response, classes)
+    if hasattr(response.estimator, "predict_proba"):
+        return _align(response.probabilities, positions, len(classes), absent=0.0)
+    if hasattr(response.estimator, "decision_function"):
+        return _align_decisions(response.decision_values, positions, len(classes))
+    return np.eye(len(classes))[positions[response.label_indices]]
+
+
+def _find_classes(response, classes):
+    positions, unknown = index_labels(response.classes, classes)
+    if unknown.any():
+        label = response.classes[unknown].tolist()[0]
+        raise ValueError(
+            f"The classifier knows the class {label!r}, which is not among the labels "
+            f"{classes.tolist()} given."
+        )
+    return positions
+
+
+def _align(outputs, positions, n_classes, absent):
+    if np.array_equal(positions, np.arange(n_classes)):
+        return outputs
+    aligned = np.empty((len(outputs), n_classes))
+    aligned[:] = absent
+    aligned[:, positions] = outputs
+    return aligned
+
+
+def _align_decisions(values, positions, n_classes):
+    if values.ndim == 1 and n_classes == 2:
+        return values[:, np.newaxis]
+    if values.ndim == 1:
+        values = np.column_stack([-values, values])
+    # A class that the fold lacks is as far off as the farthest of the others.
+    return _align(values, positions, n_classes, values.min(axis=1, keepdims=True))
+
+
+_NAMES = ("input", "response", "both")
+
+
+# The samples, for weights of their own for each predicted label (FPV23, eq. 37).
+PER_LABEL = "per_label_linear"
+
+
+def uses_outputs(features):
+    """Tell whether what the classifier said is among the features."""
+    return isinstance(features, str) and features in ("response", "both")
+
+
+def learner_takes_sparse(learner, features):
+    """Tell whether a learner, None for trees, takes what is made of sparse samples."""
+    if not isinstance(features, str) or features not in ("input", "both"):
+        return True
+    return learner is not None and get_tags(learner).input_tags.sparse
+
+
+def refuse_sparse(features, name):
+    """Raise for a sparse matrix that a default learner cannot take."""
+    if sparse.issparse(features):
+        raise ValueError(
+            f"X is a sparse matrix, which the default {name} cannot take. Use "
+            "features='response', a transformer to dense features, or a learner that "
+            "takes sparse features."
+        )
+
+
+class FeatureMap:
+    """Numeric features of observed samples.
+
+    Parameters
+    ----------
+    features : {"input", "response", "both"} or transformer
+        The samples, what the classifier said about them, both side by side, or what a
+        transformer makes of the samples.
+
+    others : tuple of str, default=()
+        Names for the samples that the caller knows what to do with.
+    """
+
+    def __init__(self, features, others=()):
+        self.features = features
+        is_name = isinstance(features, str)
+        names = [*_NAMES, *others]
+        if not (features in names if is_name else hasattr(features, "transform")):
+            raise ValueError(
+                f"features must be one of {names} or a transformer with `fit` and "
+                f"`transform`, got {features!r}."
+            )
+        self.transformer = None if is_name else clone(features)
+
+    def fit(self, observations, aims):
+        """Fit the transformer, if there is one, on samples and what to learn."""
+        if self.transformer is not None:
+            self.transformer.fit(observations.X, aims)
+        return self
+
+    def transform(self, observations):
+        """Return the features, a float64 matrix of shape (n_samples, n_features)."""
+        if self.transformer is not None:
+            return self._to_matrix(self.transformer.transform(observations.X))
+        if self.features == "response":
+            return observations.outputs
+        samples = self._to_matrix(observations.X)
+        if self.features != "both":
+            return samples
+        if sparse.issparse(samples):
+            return sparse.hstack([samples, observations.outputs], format="csr")
+        return np.hstack([samples, observations.outputs])
+
+    def _to_matrix(self, X):
+        try:
+            return check_array(
+                X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
+            )
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"features={self.features!r} needs samples that are numbers: {error} "
+                "Use features='response', or pass a transformer that makes numbers of "
+                "them, such as the preprocessing of the classifier's pipeline."
+            ) from error

@@ -1,0 +1,247 @@
+"""Trees that order samples by their risk: gradient boosting of the SELE loss."""
+
+from contextlib import nullcontext
+from functools import partial
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import check_random_state
+
+from sklearn_reject._validation import check_count, check_number, check_option
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.losses._sele import sele_gradient_and_curvature
+from sklearn_reject.scores.learned._base import FeatureMap, LearnedScore, weight_for
+from sklearn_reject.scores.learned._linear import check_fraction, split_off
+
+# Newton steps of single samples are kept to what the logistic function can tell apart.
+_LONGEST_STEP = 4.0
+
+
+_LEAST_CURVATURE = 1e-3
+
+
+class SELEBoosting(LearnedScore):
+    """Sum of trees that minimises the pairwise loss SELE.
+
+    Functional gradient boosting: each tree is fitted to the Newton steps
+    -gradient / curvature of the loss
+    :func:`~sklearn_reject.losses.sele_loss_and_gradient` over all pairs, weighted by
+    the curvature. The score only orders the samples by their risk; it is scaled to mean
+    0 and standard deviation 1 on the samples learned from.
+
+    Parameters
+    ----------
+    base_learner : regressor or None, default=None
+        What is fitted to the steps; takes `sample_weight`. None is a
+        :class:`~sklearn.tree.DecisionTreeRegressor` with at most 31 leaves of at least
+        20 samples, that looks at half of the features for each split.
+
+    n_estimators : int, default=200
+        Most trees to add up.
+
+    learning_rate : float > 0, default=0.1
+        Share of each step that is made.
+
+    features : {"input", "response", "both"} or transformer, default="both"
+        What the trees see: "input" is the samples, "response" the probabilities, else
+        decision values, else label of the classifier, "both" the two. A transformer is
+        fitted on samples and losses.
+
+    max_samples : int or None, default=20000
+        Most samples that a tree is fitted to, drawn anew for each tree. None is all.
+
+    n_iter_no_change : int or None, default=30
+        Stop once that many trees in a row have not lowered the area under the
+        risk-coverage curve of a validation part, and keep those up to the lowest. None
+        learns `n_estimators` trees from all samples.
+
+    refit : bool, default=True
+        Whether to learn as many trees as were kept again, from all samples.
+
+    validation_fraction : float in ]0, 1[, default=0.2
+        Share of the samples in the validation part.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes), callable or None, default=None
+        Loss of a prediction. None takes the loss of the meta-estimator around it, and
+        without one "zero_one" for classifiers and "squared" for regressors.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the validation part, of the draws, and of the default trees.
+
+    Attributes
+    ----------
+    estimators_ : list of regressor
+        The trees.
+
+    areas_ : list of float
+        Area on the validation part after each tree, lower is better; empty without a
+        validation part, also where fewer than two samples have a loss.
+
+    center_, scale_ : float
+        Mean and standard deviation of the sum of trees on the samples learned from.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, or features are not numbers.
+
+    See Also
+    --------
+    SELE : The same loss for linear scores.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import aurc_score
+    >>> from sklearn_reject.scores import SELEBoosting, ConditionalRisk
+    >>> X, y = load_digits(return_X_y=True)
+    >>> classifier = GaussianNB().fit(X[:600], y[:600])
+    >>> score = SELEBoosting(random_state=0)
+    >>> score = score.fit(X[600:1200], y[600:1200], estimator=classifier)
+    >>> labels = classifier.predict(X[1200:])
+    >>> own = ConditionalRisk().fit(estimator=classifier).uncertainty(X[1200:])
+    >>> learned = score.uncertainty(X[1200:])
+    >>> aurc_score(y[1200:], labels, learned) < 0.7 * aurc_score(y[1200:], labels, own)
+    True
+    """
+
+    only_orders = True
+
+    def __init__(
+        self,
+        base_learner=None,
+        n_estimators=200,
+        learning_rate=0.1,
+        *,
+        features="both",
+        max_samples=20000,
+        n_iter_no_change=30,
+        refit=True,
+        validation_fraction=0.2,
+        loss=None,
+        random_state=None,
+    ):
+        self.base_learner = base_learner
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.features = features
+        self.max_samples = max_samples
+        self.n_iter_no_change = n_iter_no_change
+        self.refit = refit
+        self.validation_fraction = validation_fraction
+        self.loss = loss
+        self.random_state = random_state
+
+    def _check_options(self, classes):
+        check_number(self.learning_rate, "learning_rate", open_low=True)
+        check_option(self.refit, "refit", (True, False))
+        check_count(self.n_estimators, "n_estimators")
+        for name in ("max_samples", "n_iter_no_change"):
+            if getattr(self, name) is not None:
+                check_count(getattr(self, name), name)
+        check_fraction(self.validation_fraction)
+        weight_for(self._make_learner(np.random.RandomState(0)), 1, "base_learner")
+
+    def _learn(self, observations, aims, sample_weight, context):
+        rng = check_random_state(self.random_state)
+        weight = np.ones(len(aims)) if sample_weight is None else sample_weight
+        self._map_ = FeatureMap(self.features).fit(observations, aims)
+        self.estimators_, self.areas_ = [], []
+        if np.ptp(aims) == 0:  # any order is as good as another
+            return
+        features = self._map_.transform(observations)
+        train, held = self._split(aims, rng)
+        stopping = _Stopping(features[held], aims[held], weight[held], self)
+        sample = features[train], aims[train], weight[train]
+        task = partial(self._task, context, "fit-base-learner")
+        n_trees = self.n_estimators
+        self.estimators_ = list(self._boost(*sample, rng, n_trees, task, stopping))
+        self.areas_ = stopping.areas
+        if not len(held):
+            return
+        del self.estimators_[int(np.argmin(self.areas_)) + 1 :]
+        if self.refit:
+            n_trees = len(self.estimators_)
+            self.estimators_ = list(self._boost(features, aims, weight, rng, n_trees))
+
+    def _boost(
+        self, features, losses, weight, rng, n_trees, task=nullcontext, stopping=None
+    ):
+        """Yield tree after tree, until it is time to stop."""
+        scores = np.zeros(len(losses))
+        for _ in range(n_trees):
+            with task():
+                tree = self._fit_tree(features, scores, losses, weight, rng)
+            scores += self.learning_rate * tree.predict(features)
+            yield tree
+            if stopping is not None and stopping.is_due(tree):
+                return
+
+    def _split(self, aims, rng):
+        """Return the rows to learn from, and those that tell when to stop."""
+        parts = None
+        if self.n_iter_no_change is not None:
+            parts = split_off(aims, self.validation_fraction, rng)
+        everything, nothing = np.arange(len(aims)), np.arange(0)
+        return (everything, nothing) if parts is None else parts
+
+    def _fit_tree(self, features, scores, losses, weight, rng):
+        """Fit one tree to the Newton steps of some samples."""
+        gradient, curvature = sele_gradient_and_curvature(scores, losses, weight)
+        mean = curvature.mean()
+        if mean == 0:  # all scores are far apart, after steps that were too long
+            mean, curvature = 1.0, np.ones_like(curvature)
+        curvature = np.maximum(curvature, _LEAST_CURVATURE * mean)
+        steps = np.clip(-gradient / curvature, -_LONGEST_STEP, _LONGEST_STEP)
+        importance = curvature / mean
+        tree = self._make_learner(rng)
+        if self.max_samples is not None and self.max_samples < len(scores):
+            rows = rng.choice(len(scores), self.max_samples, replace=False)
+            features, steps, importance = features[rows], steps[rows], importance[rows]
+        return tree.fit(features, steps, sample_weight=importance)
+
+    def _make_learner(self, rng):
+        seed = rng.randint(np.iinfo(np.int32).max)
+        if self.base_learner is None:
+            return DecisionTreeRegressor(
+                max_leaf_nodes=31,
+                min_samples_leaf=20,
+                max_features=0.5,
+                random_state=seed,
+            )
+        learner = clone(self.base_learner)
+        if "random_state" in learner.get_params():
+            learner.set_params(random_state=seed)
+        return learner
+
+    def _predict(self, observations):
+        features = self._map_.transform(observations)
+        scores = np.zeros(len(observations))
+        for tree in self.estimators_:
+            scores += self.learning_rate * tree.predict(features)
+        return scores
+
+    def _count_tasks(self):
+        return self.n_estimators
+
+
+class _Stopping:
+    """Watches the area on a validation part, which may be empty."""
+
+    def __init__(self, features, losses, weight, boosting):
+        self.features, self.losses, self.weight = features, losses, weight
+        self.scores, self.areas = np.zeros(len(losses)), []
+        self.boosting = boosting
+
+    def is_due(self, tree):
+        """Tell whether the last trees have not lowered the area."""
+        if not len(self.losses):
+            return False
+        self.scores += self.boosting.learning_rate * tree.predict(self.features)
+        area = aurc_score(self.scores, self.losses, sample_weight=self.weight)
+        self.areas.append(area)
+        since_best = len(self.areas) - 1 - int(np.argmin(self.areas))
+        return since_best >= self.boosting.n_iter_no_change

@@ -1,0 +1,404 @@
+"""Scores that regress what a prediction costs, or how probable the truth was."""
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+
+from sklearn_reject._validation import index_labels
+from sklearn_reject.scores.learned._base import (
+    PER_LABEL,
+    FeatureMap,
+    LearnedScore,
+    learner_takes_sparse,
+    refuse_sparse,
+    weight_for,
+)
+from sklearn_reject.scores.learned._linear import (
+    LinearFit,
+    check_linear_options,
+    make_ridge_solver,
+)
+
+ALPHAS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
+
+
+class LossRegression(LearnedScore):
+    """Regression of the loss: an estimate of the conditional risk itself.
+
+    The function of least squared error to the losses l(y, h(x)) is the conditional risk
+    (FPV23, theorem 7). Works for any estimator with `predict`. The default, histogram
+    gradient boosting on samples and response, is non-linear and costs about as much as
+    fitting such a classifier.
+
+    Parameters
+    ----------
+    regressor : regressor or None, default=None
+        What learns the losses. None is a
+        :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
+
+    features : {"input", "response", "both", "per_label_linear"} or transformer, \
+            default="both"
+        What the regressor sees: "input" is the samples, "response" the probabilities,
+        else decision values, else label of the classifier, "both" the two. A
+        transformer is fitted on samples and losses. "per_label_linear" is the linear
+        score of FPV23, eq. 37: a ridge regression for each predicted label.
+
+    alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
+        For "per_label_linear" only: strengths of the penalty, in units of the mean
+        squared error of standardised features. Among several, that of the least area
+        under the risk-coverage curve of a validation part is chosen.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes), callable or None, default=None
+        Loss of a prediction. None takes the loss of the meta-estimator around it, and
+        without one "zero_one" for classifiers and "squared" for regressors.
+
+    validation_fraction : float in ]0, 1[, default=0.25
+        For "per_label_linear" only: share of the samples that alpha is chosen on.
+
+    refit : bool, default=True
+        For "per_label_linear" only: whether to fit again on all samples with the alpha
+        chosen.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the validation part, and of the default regressor.
+
+    Attributes
+    ----------
+    regressor_ : regressor
+        The fitted regressor.
+
+    alpha_, areas_ : float, dict of float to float
+        For "per_label_linear" only: the penalty chosen, and the area on the validation
+        part by alpha, empty where there was nothing to choose, or fewer than two
+        samples with a loss to choose by, when the strongest penalty is taken.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, features are not numbers, or the regressor predicts
+        values that are not finite.
+
+    See Also
+    --------
+    ErrorProbability : The same for 0/1 losses, by a classifier.
+    SELE : Orders the samples instead of estimating their risk.
+
+    References
+    ----------
+    V. Franc, D. Prusa, V. Voracek. Optimal Strategies for Reject Option Classifiers.
+    JMLR 24(11), 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import aurc_score
+    >>> from sklearn_reject.scores import ConditionalRisk, LossRegression
+    >>> X, y = load_digits(return_X_y=True)
+    >>> classifier = GaussianNB().fit(X[:600], y[:600])
+    >>> score = LossRegression(random_state=0)
+    >>> score = score.fit(X[600:1200], y[600:1200], estimator=classifier)
+    >>> labels = classifier.predict(X[1200:])
+    >>> own = ConditionalRisk().fit(estimator=classifier).uncertainty(X[1200:])
+    >>> learned = score.uncertainty(X[1200:])
+    >>> aurc_score(y[1200:], labels, learned) < 0.7 * aurc_score(y[1200:], labels, own)
+    True
+    """
+
+    estimates_risk = True
+
+    def __init__(
+        self,
+        regressor=None,
+        features="both",
+        *,
+        alphas=ALPHAS,
+        loss=None,
+        validation_fraction=0.25,
+        refit=True,
+        random_state=None,
+    ):
+        self.regressor = regressor
+        self.features = features
+        self.alphas = alphas
+        self.loss = loss
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.random_state = random_state
+
+    @property
+    def takes_sparse(self):
+        """Whether the score works on a sparse matrix of samples."""
+        return learner_takes_sparse(self.regressor, self.features)
+
+    def _check_options(self, classes):
+        check_linear_options(self.alphas, self.validation_fraction, self.refit)
+        if self.regressor is not None and is_classifier(self.regressor):
+            raise ValueError(
+                f"regressor must be a regressor, got the classifier {self.regressor!r}."
+            )
+
+    def _learn(self, observations, aims, sample_weight, context):
+        if self._is_per_label():
+            self._learn_ridge(observations, aims, sample_weight)
+            return
+        self._map_ = FeatureMap(self.features).fit(observations, _targets(aims))
+        self.regressor_ = self._make_regressor()
+        given = weight_for(self.regressor_, sample_weight, "regressor")
+        features = self._map_.transform(observations)
+        if self.regressor is None:
+            refuse_sparse(features, "regressor")
+        self.regressor_.fit(features, _targets(aims), **given)
+
+    def _learn_ridge(self, observations, aims, sample_weight):
+        if self.regressor is not None:
+            raise ValueError(
+                f"features={PER_LABEL!r} is a ridge regression by itself, got "
+                f"regressor={self.regressor!r}. Leave it at None, or choose other "
+                "features."
+            )
+        fit = LinearFit(
+            make_ridge_solver,
+            self.features,
+            self.alphas,
+            self.validation_fraction,
+            self.refit,
+            self.random_state,
+        )
+        targets, losses = _targets(aims), _losses(aims)
+        model, self.areas_ = fit.fit(observations, targets, losses, sample_weight)
+        self.regressor_, self.alpha_ = model, model.alpha
+
+    def _predict(self, observations):
+        if self._is_per_label():
+            return self.regressor_.predict(observations)
+        return self.regressor_.predict(self._map_.transform(observations))
+
+    def _is_per_label(self):
+        return isinstance(self.features, str) and self.features == PER_LABEL
+
+    def _make_regressor(self):
+        if self.regressor is None:
+            return HistGradientBoostingRegressor(random_state=self.random_state)
+        return clone(self.regressor)
+
+
+class TrueClassProbability(LossRegression):
+    """Regression of the probability that the classifier gave to the true class.
+
+    The score is one minus the prediction of p(y given x) (Corbiere et al. 2019).
+
+    Parameters
+    ----------
+    regressor : regressor or None, default=None
+        What learns the probabilities. None is a
+        :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
+
+    features : {"input", "response", "both", "per_label_linear"} or transformer, \
+            default="both"
+        What the regressor sees: "input" is the samples, "response" the probabilities,
+        else decision values, else label of the classifier, "both" the two. A
+        transformer is fitted on samples and losses. "per_label_linear" is the linear
+        score of FPV23, eq. 37: a ridge regression for each predicted label.
+
+    alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
+        For "per_label_linear" only: strengths of the penalty, in units of the mean
+        squared error of standardised features. Among several, that of the least area
+        under the risk-coverage curve of a validation part is chosen.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes), callable or None, default=None
+        Loss that alpha is chosen by. None takes the loss of the meta-estimator around
+        it, and "zero_one" without one.
+
+    validation_fraction : float in ]0, 1[, default=0.25
+        For "per_label_linear" only: share of the samples that alpha is chosen on.
+
+    refit : bool, default=True
+        For "per_label_linear" only: whether to fit again on all samples with the alpha
+        chosen.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the validation part, and of the default regressor.
+
+    Attributes
+    ----------
+    regressor_ : regressor
+        The fitted regressor.
+
+    alpha_, areas_ : float, dict of float to float
+        For "per_label_linear" only: the penalty chosen, and the area on the validation
+        part by alpha, empty where there was nothing to choose, or fewer than two
+        samples with a loss to choose by, when the strongest penalty is taken.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`, a parameter is invalid, or features
+        are not numbers.
+
+    References
+    ----------
+    C. Corbiere, N. Thome, A. Bar-Hen, M. Cord, P. Perez. Addressing Failure Prediction
+    by Learning Model Confidence. NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import aurc_score
+    >>> from sklearn_reject.scores import ConditionalRisk, TrueClassProbability
+    >>> X, y = load_digits(return_X_y=True)
+    >>> classifier = GaussianNB().fit(X[:600], y[:600])
+    >>> score = TrueClassProbability(random_state=0)
+    >>> score = score.fit(X[600:1200], y[600:1200], estimator=classifier)
+    >>> labels = classifier.predict(X[1200:])
+    >>> own = ConditionalRisk().fit(estimator=classifier).uncertainty(X[1200:])
+    >>> learned = score.uncertainty(X[1200:])
+    >>> aurc_score(y[1200:], labels, learned) < 0.7 * aurc_score(y[1200:], labels, own)
+    True
+    """
+
+    estimates_risk = False
+
+    def _check_options(self, classes):
+        super()._check_options(classes)
+        if classes is None:
+            raise ValueError(
+                "TrueClassProbability needs a classifier with `predict_proba`, got a "
+                "regressor. Use LossRegression or SELE."
+            )
+
+    def _aims(self, response, y):
+        probabilities = response.probabilities
+        column, unknown = index_labels(np.asarray(y), response.classes)
+        true = probabilities[np.arange(len(column)), column]
+        # A class that the classifier does not know has no probability.
+        others = 1 - np.where(unknown, 0.0, true)
+        return np.column_stack([others, super()._aims(response, y)])
+
+
+def _targets(aims):
+    return aims if aims.ndim == 1 else aims[:, 0]
+
+
+def _losses(aims):
+    return aims if aims.ndim == 1 else aims[:, 1]
+
+
+class ErrorProbability(LearnedScore):
+    """Probability that a prediction is wrong, learned by a second classifier.
+
+    For losses of 0 and 1, whose expectation is the probability of an error, so that the
+    score estimates the conditional risk. Works for any classifier with `predict`.
+
+    Parameters
+    ----------
+    classifier : classifier or None, default=None
+        What learns to tell errors from correct predictions, with `predict_proba`. None
+        is a :class:`~sklearn.ensemble.HistGradientBoostingClassifier`.
+
+    features : {"input", "response", "both"} or transformer, default="both"
+        What it sees: "input" is the samples, "response" the probabilities, else
+        decision values, else label of the classifier judged, "both" the two. A
+        transformer is fitted on samples and losses.
+
+    loss : {"zero_one"}, array-like of shape (n_classes, n_classes), callable or None, \
+            default=None
+        Loss of a prediction, 0 or 1. None takes the loss of the meta-estimator around
+        it, and "zero_one" without one.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the default classifier.
+
+    Attributes
+    ----------
+    classifier_ : classifier or None
+        The fitted classifier. None where all losses are equal and there is nothing to
+        tell apart: the uncertainty is that loss, then.
+
+    Raises
+    ------
+    ValueError
+        If a loss is neither 0 nor 1, a parameter is invalid, features are not numbers,
+        or `classifier` has no `predict_proba`.
+
+    See Also
+    --------
+    LossRegression : The same for any loss.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import aurc_score
+    >>> from sklearn_reject.scores import ConditionalRisk, ErrorProbability
+    >>> X, y = load_digits(return_X_y=True)
+    >>> classifier = GaussianNB().fit(X[:600], y[:600])
+    >>> score = ErrorProbability(random_state=0)
+    >>> score = score.fit(X[600:1200], y[600:1200], estimator=classifier)
+    >>> labels = classifier.predict(X[1200:])
+    >>> own = ConditionalRisk().fit(estimator=classifier).uncertainty(X[1200:])
+    >>> learned = score.uncertainty(X[1200:])
+    >>> aurc_score(y[1200:], labels, learned) < 0.7 * aurc_score(y[1200:], labels, own)
+    True
+    """
+
+    estimates_risk = True
+
+    def __init__(
+        self, classifier=None, features="both", *, loss=None, random_state=None
+    ):
+        self.classifier = classifier
+        self.features = features
+        self.loss = loss
+        self.random_state = random_state
+
+    @property
+    def takes_sparse(self):
+        """Whether the score works on a sparse matrix of samples."""
+        return learner_takes_sparse(self.classifier, self.features)
+
+    def _learn(self, observations, aims, sample_weight, context):
+        classifier = self._make_classifier()
+        _check_zero_one(aims)
+        self._map_ = FeatureMap(self.features).fit(observations, aims)
+        self._constant_ = float(aims[0])
+        if np.ptp(aims) == 0:
+            self.classifier_ = None
+            return
+        given = weight_for(classifier, sample_weight, "classifier")
+        features = self._map_.transform(observations)
+        if self.classifier is None:
+            refuse_sparse(features, "classifier")
+        self.classifier_ = classifier.fit(features, aims > 0, **given)
+
+    def _predict(self, observations):
+        if self.classifier_ is None:
+            return np.full(len(observations), self._constant_)
+        features = self._map_.transform(observations)
+        column = list(self.classifier_.classes_).index(True)
+        return self.classifier_.predict_proba(features)[:, column]
+
+    def _make_classifier(self):
+        if self.classifier is None:
+            return HistGradientBoostingClassifier(random_state=self.random_state)
+        if not hasattr(self.classifier, "predict_proba"):
+            raise ValueError(
+                f"classifier must have `predict_proba`, got {self.classifier!r}. "
+                "Use CalibratedClassifierCV, or LossRegression with a regressor."
+            )
+        return clone(self.classifier)
+
+
+def _check_zero_one(losses):
+    other = losses[(losses != 0) & (losses != 1)]
+    if len(other):
+        raise ValueError(
+            f"ErrorProbability needs losses of 0 and 1, got {other[0]:g}. Use "
+            "LossRegression or SELE for other losses."
+        )

@@ -1,0 +1,1 @@
+"""Novelty scores: how far samples are from those that a classifier knows."""

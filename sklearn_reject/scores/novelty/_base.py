@@ -1,0 +1,422 @@
+"""What novelty scores have in common, and scores that become novelty scores."""
+
+import numpy as np
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._response import Response
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._validation import (
+    check_extended_vector,
+    check_same_length,
+    check_sample_weight,
+    take_weight,
+)
+from sklearn_reject.scores._base import forget
+
+
+class NoveltyScore(BaseEstimator):
+    """Base of all novelty scores: how far samples are from those of the classifier.
+
+    A subclass writes `_novelty`, which gets a
+    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
+    = more novel, and, if it learns from samples, `_fit`. That gets the response to the
+    ID samples, their labels, their positive weights, and the OOD samples. What is not
+    given is None, the `X` of the response too. It sets attributes whose names end with
+    an underscore.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import NoveltyScore
+    >>> class DistanceFromMean(NoveltyScore):
+    ...     needs_samples = True
+    ...
+    ...     def _fit(self, response, y, sample_weight, X_ood):
+    ...         features = response.features
+    ...         self.mean_ = np.average(features, axis=0, weights=sample_weight)
+    ...
+    ...     def _novelty(self, response):
+    ...         return np.linalg.norm(response.features - self.mean_, axis=1)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = DistanceFromMean().fit(X, y, estimator=GaussianNB().fit(X, y))
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([2.7 , 1.21])
+    """
+
+    #: Whether `fit` needs ID samples.
+    needs_samples = False
+
+    #: Whether `fit` needs the labels of the ID samples.
+    needs_labels = False
+
+    #: Whether `fit` needs OOD samples.
+    needs_ood = False
+
+    #: Whether the score works on a sparse matrix of samples as it is.
+    takes_sparse = True
+
+    def fit(self, X=None, y=None, *, estimator, X_ood=None, sample_weight=None):
+        """Learn what the samples of the classifier look like.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), \
+                default=None
+            ID samples, normally those that the classifier was fitted on.
+
+        y : array-like of shape (n_samples,), default=None
+            Their labels.
+
+        estimator : estimator
+            Fitted classifier.
+
+        X_ood : {array-like, sparse matrix, dataframe} of shape (n_ood, n_features), \
+                default=None
+            OOD samples.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the ID samples. Those of weight zero are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted score.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, if something is missing that the score needs, or
+            if the classifier lacks it.
+        """
+        check_is_fitted(estimator)
+        forget(self)
+        self._check_needs(X=X, y=y, X_ood=X_ood)
+        X, y, weight = _take_present(X, y, sample_weight)
+        self._fit(Response(estimator, X), y, weight, X_ood)
+        self.estimator_ = estimator
+        return self
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        """Learn from ID samples and, maybe, OOD samples."""
+
+    def _check_needs(self, **given):
+        needs = {
+            "X": (self.needs_samples, "ID samples, normally the training samples"),
+            "y": (self.needs_labels, "labels of the ID samples"),
+            "X_ood": (self.needs_ood, "OOD samples, in each fold where there are some"),
+        }
+        for name, (is_needed, meaning) in needs.items():
+            if is_needed and given[name] is None:
+                raise ValueError(
+                    f"{name} is None: {type(self).__name__} is fitted on {meaning}. "
+                    f"Pass them as `{name}` to fit."
+                )
+
+    def novelty(self, X):
+        """Return how unlike the classifier's samples each sample is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        novelty : ndarray of shape (n_samples,)
+            Higher = more novel. May be infinite: minus infinity is accepted by every
+            threshold, infinity by none.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.from_response(Response(self.estimator_, X))
+
+    def from_response(self, response):
+        """Return the novelty of samples whose response is computed already.
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the samples.
+
+        Returns
+        -------
+        novelty : ndarray of shape (n_samples,)
+            Higher = more novel. May be infinite, never NaN.
+        """
+        check_is_fitted(self, "estimator_")
+        return check_extended_vector(self._novelty(response), "novelty_score")
+
+
+def _take_present(X, y, sample_weight):
+    """Return the samples, labels and weights where the weight is positive."""
+    if X is None:
+        return None, None, None
+    y = None if y is None else np.asarray(y)
+    n_samples = _num_samples(X)
+    if y is not None:
+        check_same_length(n_samples, y=y)
+    weight = check_sample_weight(sample_weight, n_samples)
+    if weight is None or weight.all():
+        return X, y, weight
+    rows = np.flatnonzero(weight)
+    (X,) = indexable(X)
+    return _safe_indexing(X, rows), take_weight(y, rows), take_weight(weight, rows)
+
+
+def own_features(response, function, *, accept_sparse=False):
+    """Return finite features of the samples, of shape (n_samples, n_features).
+
+    Parameters
+    ----------
+    response : Response
+        What a classifier says about the samples.
+
+    function : callable or None
+        ``(estimator, X) -> features``; None takes those of the response.
+
+    accept_sparse : bool, default=False
+        Whether the features of the response may be a sparse matrix.
+    """
+    if function is not None:
+        return call(function, "features", response.estimator, response.X)
+    features = response.features
+    if sparse.issparse(features) and not accept_sparse:
+        raise ValueError(
+            "The features are a sparse matrix, which this novelty_score cannot take. "
+            "Reduce them, for example with TruncatedSVD in a pipeline before the "
+            "classifier, or pass a callable (estimator, X) -> (n_samples, n_features) "
+            "as `features`."
+        )
+    return features
+
+
+def find_logits(response, function):
+    """Return finite logits of the samples, ndarray of shape (n_samples, n_classes).
+
+    Parameters
+    ----------
+    response : Response
+        What a classifier says about the samples.
+
+    function : callable or None
+        ``(estimator, X) -> logits``; None takes those of the response.
+    """
+    if function is None:
+        return response.logits
+    logits = call(function, "logits", response.estimator, response.X)
+    return check_columns(logits, "logits", response)
+
+
+def find_probabilities(response, function):
+    """Return class probabilities, those of the response or the softmax of logits.
+
+    Parameters
+    ----------
+    response : Response
+        What a classifier says about the samples.
+
+    function : callable or None
+        ``(estimator, X) -> logits``; None takes the classifier's `predict_proba`.
+    """
+    if function is None:
+        return response.probabilities
+    return softmax(find_logits(response, function), axis=1)
+
+
+def check_columns(logits, name, response):
+    """Raise unless there is one column a class."""
+    n_classes = len(response.classes)
+    if logits.shape[1] != n_classes:
+        raise ValueError(
+            f"{name} returned an array of shape {logits.shape}, expected a column for "
+            f"each of the {n_classes} classes. For two classes give both logits."
+        )
+    return logits
+
+
+def call(function, name, estimator, X):
+    """Return what a user's function makes of samples: a finite float64 matrix."""
+    if not callable(function):
+        raise ValueError(
+            f"{name} must be a callable (estimator, X) -> (n_samples, n_columns) or "
+            f"None, got {function!r}."
+        )
+    values = function(estimator, X)
+    if sparse.issparse(values):
+        raise ValueError(
+            f"{name} returned a sparse matrix. Return a dense array: `.toarray()`."
+        )
+    values = np.asarray(values, dtype=np.float64)
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    if values.ndim != 2 or len(values) != n_samples:
+        raise ValueError(
+            f"{name} returned an array of shape {values.shape}, expected one row for "
+            f"each of the {n_samples} samples: shape ({n_samples}, n_columns)."
+        )
+    return check_finite(values, name)
+
+
+def check_finite(values, name):
+    """Raise unless all values that a user's function returned are finite."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{name} returned values that are not finite. Check the function, or its "
+            "input for extreme values."
+        )
+    return values
+
+
+class CallableNovelty(NoveltyScore):
+    """A function ``(estimator, X) -> novelty of shape (n_samples,)``.
+
+    Parameters
+    ----------
+    function : callable
+        Gets the fitted classifier and the samples, returns one number a sample, higher
+        = more novel. It may be infinite.
+
+    Raises
+    ------
+    ValueError
+        If the function returns another shape, or NaN.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn_reject.scores import CallableNovelty
+    >>> X, y = load_iris(return_X_y=True)
+    >>> distance = CallableNovelty(lambda knn, X: knn.kneighbors(X)[0].mean(axis=1))
+    >>> score = distance.fit(estimator=KNeighborsClassifier().fit(X, y))
+    >>> score.novelty(X[:2]).round(2)
+    array([0.1 , 0.12])
+    """
+
+    def __init__(self, function):
+        self.function = function
+
+    def _novelty(self, response):
+        values = np.asarray(self.function(response.estimator, response.X))
+        n_samples = response.n_samples
+        if values.shape != (n_samples,):
+            raise ValueError(
+                f"novelty_score returned an array of shape {values.shape}, expected "
+                f"one number for each of the {n_samples} samples: shape "
+                f"({n_samples},)."
+            )
+        return values
+
+
+class UncertaintyNovelty(NoveltyScore):
+    """A plug-in uncertainty score, taken for a measure of novelty.
+
+    Parameters
+    ----------
+    uncertainty_score : PlugInScore
+        Score that needs nothing but a fitted classifier. It is cloned. One that is
+        learned has to be fitted on samples that the classifier has not seen, and to be
+        passed to :func:`resolve_novelty` inside a
+        :class:`~sklearn.frozen.FrozenEstimator`.
+
+    Attributes
+    ----------
+    uncertainty_score_ : PlugInScore
+        The fitted score.
+
+    Raises
+    ------
+    ValueError
+        If the score is learned, or if the classifier lacks what it needs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import Entropy, UncertaintyNovelty
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = UncertaintyNovelty(Entropy()).fit(estimator=GaussianNB().fit(X, y))
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([0.  , 0.43])
+    """
+
+    def __init__(self, uncertainty_score):
+        self.uncertainty_score = uncertainty_score
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        score = self.uncertainty_score
+        if getattr(score, "learns", True):
+            raise ValueError(
+                "novelty_score must be a plug-in score where it is an uncertainty "
+                f"score, got {score!r}. Fit it on samples that the classifier has not "
+                "seen, and pass FrozenEstimator(score)."
+            )
+        self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
+
+    def _novelty(self, response):
+        return self.uncertainty_score_.from_response(response)
+
+
+class FrozenNovelty(NoveltyScore):
+    """A score that is fitted already and stays as it is.
+
+    It judges samples by the classifier that it was fitted with, whatever classifier is
+    around it now.
+
+    Parameters
+    ----------
+    score : FrozenEstimator
+        Around a fitted :class:`NoveltyScore` or :class:`UncertaintyScore`.
+
+    Raises
+    ------
+    ValueError
+        If `score` is something else.
+
+    NotFittedError
+        If the score is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import MSP, FrozenNovelty
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = GaussianNB().fit(X, y)
+    >>> fitted = MSP().fit(estimator=clf)
+    >>> score = FrozenNovelty(FrozenEstimator(fitted)).fit(estimator=clf)
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([0.  , 0.15])
+    """
+
+    def __init__(self, score):
+        self.score = score
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        is_frozen = isinstance(self.score, FrozenEstimator)
+        inner = self.score.estimator if is_frozen else None
+        if not (hasattr(inner, "novelty") or hasattr(inner, "uncertainty")):
+            raise ValueError(
+                "score must be a FrozenEstimator around a fitted novelty or "
+                f"uncertainty score, got {self.score!r}."
+            )
+        check_is_fitted(inner, "estimator_")
+
+    def _novelty(self, response):
+        inner = self.score.estimator
+        if _thaw(inner.estimator_) is _thaw(response.estimator):
+            return inner.from_response(response)
+        judge = inner.novelty if hasattr(inner, "novelty") else inner.uncertainty
+        return judge(response.X)
+
+
+def _thaw(estimator):
+    while type(estimator) is FrozenEstimator:
+        estimator = estimator.estimator
+    return estimator

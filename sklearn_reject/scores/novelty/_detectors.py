@@ -1,0 +1,231 @@
+"""Novelty scores from outlier detectors and from samples of both origins."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+
+from sklearn_reject._response import Response
+from sklearn_reject._validation import check_option
+from sklearn_reject.scores.learned._base import weight_for
+from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
+
+
+class OutlierDetector(NoveltyScore):
+    """How abnormal an outlier detector finds the samples.
+
+    Minus the `score_samples` of a detector or density of scikit-learn, such as
+    IsolationForest, OneClassSVM, LocalOutlierFactor or KernelDensity. A detector
+    without `score_samples` is one of PyOD if it has `decision_scores_` once it is
+    fitted; its `decision_function` is higher for abnormal samples and taken as it is.
+    In units of the detector, higher = more novel.
+
+    Parameters
+    ----------
+    detector : outlier detector, default=None
+        It is cloned and fitted on the ID samples. None takes an IsolationForest (Liu et
+        al., 2008). LocalOutlierFactor needs ``novelty=True``.
+
+    on : {"features", "input"}, default="features"
+        What the detector sees: the features of the classifier, or the samples as they
+        are.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``, for ``on="features"``. None takes
+        the last hidden layer of an MLPClassifier and, for another classifier, what
+        reaches it.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness of the default detector.
+
+    Attributes
+    ----------
+    detector_ : outlier detector
+        The fitted detector.
+
+    Raises
+    ------
+    ValueError
+        If `on` is invalid, if the detector cannot judge new samples, or if it does not
+        take `sample_weight` where it is given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import LocalOutlierFactor
+    >>> from sklearn_reject.scores import OutlierDetector
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = OutlierDetector(LocalOutlierFactor(novelty=True))
+    >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y))
+    >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
+    array([ 1., 11.])
+    """
+
+    needs_samples = True
+
+    def __init__(self, detector=None, on="features", features=None, random_state=None):
+        self.detector = detector
+        self.on = on
+        self.features = features
+        self.random_state = random_state
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        check_option(self.on, "on", ("features", "input"))
+        if self.on == "input" and self.features is not None:
+            raise ValueError(
+                "features is given, and on='input' does not use it: use on='features'."
+            )
+        detector = self._make_detector()
+        samples = self._find_samples(response)
+        options = weight_for(detector, sample_weight, "detector")
+        # The labels are passed for the sake of a frozen detector.
+        self.detector_ = detector.fit(samples, None, **options)
+        _check_judges(self.detector_)
+
+    def _make_detector(self):
+        if self.detector is None:
+            return IsolationForest(random_state=self.random_state)
+        if not hasattr(self.detector, "fit"):
+            raise ValueError(
+                "detector must be an outlier detector with `fit` and `score_samples`, "
+                f"got {self.detector!r}."
+            )
+        return clone(self.detector)
+
+    def _find_samples(self, response):
+        if self.on == "input":
+            return response.X
+        return own_features(response, self.features, accept_sparse=True)
+
+    def _novelty(self, response):
+        samples = self._find_samples(response)
+        if hasattr(self.detector_, "score_samples"):
+            return -self.detector_.score_samples(samples)
+        return self.detector_.decision_function(samples)
+
+
+def _check_judges(detector):
+    if hasattr(detector, "score_samples"):
+        return
+    if getattr(detector, "novelty", None) is False:
+        raise ValueError(
+            f"detector {detector!r} cannot judge new samples: set its novelty=True."
+        )
+    if not hasattr(detector, "decision_scores_"):
+        raise ValueError(
+            f"detector {detector!r} has neither `score_samples`, as scikit-learn's "
+            "have, nor `decision_scores_`, as PyOD's have: which way its values go is "
+            "not known. Pass a callable (estimator, X) -> (n_samples,) as "
+            "novelty_score."
+        )
+
+
+# Half of the digits of a risk are lost beside it many times over.
+_LARGEST_RATIO = 1e100
+
+
+class LikelihoodRatio(NoveltyScore):
+    """Likelihood ratio of OOD to ID, by a probabilistic classifier between the two.
+
+    The ideal novelty g(x) = p_O(x) / p_I(x) (FPP23, theorem 2), estimated by P(O given
+    x) / P(I given x) n_I / n_O. At least 0, higher = more novel; infinite where the
+    classifier is certain that a sample is OOD. It knows OOD samples of the kind that it
+    was fitted on, and only as far as the features tell them from ID samples. Each OOD
+    sample weighs one; ratios above 1e100 count as infinite.
+
+    Parameters
+    ----------
+    classifier : classifier, default=None
+        Binary classifier with `predict_proba`; it is cloned. None takes a
+        HistGradientBoostingClassifier.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
+        of an MLPClassifier and, for another classifier, what reaches it.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness of the default classifier.
+
+    Attributes
+    ----------
+    classifier_ : classifier
+        Fitted on labels 0 for ID and 1 for OOD.
+
+    odds_ : float
+        The n_I / n_O of the samples that it was fitted on.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`, or does not take `sample_weight`
+        where it is given, or if the features are sparse and the default classifier is
+        used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import LikelihoodRatio
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_ood = rng.normal(0, 1, (4000, 1)), rng.normal(1, 1, (1000, 1))
+    >>> y = X[:, 0] > 0
+    >>> score = LikelihoodRatio(LogisticRegression())
+    >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y), X_ood=X_ood)
+    >>> score.novelty([[-1.0], [0.5], [2.0]]).round(1)
+    array([0.2, 1. , 4.8])
+    """
+
+    needs_samples = True
+    needs_ood = True
+
+    def __init__(self, classifier=None, features=None, random_state=None):
+        self.classifier = classifier
+        self.features = features
+        self.random_state = random_state
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        classifier = self._make_classifier()
+        inside = self._find_features(response)
+        outside = self._find_features(Response(response.estimator, X_ood))
+        if sample_weight is not None:
+            # Of mean one, they leave the balance of the two as it is.
+            weights = sample_weight / sample_weight.mean()
+            sample_weight = np.append(weights, np.ones(outside.shape[0]))
+        options = weight_for(classifier, sample_weight, "classifier")
+        is_ood = np.repeat([0, 1], [inside.shape[0], outside.shape[0]])
+        self.classifier_ = classifier.fit(_stack(inside, outside), is_ood, **options)
+        self.odds_ = inside.shape[0] / outside.shape[0]
+
+    @property
+    def takes_sparse(self):
+        """Whether the score works on a sparse matrix; the default learner does not."""
+        return self.classifier is not None
+
+    def _make_classifier(self):
+        if self.classifier is None:
+            return HistGradientBoostingClassifier(random_state=self.random_state)
+        if not hasattr(self.classifier, "predict_proba"):
+            raise ValueError(
+                "classifier must have `predict_proba`, got "
+                f"{self.classifier!r}. CalibratedClassifierCV adds it."
+            )
+        return clone(self.classifier)
+
+    def _find_features(self, response):
+        return own_features(response, self.features, accept_sparse=self.takes_sparse)
+
+    def _novelty(self, response):
+        probabilities = self.classifier_.predict_proba(self._find_features(response))
+        inside, outside = np.asarray(probabilities, dtype=np.float64).T
+        with np.errstate(divide="ignore", over="ignore"):
+            ratio = outside / inside * self.odds_
+        # Beyond what can be added to a risk, it is as good as infinite.
+        return np.where(ratio > _LARGEST_RATIO, np.inf, ratio)
+
+
+def _stack(inside, outside):
+    if sparse.issparse(inside):
+        return sparse.vstack([inside, outside], format="csr")
+    return np.vstack([inside, outside])

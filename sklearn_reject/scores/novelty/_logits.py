@@ -1,0 +1,396 @@
+"""Novelty scores from logits: MSP, maximum logit, energy, ODIN, ReAct."""
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp, softmax
+
+from sklearn_reject._response import Response
+from sklearn_reject._response._network import find_features, find_head, pull_back
+from sklearn_reject._validation import check_number
+from sklearn_reject.scores._plug_in import _probability_of_others
+from sklearn_reject.scores.novelty._base import (
+    NoveltyScore,
+    call,
+    check_columns,
+    check_finite,
+    find_logits,
+    find_probabilities,
+    own_features,
+)
+
+
+class MSP(NoveltyScore):
+    """One minus the maximum softmax probability: 1 - max_y p(y given x).
+
+    The baseline of Hendrycks and Gimpel (2017). In [0, 1 - 1 / n_classes], higher =
+    more novel. It is summed up from the other probabilities, so that confident
+    predictions do not tie at zero.
+
+    Parameters
+    ----------
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
+        takes the classifier's `predict_proba`.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`, or `logits` returns another shape or
+        values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import MSP
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = MSP().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([0.  , 0.15])
+    """
+
+    def __init__(self, logits=None):
+        self.logits = logits
+
+    def _novelty(self, response):
+        return miss_probability(find_probabilities(response, self.logits))
+
+
+class MaxLogit(NoveltyScore):
+    """Minus the largest logit: - max_y z_y (Hendrycks et al., 2022).
+
+    In units of the logits, higher = more novel.
+
+    Parameters
+    ----------
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``. None takes the classifier's
+        `decision_function`, or what goes into the output activation of an
+        MLPClassifier. The one value f of two classes is taken for (-f/2, f/2).
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no logits, or `logits` returns another shape or values
+        that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import MaxLogit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> MaxLogit().fit(estimator=clf).novelty(X[[0, 70]]).round(1)
+    array([-7.3, -1.9])
+    """
+
+    def __init__(self, logits=None):
+        self.logits = logits
+
+    def _novelty(self, response):
+        return -find_logits(response, self.logits).max(axis=1)
+
+
+class Energy(NoveltyScore):
+    """Free energy of the logits: - T log sum_y exp(z_y / T) (Liu et al., 2020).
+
+    In units of the logits, higher = more novel. It tends to :class:`MaxLogit` as T
+    tends to zero.
+
+    Parameters
+    ----------
+    temperature : float, default=1.0
+        The positive T.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``. None takes the classifier's
+        `decision_function`, or what goes into the output activation of an
+        MLPClassifier. The one value f of two classes is taken for (-f/2, f/2).
+
+    Raises
+    ------
+    ValueError
+        If `temperature` is not positive, if the classifier has no logits, or if
+        `logits` returns another shape or values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import Energy
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> Energy().fit(estimator=clf).novelty(X[[0, 70]]).round(1)
+    array([-7.4, -2.5])
+    """
+
+    def __init__(self, temperature=1.0, logits=None):
+        self.temperature = temperature
+        self.logits = logits
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        check_number(self.temperature, "temperature", open_low=True)
+
+    def _novelty(self, response):
+        logits = find_logits(response, self.logits)
+        return free_energy(logits, self.temperature)
+
+
+def miss_probability(probabilities):
+    """Return one minus the largest probability, as the sum of the others."""
+    return _probability_of_others(probabilities, probabilities.argmax(axis=1))
+
+
+def free_energy(logits, temperature=1.0):
+    """Return minus the temperature times the logarithm of the partition function."""
+    temperature = check_number(temperature, "temperature", open_low=True)
+    # The largest is taken out first: over a tiny temperature it would overflow.
+    largest = logits.max(axis=1)
+    with np.errstate(over="ignore"):
+        lower = (logits - largest[:, np.newaxis]) / temperature
+    return -(largest + temperature * logsumexp(lower, axis=1))
+
+
+class ODIN(NoveltyScore):
+    """Softmax at a high temperature, of inputs moved to be predicted more surely.
+
+    The input x is moved to x' = x - epsilon sign(d L(x) / dx), where L(x) = - log max_y
+    softmax_y(z(x) / T) is small for sure predictions; the score is 1 - max_y
+    softmax_y(z(x') / T) (Liang et al., 2018). In [0, 1 - 1 / n_classes], higher = more
+    novel. At a high temperature all values are close to the upper end, but they differ
+    by about the differences of the logits divided by T, which float64 resolves.
+
+    Within a pipeline, x is what reaches the classifier: `epsilon` is in units of, for
+    example, the standardised features.
+
+    Parameters
+    ----------
+    temperature : float, default=1000.0
+        The positive T.
+
+    epsilon : float, default=0.0014
+        How far each feature is moved.
+
+    input_gradient : callable, default=None
+        ``(estimator, X, temperature) -> gradient``, of the shape of X: the derivative
+        of L at the samples, or anything of the same sign. None takes the closed form
+        for MLPClassifier and the linear classifiers of scikit-learn.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``, used with `input_gradient`. None
+        takes those of the classifier.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, if there is no gradient, or if a callable returns
+        another shape or values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import ODIN
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> ODIN(temperature=10).fit(estimator=clf).novelty(X[[0, 70]]).round(2)
+    array([0.46, 0.61])
+    """
+
+    takes_sparse = False
+
+    def __init__(
+        self, temperature=1000.0, epsilon=0.0014, input_gradient=None, logits=None
+    ):
+        self.temperature = temperature
+        self.epsilon = epsilon
+        self.input_gradient = input_gradient
+        self.logits = logits
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        self._check_options()
+        if self.input_gradient is None:
+            _check_has_gradient(response, self.logits)
+
+    def _check_options(self):
+        check_number(self.epsilon, "epsilon")
+        check_number(self.temperature, "temperature", open_low=True)
+        if self.input_gradient is not None and not callable(self.input_gradient):
+            raise ValueError(
+                "input_gradient must be a callable (estimator, X, temperature) -> "
+                f"gradient of the shape of X, or None, got {self.input_gradient!r}."
+            )
+
+    def _novelty(self, response):
+        self._check_options()
+        if self.input_gradient is None:
+            logits = self._logits_in_closed_form(response)
+        else:
+            logits = self._logits_by_function(response)
+        return miss_probability(softmax(logits / self.temperature, axis=1))
+
+    def _logits_in_closed_form(self, response):
+        _check_has_gradient(response, self.logits)
+        model, X = response.model, _check_dense(response.model_input)
+        directions = uphill_directions(response.logits / self.temperature)
+        moved = X - self.epsilon * np.sign(pull_back(model, X, directions))
+        return find_head(model)(find_features(model, moved))
+
+    def _logits_by_function(self, response):
+        X = np.asarray(_check_dense(response.X))
+        gradient = self.input_gradient(response.estimator, X, self.temperature)
+        gradient = check_finite(np.asarray(gradient), "input_gradient")
+        if gradient.shape != X.shape:
+            raise ValueError(
+                f"input_gradient returned an array of shape {gradient.shape}, expected "
+                f"the shape of X, {X.shape}."
+            )
+        # A network may insist on the type of its inputs.
+        dtype = X.dtype if X.dtype.kind == "f" else np.float64
+        moved = X - (self.epsilon * np.sign(gradient)).astype(dtype)
+        if hasattr(response.X, "iloc"):  # a network may know its columns by name
+            frame = response.X
+            moved = type(frame)(moved, index=frame.index, columns=frame.columns)
+        return find_logits(Response(response.estimator, moved), self.logits)
+
+
+def _check_has_gradient(response, logits):
+    if logits is not None:
+        raise ValueError(
+            "logits is a function, whose gradient is not known. Pass a callable "
+            "(estimator, X, temperature) -> gradient as `input_gradient` too."
+        )
+    if response.head is None:
+        raise ValueError(
+            f"ODIN needs the gradient with respect to the input, which is not known "
+            f"for {type(response.model).__name__}. Use an MLPClassifier or a linear "
+            "classifier of scikit-learn, pass a callable (estimator, X, temperature) "
+            "-> gradient as `input_gradient`, or use another novelty_score."
+        )
+
+
+def _check_dense(X):
+    if sparse.issparse(X):
+        raise ValueError(
+            "The samples are a sparse matrix, of which ODIN moves every entry. Pass a "
+            "dense array, or use another novelty_score."
+        )
+    return X
+
+
+def uphill_directions(logits):
+    """Return the gradient of - log max softmax, scaled by one minus that maximum.
+
+    The probabilities of the other classes are scaled to sum to one. Their sign is the
+    same, and a sure prediction has a gradient that does not vanish.
+    """
+    if logits.shape[1] == 1:
+        return np.zeros_like(logits)
+    largest = logits.argmax(axis=1)[:, np.newaxis]
+    others = logits.copy()
+    np.put_along_axis(others, largest, -np.inf, axis=1)
+    directions = softmax(others, axis=1)
+    np.put_along_axis(directions, largest, -1.0, axis=1)
+    return directions
+
+
+class ReAct(NoveltyScore):
+    """Free energy of the logits of features clipped from above (Sun et al., 2021).
+
+    Features larger than c are set to c, a percentile of all features of all training
+    samples together; the last layer makes logits z of them, and the score is - log
+    sum_y exp(z_y). In units of the logits, higher = more novel. It is meant for the
+    last hidden layer of a network, whose units share a scale; before a linear
+    classifier, scale the features alike.
+
+    Parameters
+    ----------
+    percentile : float, default=90.0
+        In [0, 100]. c is the least value such that at least so many percent of all
+        features, by sample weight, are not larger.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``, used with `head`. None takes the
+        last hidden layer of an MLPClassifier and, for another classifier, what reaches
+        it.
+
+    head : callable, default=None
+        ``(estimator, features) -> (n_samples, n_classes)``, the last layer. None takes
+        that of an MLPClassifier or of a linear classifier of scikit-learn.
+
+    Attributes
+    ----------
+    threshold_ : float
+        The c above which features are clipped.
+
+    Raises
+    ------
+    ValueError
+        If `percentile` is invalid, if the last layer is not known, if features are
+        sparse, or if a callable returns another shape or values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import ReAct
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> score = ReAct().fit(X, y, estimator=clf)
+    >>> score.threshold_
+    6.2
+    >>> score.novelty(X[[0, 70]]).round(1)
+    array([-7.4, -2.5])
+    """
+
+    needs_samples = True
+    takes_sparse = False
+
+    def __init__(self, percentile=90.0, features=None, head=None):
+        self.percentile = percentile
+        self.features = features
+        self.head = head
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        percentile = check_number(self.percentile, "percentile", high=100)
+        self._check_has_head(response)
+        features = own_features(response, self.features)
+        self.threshold_ = _find_percentile(features, percentile, sample_weight)
+
+    def _check_has_head(self, response):
+        if self.head is not None:
+            return
+        if self.features is not None:
+            raise ValueError(
+                "features is a function, and what makes logits of them is not known. "
+                "Pass a callable (estimator, features) -> (n_samples, n_classes) as "
+                "`head` too."
+            )
+        if response.head is None:
+            raise ValueError(
+                f"ReAct needs the last layer, which {type(response.model).__name__} "
+                "does not have. Use an MLPClassifier or a linear classifier of "
+                "scikit-learn, pass a callable (estimator, features) -> (n_samples, "
+                "n_classes) as `head`, or use another novelty_score."
+            )
+
+    def _novelty(self, response):
+        self._check_has_head(response)
+        clipped = np.minimum(own_features(response, self.features), self.threshold_)
+        if self.head is None:
+            return free_energy(response.head(clipped))
+        logits = call(self.head, "head", response.estimator, clipped)
+        return free_energy(check_columns(logits, "head", response))
+
+
+def _find_percentile(features, percentile, weight):
+    """Return the least value with such a share of weight at or below it."""
+    n_samples, n_features = features.shape
+    weight = np.ones(n_samples) if weight is None else weight
+    order = features.ravel().argsort()
+    shares = np.cumsum(np.repeat(weight, n_features)[order])
+    # What rounding adds to a share must not shift it to the next value.
+    goal = percentile / 100 * shares[-1] * (1 - 1e-12)
+    position = min(np.searchsorted(shares, goal), features.size - 1)
+    return float(features.ravel()[order[position]])

@@ -1,0 +1,318 @@
+"""Novelty scores from the residual space of features: ViM, SIRC."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import entr
+
+from sklearn_reject._validation import check_count, check_option
+from sklearn_reject.scores.novelty._base import (
+    NoveltyScore,
+    find_logits,
+    find_probabilities,
+    own_features,
+)
+from sklearn_reject.scores.novelty._logits import free_energy, miss_probability
+
+# Weights of a softmax may sum to zero over the classes, up to rounding.
+_SMALLEST_SINGULAR_VALUE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualSpace:
+    """Orthogonal complement of a principal subspace.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (n_features,)
+        Point of the subspace.
+
+    basis : ndarray of shape (n_features, n_features - n_components)
+        Orthonormal vectors that are orthogonal to it.
+    """
+
+    origin: np.ndarray
+    basis: np.ndarray
+
+    def norms(self, features):
+        """Return the distance of features to the principal subspace."""
+        return np.linalg.norm((features - self.origin) @ self.basis, axis=1)
+
+
+def fit_residual_space(features, origin, n_components=None, weight=None):
+    """Return the space of the least second moments about an origin.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        ID features.
+
+    origin : ndarray of shape (n_features,)
+        Point of the subspace.
+
+    n_components : int or None
+        Dimension of the principal subspace; None takes 1000 of at least 2048 features,
+        512 of at least 768, else half of them.
+
+    weight : ndarray of shape (n_samples,) or None
+        Sample weights.
+    """
+    n_features = features.shape[1]
+    n_residual = n_features - _count_components(n_components, n_features)
+    weight = np.ones(len(features)) if weight is None else weight
+    centered = (features - origin) * np.sqrt(weight / weight.sum())[:, np.newaxis]
+    _, vectors = np.linalg.eigh(centered.T @ centered)
+    # Eigenvalues increase: the first vectors span what is left over.
+    return ResidualSpace(origin, np.ascontiguousarray(vectors[:, :n_residual]))
+
+
+def _count_components(n_components, n_features):
+    if n_components is None:
+        if n_features >= 2048:
+            return 1000
+        return 512 if n_features >= 768 else n_features // 2
+    if check_count(n_components, "n_components") >= n_features:
+        raise ValueError(
+            f"n_components={n_components} leaves no residual of {n_features} features. "
+            f"Use at most {n_features - 1}."
+        )
+    return n_components
+
+
+def find_origin(features, head, weight=None):
+    """Return where the logits are as close to zero as can be, without a head the mean.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        ID features.
+
+    head : Head or None
+        Last layer, with weights W and intercepts b: the origin is minus the
+        pseudo-inverse of W times b.
+
+    weight : ndarray of shape (n_samples,) or None
+        Sample weights.
+    """
+    if head is None:
+        return np.average(features, axis=0, weights=weight)
+    inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
+    return -inverse @ head.intercepts
+
+
+# A residual that is smaller, relative to the features, is nothing but rounding.
+_SMALLEST_RESIDUAL = 1e-12
+
+
+class ViM(NoveltyScore):
+    """Virtual logit against the logits (Wang et al., 2022).
+
+    alpha r(x) - log sum_y exp(z_y(x)), where r(x) is the distance of the features to
+    their principal subspace on the training sample, and alpha makes the mean of alpha
+    r there equal to the mean of max_y z_y. In units of the logits, higher = more novel.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Dimension of the principal subspace. None follows the authors: 1000 of at least
+        2048 features, 512 of at least 768, else half of them.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
+        of an MLPClassifier and, for another classifier, what reaches it.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``. None takes those of the
+        classifier.
+
+    Attributes
+    ----------
+    space_ : ResidualSpace
+        The origin and what is orthogonal to the principal subspace. The origin is minus
+        the pseudo-inverse of the last layer's weights times its intercepts. Without a
+        known last layer, and with `features`, it is the mean of the features.
+
+    alpha_ : float
+        Factor of the distance.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, if the classifier has no logits, if the training
+        features lie in the principal subspace, if the mean of the largest logit is not
+        positive, or if a callable returns another shape or values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import ViM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> score = ViM().fit(X, y, estimator=clf)
+    >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
+    array([ -7., 122.])
+    """
+
+    needs_samples = True
+    takes_sparse = False
+
+    def __init__(self, n_components=None, features=None, logits=None):
+        self.n_components = n_components
+        self.features = features
+        self.logits = logits
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        features = own_features(response, self.features)
+        head = response.head if self.features is None else None
+        origin = find_origin(features, head, sample_weight)
+        self.space_ = fit_residual_space(
+            features, origin, self.n_components, sample_weight
+        )
+        largest = find_logits(response, self.logits).max(axis=1)
+        self.alpha_ = _match(
+            np.average(largest, weights=sample_weight),
+            np.average(self.space_.norms(features), weights=sample_weight),
+            np.abs(features - origin).max(),
+        )
+
+    def _novelty(self, response):
+        features = own_features(response, self.features)
+        virtual = self.alpha_ * self.space_.norms(features)
+        return virtual + free_energy(find_logits(response, self.logits))
+
+
+def _match(logit, residual, scale):
+    """Return the factor that makes the mean residual equal to the mean logit."""
+    if residual <= _SMALLEST_RESIDUAL * scale:
+        raise ValueError(
+            "n_components is so large that the training features lie in the principal "
+            f"subspace: their mean residual is {residual:g}. Lower n_components, or "
+            "use novelty_score='energy', which has no residual."
+        )
+    if logit <= 0:
+        raise ValueError(
+            f"The mean of the largest logit is {logit:g} on the training samples, and "
+            "the virtual logit cannot be matched to what is not positive. Use another "
+            "novelty_score, such as 'knn', or pass `logits`."
+        )
+    return float(logit / residual)
+
+
+class SIRC(NoveltyScore):
+    """Softmax information retaining combination (Xia and Bouganis, 2022).
+
+    Their confidence C = - (S1max - S1) (1 + exp(- b (S2 - a))) joins a softmax score S1
+    with a score S2 of the features, both higher for ID samples: where S2 is as usual
+    the softmax decides, where it is low the sample counts as novel. a is three standard
+    deviations below the mean of S2 on the training sample, and b one over its standard
+    deviation. The score is log(1 - C), which orders samples as -C does and does not
+    overflow. At least 0, higher = more novel.
+
+    Parameters
+    ----------
+    confidence : {"msp", "entropy"}, default="msp"
+        S1: the largest class probability, or minus the entropy in nats.
+
+    feature_score : {"l1_norm", "residual"}, default="l1_norm"
+        S2: the sum of the magnitudes of the features, or minus their distance to the
+        principal subspace of :class:`ViM`.
+
+    n_components : int, default=None
+        Dimension of the principal subspace, as in :class:`ViM`.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
+        of an MLPClassifier and, for another classifier, what reaches it.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
+        takes the classifier's `predict_proba`.
+
+    Attributes
+    ----------
+    location_, slope_ : float
+        The a and b above.
+
+    space_ : ResidualSpace or None
+        What is orthogonal to the principal subspace, where it is used.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, if S2 is the same for all training samples, if the
+        classifier has no `predict_proba`, or if a callable returns another shape or
+        values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import SIRC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> score = SIRC().fit(X, y, estimator=clf)
+    >>> score.novelty([[5.9, 3.2, 4.8, 1.8], [0.0, 0.0, 2.0, 1.0]]).round(1)
+    array([0.4, 0.1])
+    """
+
+    needs_samples = True
+    takes_sparse = False
+
+    def __init__(
+        self,
+        confidence="msp",
+        feature_score="l1_norm",
+        n_components=None,
+        features=None,
+        logits=None,
+    ):
+        self.confidence = confidence
+        self.feature_score = feature_score
+        self.n_components = n_components
+        self.features = features
+        self.logits = logits
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        check_option(self.confidence, "confidence", ("msp", "entropy"))
+        check_option(self.feature_score, "feature_score", ("l1_norm", "residual"))
+        features = own_features(response, self.features)
+        self.space_ = None
+        if self.feature_score == "residual":
+            head = response.head if self.features is None else None
+            origin = find_origin(features, head, sample_weight)
+            self.space_ = fit_residual_space(
+                features, origin, self.n_components, sample_weight
+            )
+        usual = self._score_features(features)
+        mean = np.average(usual, weights=sample_weight)
+        spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
+        self._check_spread(spread, np.abs(usual).max())
+        self.location_, self.slope_ = float(mean - 3 * spread), float(1 / spread)
+
+    def _check_spread(self, spread, scale):
+        if spread <= scale * 1e-12:
+            raise ValueError(
+                f"feature_score={self.feature_score!r} is the same for all training "
+                "samples, so that there is nothing to scale it by. Use the other one, "
+                "other `features`, or novelty_score='msp'."
+            )
+
+    def _score_features(self, features):
+        if self.space_ is None:
+            return np.abs(features).sum(axis=1)
+        return -self.space_.norms(features)
+
+    def _novelty(self, response):
+        features = own_features(response, self.features)
+        exponent = -self.slope_ * (self._score_features(features) - self.location_)
+        with np.errstate(divide="ignore"):
+            logarithm = np.log(self._find_doubt(response))
+        return np.logaddexp(0, logarithm + np.logaddexp(0, exponent))
+
+    def _find_doubt(self, response):
+        """Return S1max - S1."""
+        probabilities = find_probabilities(response, self.logits)
+        if self.confidence == "msp":
+            return miss_probability(probabilities)
+        return entr(probabilities).sum(axis=1)

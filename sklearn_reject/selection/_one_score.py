@@ -1,0 +1,321 @@
+"""The best threshold of one score, with out-of-distribution samples."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_reject._validation import check_option
+from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject.curves._origins import check_origin_samples, group_origins_validated
+from sklearn_reject.selection._ood_model import check_model
+from sklearn_reject.selection._ood_rule import SingleScoreRule
+
+
+def tune_single_score(
+    scores,
+    losses,
+    is_ood,
+    *,
+    min_tpr=None,
+    max_fpr=None,
+    min_precision=None,
+    min_recall=None,
+    costs=None,
+    ood_prior=None,
+    randomize=True,
+    sample_weight=None,
+):
+    """Find the best threshold of one score for ID and OOD samples.
+
+    Solves one of three models (FPP23): least selective risk at a bounded TPR and FPR,
+    least selective risk at a bounded precision and recall, or least expected cost. All
+    thresholds are compared. Of equally good ones the one of the largest TPR is taken,
+    then of the smallest FPR.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Scores, higher = rejected first. Minus infinity is always accepted, infinity
+        never.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses of the ID samples. Those of OOD samples are not used.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution. Without any such sample the FPR is
+        zero.
+
+    min_tpr : float in ]0, 1], default=None
+        Least share of the ID samples to accept.
+
+    max_fpr : float in [0, 1], default=None
+        Largest share of the OOD samples to accept, beside `min_tpr`. None for no bound.
+
+    min_precision : float in ]0, 1], default=None
+        Least share of ID samples among the accepted ones. Needs `min_recall` and
+        `ood_prior`.
+
+    min_recall : float in ]0, 1], default=None
+        Least share of the ID samples to accept, beside `min_precision`.
+
+    costs : tuple of three floats >= 0, default=None
+        Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
+        in units of the loss. The second must be above the third. Needs `ood_prior`.
+
+    ood_prior : float in [0, 1[, default=None
+        Share of OOD samples in use, which may differ from that in the tuning sample.
+
+    randomize : bool, default=True
+        Whether samples at the threshold may be accepted with a probability between 0
+        and 1, which then meets a bound exactly. If False, ties are accepted together.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    rule : SingleScoreRule
+        The rule, with what it achieves on the sample.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If no threshold meets both bounds. Its `attainable` says how far each can be met
+        while the other one holds.
+    ValueError
+        If not exactly one model is asked for, a parameter is out of range or an array
+        invalid, or there is no ID sample.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_single_score
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    >>> losses, is_ood = [0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 1, 0]
+    >>> rule = tune_single_score(scores, losses, is_ood, min_tpr=0.75, max_fpr=0.5)
+    >>> rule.threshold, rule.tpr, rule.fpr, round(rule.selective_risk, 3)
+    (0.4, 0.75, 0.5, 0.333)
+    """
+    model, ood_prior = check_model(
+        min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior
+    )
+    check_option(randomize, "randomize", (True, False))
+    sample = check_origin_samples(scores, losses, is_ood, sample_weight)
+    groups = group_origins_validated(*sample)
+
+    largest = groups.scores[-1] if len(groups) else -np.inf
+
+    def solve(problem):
+        cut = find_threshold(groups, problem, randomize)
+        if cut is None:
+            return None
+        threshold, nu = threshold_and_nu(cut, largest)
+        rule = SingleScoreRule(threshold=threshold, nu=nu, ood_prior=ood_prior)
+        return rule.measure(*sample[:3], sample_weight=sample[3])
+
+    totals = groups.total_id, groups.total_ood
+    rule = solve(model.problem(*totals))
+    if rule is None:
+        raise model.infeasible(solve, *totals)
+    return rule
+
+
+def find_threshold(groups, problem, randomize):
+    """Return the best cut of all thresholds, None if none is feasible.
+
+    Parameters
+    ----------
+    groups : OriginGroups
+        The sample in the order of the score.
+
+    problem : OODProblem
+        What to minimise.
+
+    randomize : bool
+        Whether the samples at the threshold may be accepted with a probability.
+
+    Returns
+    -------
+    cut : Cut or None
+        Least price, of equal ones the most ID and then the fewest OOD samples. Its
+        threshold is minus infinity where no group is accepted but that of this score.
+    """
+    start = groups.n_always
+    after = groups.accepted_id, groups.accepted_ood, groups.accepted_losses
+    sizes = groups.id_weights, groups.ood_weights, groups.losses
+    cut = find_best_cut(
+        problem,
+        [sums[start:] for sums in after],
+        # Group zero stands for what is accepted in any case.
+        [np.append(0.0, part[start:]) for part in sizes],
+        randomize,
+    )
+    if cut is None:
+        return None
+    scores = np.append(-np.inf, groups.scores[start:])
+    return replace(cut, threshold=float(scores[cut.index]))
+
+
+def threshold_and_nu(cut, largest):
+    """Return where a rule accepts, given the largest finite score of the sample."""
+    if cut.threshold == -np.inf:
+        return float("-inf"), 0.0
+    if cut.threshold >= largest and cut.share == 1:
+        # The largest score seen would reject larger ones to come.
+        return float("inf"), 1.0
+    return cut.threshold, cut.share
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a rule accepts, and how good that is.
+
+    Attributes
+    ----------
+    price : float
+        What the problem minimises.
+
+    id_weight, ood_weight : float
+        Weight of the accepted ID and OOD samples.
+
+    index : int
+        Number of the group at which the rule ends.
+
+    share : float
+        Share of that group which is accepted, in ]0, 1].
+
+    threshold : float
+        Score of that group, where it is known.
+    """
+
+    price: float
+    id_weight: float
+    ood_weight: float
+    index: int = 0
+    share: float = 1.0
+    threshold: float = float("nan")
+
+    def beats(self, other, problem):
+        """Tell if the price is lower or, where it is equal, the bounds kept better."""
+        if other is None:
+            return True
+        slack = problem.slack(other.price)
+        if abs(self.price - other.price) > slack:
+            return self.price < other.price
+        slack = RELATIVE_TOLERANCE * other.id_weight
+        if abs(self.id_weight - other.id_weight) > slack:
+            return self.id_weight > other.id_weight
+        return self.ood_weight < other.ood_weight * (1 - RELATIVE_TOLERANCE)
+
+
+def may_match(cut, problem, id_weight, ood_weight, loss):
+    """Tell which boxes may hold a feasible cut that is as good as a known one.
+
+    Parameters
+    ----------
+    cut : Cut or None
+        The best that is known.
+
+    problem : OODProblem
+        What to minimise.
+
+    id_weight : ndarray of shape (n_boxes,)
+        Most ID weight in each box.
+
+    ood_weight, loss : ndarray of shape (n_boxes,)
+        Least OOD weight and loss in each box.
+
+    Returns
+    -------
+    may_match : ndarray of shape (n_boxes,), dtype bool
+        Whether a box has to be opened.
+    """
+    feasible = problem.is_feasible(id_weight, ood_weight)
+    if cut is None:
+        return feasible
+    price = problem.price(id_weight, ood_weight, loss)
+    slack = problem.slack(cut.price)
+    enough = id_weight >= cut.id_weight * (1 - RELATIVE_TOLERANCE)
+    equal = (price <= cut.price + slack) & enough
+    return feasible & (equal | (price < cut.price - slack))
+
+
+def find_best_cut(problem, after, sizes, randomize):
+    """Return the best cut at or within groups.
+
+    Parameters
+    ----------
+    problem : OODProblem
+        What to minimise.
+
+    after : tuple of three ndarrays of shape (n_groups,)
+        ID weight, OOD weight and loss that are accepted up to the end of each group.
+
+    sizes : tuple of three ndarrays of shape (n_groups,) or floats
+        The same sums over each group.
+
+    randomize : bool
+        Whether a share of a group may be accepted. As the price is monotone in it, only
+        the shares at which a bound is met exactly can be better than none and all.
+
+    Returns
+    -------
+    cut : Cut or None
+        Least price, of equal ones most ID, then least OOD weight, then the first. None
+        if no cut is feasible.
+    """
+    index = np.flatnonzero(problem.is_feasible(after[0], after[1]))
+    share = np.ones(len(index))
+    sums = [part[index] for part in after]
+    if randomize:
+        # From what is below a group on: a small share of a large one would be lost in
+        # the difference from its end.
+        before = [a - s for a, s in zip(after, sizes, strict=True)]
+        split, split_share = _shares_at_bounds(problem, before, sizes)
+        parts = zip(before, sizes, strict=True)
+        rest = [b[split] + split_share * _take(s, split) for b, s in parts]
+        index, share = np.append(index, split), np.append(share, split_share)
+        sums = [np.append(*pair) for pair in zip(sums, rest, strict=True)]
+    return _best_of(problem, index, share, sums)
+
+
+def _best_of(problem, index, share, sums):
+    feasible = problem.is_feasible(sums[0], sums[1])
+    if not feasible.any():
+        return None
+    price = np.where(feasible, problem.price(*sums), np.inf)
+    lowest = price.min()
+    rows = np.flatnonzero(price <= lowest + problem.slack(lowest))
+    if len(rows) > 1:
+        rows = rows[sums[0][rows] >= sums[0][rows].max() * (1 - RELATIVE_TOLERANCE)]
+        rows = rows[np.lexsort((index[rows], sums[1][rows]))]
+    row = rows[0]
+    return Cut(
+        float(price[row]),
+        float(sums[0][row]),
+        float(sums[1][row]),
+        int(index[row]),
+        float(share[row]),
+    )
+
+
+def _take(values, rows):
+    return values[rows] if np.ndim(values) else values
+
+
+def _shares_at_bounds(problem, before, sizes):
+    """Return groups within which a bound is crossed, and the share at which it is."""
+    room = before[0] - problem.min_id
+    found = [_crossings(room, sizes[0])]
+    if np.isfinite(problem.max_ood):
+        room = problem.max_ood + problem.ood_per_id * before[0] - before[1]
+        found.append(_crossings(room, problem.ood_per_id * sizes[0] - sizes[1]))
+    index, share = zip(*found, strict=True)
+    return np.concatenate(index), np.concatenate(share)
+
+
+def _crossings(room, change):
+    crossed = np.flatnonzero((room < 0) != (room + change < 0))
+    share = -room[crossed] / _take(change, crossed)
+    # What is next to nothing or next to all comes from rounding.
+    inside = (share > RELATIVE_TOLERANCE) & (share < 1 - RELATIVE_TOLERANCE)
+    return crossed[inside], share[inside]

@@ -1,0 +1,81 @@
+"""Which label marks OOD samples, and which samples have it."""
+
+import numpy as np
+import pytest
+
+from sklearn_reject._labels._ood import resolve_ood_label, split_origin
+
+
+@pytest.mark.parametrize(
+    ("y", "label", "is_ood"),
+    [
+        ([0, 1, -1], -1, [0, 0, 1]),
+        ([0, 1, 2], -1, [0, 0, 0]),
+        ([0.0, 1.0, -1.0], -1, [0, 0, 1]),
+        # Where -1 is one of two labels, it is a class.
+        ([-1, 1, 1, -1], None, [0, 0, 0, 0]),
+        ([-1.0, 7.0], None, [0, 0]),
+        ([-1, -1], -1, [1, 1]),
+        ([1, 1], -1, [0, 0]),
+        (np.array([255, 0, 1], dtype=np.uint8), -1, [0, 0, 0]),
+        ([True, False], -1, [0, 0]),
+        (["cat", "ood", "dog"], "ood", [0, 1, 0]),
+        # With strings there is no such convention.
+        (["cat", "ood"], "ood", [0, 1]),
+        (["-1", "1", "2"], "ood", [0, 0, 0]),
+        (np.array(["a", "ood"], dtype=object), "ood", [0, 1]),
+        (np.array([1, -1, 2], dtype=object), -1, [0, 1, 0]),
+        ([[0], [1], [-1]], -1, [0, 0, 1]),
+    ],
+)
+def test_automatic_label(y, label, is_ood):
+    assert resolve_ood_label("auto", y) == label
+    found, flags = split_origin(y)
+    assert found == label
+    assert flags.dtype == bool
+    assert flags.tolist() == [bool(flag) for flag in is_ood]
+
+
+@pytest.mark.parametrize(
+    ("y", "label", "is_ood"),
+    [
+        ([-1, 1, 1], -1, [1, 0, 0]),
+        ([0, 1, 9], 9, [0, 0, 1]),
+        ([0, 1, 9], np.int8(9), [0, 0, 1]),
+        ([0, 1, 9], 9.0, [0, 0, 1]),
+        ([0, 1], 9, [0, 0]),
+        (["a", "novel"], "novel", [0, 1]),
+        (["a", "novel"], np.str_("novel"), [0, 1]),
+        ([True, False], True, [1, 0]),
+        ([-1, 0, 1], None, [0, 0, 0]),
+    ],
+)
+def test_given_label(y, label, is_ood):
+    assert resolve_ood_label(label, y) == label
+    found, flags = split_origin(y, label)
+    assert found == label
+    assert flags.tolist() == [bool(flag) for flag in is_ood]
+
+
+def test_pandas_labels():
+    pd = pytest.importorskip("pandas")
+    y = pd.Series(["a", "ood", "b"], index=[5, 3, 1])
+    for labels in (y, y.astype("category")):
+        assert split_origin(labels)[1].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("y", "label", "message"),
+    [
+        ([0, 1], "ood", "ood_label='ood', but y holds numbers"),
+        (["a", "b"], -1, "ood_label=-1, but y holds strings"),
+        ([0, 1], np.nan, "ood_label must not be NaN"),
+        ([0, 1], [-1], r"ood_label must be 'auto', None, a number or a string, got \["),
+        ([0, 1], 1j, "ood_label must be 'auto'"),
+        (np.array(["a", 1], dtype=object), "auto", "y mixes strings and other labels"),
+        (np.array(["a", 1], dtype=object), 1, "y mixes strings and other labels"),
+    ],
+)
+def test_bad_labels(y, label, message):
+    with pytest.raises(ValueError, match=message):
+        split_origin(y, label)

@@ -1,0 +1,538 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from sklearn_reject.curves import group_by_origin
+from sklearn_reject.curves._origins import combine, direction_grid, scale_of
+from sklearn_reject.selection import (
+    InfeasibleTargetError,
+    _sweep_exact,
+    _sweep_grid,
+    tune_double_score,
+    tune_single_score,
+)
+from sklearn_reject.selection import _sweep_grid as _plane
+from sklearn_reject.selection import _two_scores as _tune_double
+from tests.selection.ood_oracle import (
+    MODELS,
+    Sample,
+    achieved,
+    best_in_order,
+    best_of_all,
+    exact_combination,
+    noisy_sample,
+    ood_samples,
+)
+
+INF = float("inf")
+THREE_MODELS = [
+    {"min_tpr": 0.7, "max_fpr": 0.2},
+    {"min_precision": 0.9, "min_recall": 0.7, "ood_prior": 0.25},
+    {"costs": (0.3, 0.5, 0.1), "ood_prior": 0.25},
+]
+
+
+def tune(sample, model, **options):
+    """Return the rule, None if there is none."""
+    try:
+        return tune_double_score(
+            *sample.double, sample_weight=sample.weight, **model, **options
+        )
+    except InfeasibleTargetError:
+        return None
+
+
+def assert_achieves(rule, model, sample, expected):
+    if expected is None:
+        assert rule is None
+        return
+    assert rule is not None
+    np.testing.assert_allclose(
+        achieved(rule, model, sample), [float(x) for x in expected], atol=1e-9
+    )
+
+
+@given(ood_samples(max_size=8), MODELS, st.booleans())
+def test_exact_against_all_orders_in_exact_arithmetic(sample, model, randomize):
+    expected = best_of_all(sample, model, randomize)
+    rule = tune(sample, model, method="exact", randomize=randomize, n_angles=5)
+    assert_achieves(rule, model, sample, expected)
+
+
+@given(ood_samples(max_size=12), MODELS, st.booleans())
+def test_grid_against_each_direction_in_exact_arithmetic(sample, model, randomize):
+    rows, totals = list(sample.rows()), sample.totals()
+    present = np.ones(len(sample), bool) if sample.weight is None else sample.weight > 0
+    present &= ~sample.is_ood & np.isfinite(sample.novelty)
+    ratio = scale_of(sample.risk[present]) / scale_of(sample.novelty[present])
+    found = []
+    for cosine, sine in direction_grid(7):
+        weights = (
+            np.sign(cosine),
+            sine / (abs(cosine) or 1.0) * (ratio if cosine else 1.0),
+        )
+        score = exact_combination(weights)
+        found.append(best_in_order(rows, score, model, totals, randomize))
+    expected = min((f for f in found if f is not None), default=None)
+    rule = tune(sample, model, method="grid", randomize=randomize, n_angles=7)
+    assert_achieves(rule, model, sample, expected)
+
+
+def all_prefixes(sample, weights, model):
+    """Return (price, -N, O) of the best whole prefix of a direction, vectorised."""
+    groups = group_by_origin(
+        combine(sample.risk, sample.novelty, weights),
+        sample.losses,
+        sample.is_ood,
+        sample.weight,
+    )
+    tpr, fpr = groups.true_positive_rates, groups.false_positive_rates
+    loss = groups.accepted_losses / groups.total_id
+    if "costs" in model:
+        a, b, c = model["costs"]
+        prior = model["ood_prior"]
+        price = (1 - prior) * (loss + a * (1 - tpr)) + prior * (b * fpr + c * (1 - fpr))
+        good = np.ones(len(tpr), bool)
+    else:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            price = loss / tpr
+            if "min_tpr" in model:
+                good = (tpr >= model["min_tpr"] - 1e-12) & (
+                    fpr <= model["max_fpr"] + 1e-12
+                )
+            else:
+                prior = model["ood_prior"]
+                precision = (1 - prior) * tpr / ((1 - prior) * tpr + prior * fpr)
+                good = (tpr >= model["min_recall"] - 1e-12) & (
+                    precision >= model["min_precision"] - 1e-12
+                )
+    good[: groups.n_always] = False
+    if not good.any():
+        return None
+    keys = zip(
+        price[good].round(12),
+        -groups.accepted_id[good],
+        groups.accepted_ood[good],
+        strict=True,
+    )
+    return min(keys)
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Make bins, cells and halved arcs come into play on small samples."""
+    monkeypatch.setattr(_sweep_grid, "_FEWEST_FOR_BINS", 4)
+    monkeypatch.setattr(_sweep_grid, "_N_BINS", 6)
+    monkeypatch.setattr(_plane, "_FEWEST_IN_CELL", 3)
+    monkeypatch.setattr(_sweep_exact, "_PIVOT", 1)
+    monkeypatch.setattr(_sweep_exact, "_ORDER", 1)
+
+
+def all_directions(sample):
+    """Return weights in the middle between all ties of two samples, and the axes."""
+    finite = np.isfinite(sample.novelty)
+    r, g = sample.risk[finite], sample.novelty[finite]
+    i, j = np.triu_indices(len(r), 1)
+    kept = r[i] != r[j]
+    slopes = np.unique(
+        np.append(0.0, (g[j] - g[i])[kept] / (r[j] - r[i])[kept]).round(12)
+    )
+    middles = (slopes[1:] + slopes[:-1]) / 2
+    slopes = np.concatenate([[slopes[0] - 1], middles, [slopes[-1] + 1]])
+    axes = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)]
+    return axes + [(-slope, 1.0) for slope in slopes[slopes != 0]]
+
+
+@pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
+@pytest.mark.parametrize("seed", range(70))
+def test_exact_against_all_directions(model, seed, small_parts):
+    n = [12, 25, 60][seed % 3]
+    sample = noisy_sample(n, seed, ties=seed % 2 == 0, infinite=seed % 4 < 2)
+    found = [all_prefixes(sample, w, model) for w in all_directions(sample)]
+    expected = min((f for f in found if f is not None), default=None)
+    rule = tune(sample, model, method="exact", randomize=False, n_angles=3)
+    assert_achieves(rule, model, sample, expected)
+
+
+@pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
+@pytest.mark.parametrize("n", [300, 20_000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_grid_against_a_loop(model, n, weighted):
+    sample = noisy_sample(n, 1, ties=n == 300)
+    if weighted:
+        sample.weight = np.random.default_rng(0).integers(0, 4, n) / 2
+    present = np.ones(n, bool) if sample.weight is None else sample.weight > 0
+    present &= ~sample.is_ood
+    ratio = scale_of(sample.risk[present]) / scale_of(sample.novelty[present])
+    found = [
+        all_prefixes(sample, (np.sign(c), s / abs(c) * ratio) if c else (0, 1), model)
+        for c, s in direction_grid(31)
+    ]
+    expected = min(f for f in found if f is not None)
+    rule = tune(sample, model, method="grid", randomize=False, n_angles=31)
+    assert_achieves(rule, model, sample, expected)
+
+
+@pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
+def test_exact_is_never_worse_than_many_angles(model):
+    for seed in range(2):
+        sample = noisy_sample(400, seed)
+        prices = [
+            achieved(tune(sample, model, **options), model, sample)[0]
+            for options in (
+                {"method": "exact", "n_angles": 3},
+                {"method": "grid", "n_angles": 3601},
+            )
+        ]
+        assert prices[0] <= prices[1] + 1e-12
+
+
+@pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
+def test_auto_beyond_the_exact_size(model, monkeypatch):
+    sample = noisy_sample(3000, 5)
+    exact = tune(sample, model)
+    monkeypatch.setattr(_tune_double, "_MOST_FOR_EXACT", 100)
+    prices = [
+        achieved(rule, model, sample)[0]
+        for rule in (exact, tune(sample, model), tune(sample, model, method="grid"))
+    ]
+    assert prices == sorted(prices)
+    assert prices[0] < prices[2]
+    monkeypatch.setattr(_tune_double, "_BUDGET", 1e-3)
+    little = achieved(tune(sample, model), model, sample)[0]
+    assert prices[1] <= little <= prices[2]
+
+
+@given(
+    ood_samples(max_size=12), MODELS, st.booleans(), st.sampled_from(["exact", "grid"])
+)
+def test_rule_states_what_it_achieves(sample, model, randomize, method):
+    rule = tune(sample, model, method=method, randomize=randomize, n_angles=7)
+    if rule is None:
+        return
+    again = rule.measure(*sample.double, sample_weight=sample.weight)
+    np.testing.assert_equal(vars(again), vars(rule))
+    probability = rule.accept_proba(sample.risk, sample.novelty)
+    assert set(probability) <= {0.0, 1.0, rule.nu}
+    assert (probability[sample.novelty == INF] == 0).all()
+    assert (probability[sample.novelty == -INF] == 1).all()
+    if not randomize:
+        assert rule.nu in (0, 1)
+    if rule.threshold == INF:
+        assert (probability[np.isfinite(sample.novelty)] == 1).all()
+
+
+@given(ood_samples(max_size=12), MODELS, st.booleans())
+def test_two_scores_are_never_worse_than_one(sample, model, randomize):
+    double = tune(sample, model, randomize=randomize, n_angles=5)
+    for scores in (sample.risk, sample.novelty):
+        if scores is sample.risk and np.isinf(sample.novelty).any():
+            continue
+        try:
+            single = tune_single_score(
+                scores,
+                *sample.double[2:],
+                sample_weight=sample.weight,
+                randomize=randomize,
+                **model,
+            )
+        except InfeasibleTargetError:
+            continue
+        prices = [achieved(rule, model, sample)[0] for rule in (double, single)]
+        assert prices[0] <= prices[1] + 1e-12
+
+
+@given(ood_samples(max_size=12), MODELS, st.randoms(use_true_random=False))
+def test_row_order_and_units_do_not_matter(sample, model, random):
+    rows = list(range(len(sample)))
+    random.shuffle(rows)
+    moved = Sample(
+        *(column[rows] for column in sample.double),
+        None if sample.weight is None else sample.weight[rows],
+    )
+    options = {"method": "exact", "n_angles": 5}
+    rule, other = tune(sample, model, **options), tune(moved, model, **options)
+    assert (rule is None) == (other is None)
+    if rule is None:
+        return
+    expected = achieved(rule, model, sample)
+    np.testing.assert_allclose(achieved(other, model, moved), expected, atol=1e-9)
+    scaled = Sample(
+        8 * sample.risk + 4, sample.novelty / 16, *sample.double[2:], sample.weight
+    )
+    other = tune(scaled, model, **options)
+    np.testing.assert_allclose(achieved(other, model, scaled), expected, atol=1e-9)
+
+
+def test_integer_weights_repeat_rows():
+    sample = noisy_sample(60, 3, ties=True)
+    weight = np.random.default_rng(0).integers(0, 4, 60)
+    repeated = Sample(*(np.repeat(column, weight) for column in sample.double))
+    sample.weight = weight
+    for model in THREE_MODELS:
+        rules = tune(sample, model), tune(repeated, model)
+        expected = achieved(rules[1], model, repeated)
+        np.testing.assert_allclose(achieved(rules[0], model, sample), expected)
+
+
+def test_jobs_give_the_same_rule():
+    sample = noisy_sample(200, 2)
+    for model in THREE_MODELS:
+        rules = [tune(sample, model, n_jobs=n_jobs) for n_jobs in (None, 2)]
+        np.testing.assert_allclose(
+            *(achieved(rule, model, sample) for rule in rules), rtol=1e-12
+        )
+
+
+def test_of_equal_rules_the_smallest_angle():
+    # Both scores order the samples in the same way.
+    scores = np.arange(6.0)
+    rule = tune_double_score(
+        scores, 2 * scores, [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 1], min_tpr=0.5
+    )
+    assert (rule.risk_weight, rule.novelty_weight, rule.mu) == (1.0, 0.0, 0.0)
+    assert rule.tpr == 0.75
+    rule = tune_double_score(
+        np.zeros(6),
+        scores,
+        [0, 0, 0, 1, 0, 0],
+        [0, 0, 0, 0, 1, 1],
+        min_tpr=0.5,
+        max_fpr=0,
+    )
+    assert rule.tpr == 0.75
+
+
+def test_everything_accepted_means_an_infinite_threshold():
+    rule = tune_double_score([1, 2], [1, 2], [0, 0], [0, 0], min_tpr=1)
+    assert (rule.threshold, rule.nu, rule.tpr) == (INF, 1.0, 1.0)
+    assert rule.accept([100], [1e9]).all()
+    assert not rule.accept([0], [INF]).any()
+
+
+def test_without_finite_novelty():
+    options = {"method": "exact", "n_angles": 3}
+    arrays = [1, 2], [-INF, INF], [0, 1], [0, 0]
+    rule = tune_double_score(*arrays, min_tpr=0.5, **options)
+    assert (rule.tpr, rule.selective_risk) == (0.5, 0)
+    with pytest.raises(InfeasibleTargetError, match=r"the largest TPR is 0\.5"):
+        tune_double_score(*arrays, min_tpr=0.75, **options)
+
+
+def monotone_bound(sample, min_tpr, max_fpr):
+    """Return the least risk of any acceptance that falls with both scores."""
+    n = len(sample)
+    is_id = ~sample.is_ood
+    i, j = np.nonzero(
+        (sample.risk[:, None] <= sample.risk)
+        & (sample.novelty[:, None] <= sample.novelty)
+    )
+    i, j = i[i != j], j[i != j]
+    order = np.zeros((len(i), n))
+    order[np.arange(len(i)), j] = 1
+    order[np.arange(len(i)), i] -= 1
+    within = np.vstack([order, sample.is_ood[None] * 1.0])
+    room = np.append(np.zeros(len(i)), max_fpr * sample.is_ood.sum())
+    wanted = min_tpr * is_id.sum()
+    return linprog(
+        sample.losses * is_id / wanted,
+        A_ub=within,
+        b_ub=room,
+        A_eq=[is_id * 1.0],
+        b_eq=[wanted],
+        bounds=(0, 1),
+        method="highs",
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_rule_between_the_axes_beats_the_monotone_program(seed):
+    sample = noisy_sample(40, seed, ties=seed % 2 == 0)
+    bound = monotone_bound(sample, 0.6, 0.5)
+    rule = tune(sample, {"min_tpr": 0.6, "max_fpr": 0.5})
+    # The program is about directions that do not turn the risk around.
+    assert rule.risk_weight >= 0
+    assert bound.status == 0
+    assert rule.selective_risk >= bound.fun - 1e-9
+
+
+def test_many_equal_samples():
+    sample = noisy_sample(20_000, 0)
+    sample.risk[:] = np.round(sample.risk, 1)
+    sample.novelty[:] = np.round(sample.novelty)
+    for model in THREE_MODELS:
+        prices = [
+            achieved(tune(sample, model, method=method), model, sample)[0]
+            for method in ("exact", "auto", "grid")
+        ]
+        assert prices[0] <= prices[1] + 1e-12 <= prices[2] + 2e-12
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_scores_of_any_units(shift):
+    sample = noisy_sample(200, 4)
+    model = {"min_tpr": 0.6, "max_fpr": 0.5}
+    base = tune(sample, model)
+    far = Sample(1e-9 * sample.risk, 1e9 * (sample.novelty + shift), *sample.double[2:])
+    rule = tune(far, model)
+    assert rule.selective_risk == pytest.approx(base.selective_risk)
+    heavy = Sample(sample.risk, np.exp(20 * sample.novelty), *sample.double[2:])
+    assert tune(heavy, model).fpr <= 0.5 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("risk", "novelty", "name"),
+    [
+        ([1.0, 1e200], [1, 2], "risk_scores"),
+        ([1.0, 2.0], [1, -1e150], "novelty_scores"),
+        ([1.0, 2.0], [1e-150, 2e-150], "novelty_scores"),
+    ],
+)
+def test_extreme_scores_are_refused(risk, novelty, name):
+    with pytest.raises(ValueError, match=rf"{name} hold finite values .* Rescale"):
+        tune_double_score(risk, novelty, [0, 1], [0, 0], min_tpr=0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "fast"}, "method must be one of"),
+        ({"randomize": "yes"}, "randomize must be one of"),
+        ({"n_angles": 2}, "n_angles must be at least 3"),
+        ({"n_angles": 2.5}, "n_angles must be a positive int"),
+        ({"risk_scores": [1, np.nan]}, "risk_scores must be finite"),
+        ({"risk_scores": [1, INF]}, "risk_scores must be finite"),
+        ({"novelty_scores": [1, np.nan]}, "novelty_scores must be finite"),
+        ({"novelty_scores": [1]}, "novelty_scores has 1 elements"),
+        ({"losses": [0]}, "losses has 1 elements"),
+        ({"losses": [0, -1]}, "losses must be non-negative"),
+        ({"is_ood": [1, 1]}, "at least one ID sample"),
+        ({"sample_weight": [0, 0]}, "sample_weight is zero"),
+    ],
+)
+def test_bad_arguments(options, message):
+    arguments = {
+        "risk_scores": [1, 2],
+        "novelty_scores": [1, 2],
+        "losses": [0, 1],
+        "is_ood": [0, 0],
+        "min_tpr": 0.5,
+    } | options
+    with pytest.raises(ValueError, match=message):
+        tune_double_score(**arguments)
+
+
+def test_arguments_are_left_as_they_are():
+    sample = noisy_sample(300, 0, infinite=True)
+    sample.weight = np.random.default_rng(0).random(300)
+    kept = [column.copy() for column in (*sample.double, sample.weight)]
+    for model in THREE_MODELS:
+        tune(sample, model)
+    for column, copy in zip((*sample.double, sample.weight), kept, strict=True):
+        np.testing.assert_array_equal(column, copy)
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+def test_samples_of_no_weight_do_not_keep_the_threshold_finite(method):
+    rule = tune_double_score(
+        [0.1, 0.3, 0.9],
+        [0.1, 0.2, 0.9],
+        [0, 1, 0],
+        [False] * 3,
+        min_tpr=1.0,
+        sample_weight=[1, 1, 0],
+        method=method,
+    )
+    assert rule.threshold == np.inf
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize("n_angles", [31, 361])
+def test_rounding_does_not_order_samples_on_a_line(method, n_angles):
+    rng = np.random.default_rng(0)
+    risk = rng.random(300)
+    losses, is_ood = (rng.random(300) < 0.5).astype(float), rng.random(300) < 0.25
+    options = {"min_tpr": 0.3, "max_fpr": 0.8}
+    rule = tune_double_score(
+        risk,
+        0.3 * risk + 0.1,
+        losses,
+        is_ood,
+        method=method,
+        n_angles=n_angles,
+        **options,
+    )
+    either = [
+        tune_single_score(score, losses, is_ood, **options).selective_risk
+        for score in (risk, -risk)
+    ]
+    assert rule.selective_risk == pytest.approx(min(either))
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_repeated_points_count_as_one(method, weighted):
+    rng = np.random.default_rng(1)
+    risk, novelty = rng.integers(0, 6, (2, 800)) / 5.0
+    losses, is_ood = (rng.random(800) < risk).astype(float), rng.random(800) < 0.3
+    weight = rng.integers(0, 4, 800).astype(float) if weighted else None
+    sample = risk, novelty, losses, is_ood
+    options = {"min_tpr": 0.5, "max_fpr": 0.7, "sample_weight": weight}
+    rule = tune_double_score(*sample, method=method, **options)
+    # Rows so far apart that none is repeated, but in an order that nearly is the same.
+    shift = 1e-7 * np.arange(800)
+    apart = tune_double_score(
+        risk + shift, novelty, losses, is_ood, method=method, **options
+    )
+    assert apart.selective_risk <= rule.selective_risk + 1e-9
+    measured = rule.measure(*sample, sample_weight=weight)
+    assert measured == rule
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+def test_equal_losses_leave_the_largest_tpr(method):
+    rng = np.random.default_rng(2)
+    risk, novelty = rng.normal(size=(2, 400))
+    is_ood = rng.random(400) < 0.3
+    options = {"min_tpr": 0.2, "max_fpr": 0.5, "method": method}
+    rules = [
+        tune_double_score(risk, novelty, np.full(400, loss), is_ood, **options)
+        for loss in (0.0, 0.7)
+    ]
+    assert rules[0].tpr == rules[1].tpr
+    assert [rule.selective_risk for rule in rules] == pytest.approx([0, 0.7])
+    options["min_tpr"] = 1.0
+    with pytest.raises(InfeasibleTargetError) as info:
+        tune_double_score(risk, novelty, np.ones(400), is_ood, **options)
+    assert info.value.attainable["max_tpr"] == pytest.approx(rules[0].tpr)
+
+
+@pytest.mark.parametrize("share", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("n_samples", [7, 60, 197])
+def test_small_shares_of_a_large_group(share, n_samples):
+    is_ood = np.arange(n_samples) < n_samples // 3 + 1
+    rule = tune_single_score(
+        np.zeros(n_samples),
+        np.ones(n_samples),
+        is_ood,
+        min_tpr=share / 2,
+        max_fpr=share,
+    )
+    assert rule.fpr == pytest.approx(share, rel=1e-9)
+    assert rule.tpr == pytest.approx(share, rel=1e-9)
+
+
+def test_repeated_points_count_each_in_the_scales_of_the_grid():
+    risk = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0.25, 0.75])
+    novelty = np.array([0, 0, 0, 0, 0, 0, 0, 5, 0, 5, 3, 0.0])
+    losses, is_ood = np.arange(12) == 10, np.zeros(12, dtype=bool)
+    options = {"min_tpr": 0.125, "randomize": False, "method": "grid", "n_angles": 7}
+    rule = tune_double_score(risk, novelty, losses, is_ood, **options)
+    ratio = scale_of(risk) / scale_of(novelty)
+    slopes = [s / abs(c) * ratio for c, s in direction_grid(7) if c]
+    assert rule.novelty_weight / abs(rule.risk_weight or 1) in [
+        pytest.approx(slope) for slope in [*slopes, 1.0]
+    ]
+    assert rule.tpr == 0.75
