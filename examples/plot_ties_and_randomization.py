@@ -60,7 +60,8 @@ for randomize in (True, False):
     model = fit_rule(randomize, target_coverage=0.6)
     rule, held_out = model.rule_, model.accept_proba(X_test).mean()
     print(
-        f"randomize={randomize}: threshold {rule.threshold:.1f}, nu {rule.nu:.2f}, "
+        f"randomize={randomize}: threshold {rule.threshold:.1f}, accepted at it with "
+        f"probability {rule.proba_at_threshold:.2f}, "
         f"coverage {rule.coverage:.3f} on the tuning part, {held_out:.3f} held out"
     )
 

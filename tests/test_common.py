@@ -285,5 +285,5 @@ def test_tag_says_whether_predict_draws(name):
     X = np.array([[0.0], [1.0], [2.0], [3.0]] * 10)
     fitted = estimator.fit(X, np.tile([0, 1, 0, 1], 10))
     labels = getattr(estimator, "reject_label", None)
-    draws = 0 < fitted.rule_.nu < 1 and labels is not None
+    draws = 0 < fitted.rule_.proba_at_threshold < 1 and labels is not None
     assert estimator.__sklearn_tags__().non_deterministic or not draws

@@ -215,7 +215,7 @@ class BaseReject(Wrapper):
 
     def _judge(self, response):
         """Return labels and uncertainty."""
-        return self.uncertainty_score_.judge(response)
+        return self.uncertainty_score_.evaluate(response)
 
     def _predict_with_uncertainty(self, X):
         """Return labels and uncertainty from one pass of the inner classifier."""

@@ -497,7 +497,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         context = begin_fits(self, samples.X, samples.y, n_fits=1)
         fitted = self._fit_final(template, samples, train, context, 0)
         context.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
-        judged = fitted.judge(samples, test, train)
+        judged = fitted.evaluate(samples, test, train)
         return self._tune(samples, test, judged, self._bounds())
 
     def _judge_on_folds(self, template, samples, rows, splits):
@@ -552,7 +552,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         del bounds["costs"]
         return certify_double_score(
             rule,
-            *self._scored(self.estimator_).judge(samples, calibration, rows),
+            *self._scored(self.estimator_).evaluate(samples, calibration, rows),
             samples.is_ood[calibration],
             **bounds,
             **self._bound_of_losses("hoeffding_bentkus"),
@@ -574,7 +574,10 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         ) from failure
 
     def _threshold_rule(self):
-        return SingleScoreRule(threshold=self.rule_.threshold, nu=self.rule_.nu)
+        return SingleScoreRule(
+            threshold=self.rule_.threshold,
+            proba_at_threshold=self.rule_.proba_at_threshold,
+        )
 
     def _both_scores(self, response):
         risk = self.risk_score_.from_response(response)
@@ -587,6 +590,6 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         return self.risk_score_.labels(response)
 
     def _judge(self, response):
-        labels, risk = self.risk_score_.judge(response)
+        labels, risk = self.risk_score_.evaluate(response)
         novelty = self.novelty_score_.from_response(response)
         return labels, self.rule_.combine(risk, novelty)

@@ -187,7 +187,7 @@ class BaseSelective(RoutedFit, BaseReject):
 
     def _learn_and_judge(self, X, y, routed, weight):
         """Fit estimator and score, and judge samples that the score has not seen."""
-        self.uncertainty_score_.prepare(self._classes, self.loss_)
+        self.uncertainty_score_.resolve(self._classes, self.loss_)
         splits, params = self._splits(X, y, routed), routed.estimator.fit
         if not is_share(self.cv):
             observed = self._observe_and_learn(X, y, splits, params, weight)
@@ -221,7 +221,7 @@ class BaseSelective(RoutedFit, BaseReject):
         observed = ObservedSample(
             _safe_indexing(X, rows), told, losses, rows, take_weight(weight, rows)
         )
-        self.uncertainty_score_.learn(*observed.training())
+        self.uncertainty_score_.fit_collected(*observed.training())
         self.uncertainty_score_.estimator_ = self.estimator_
         return observed
 
@@ -255,7 +255,7 @@ class BaseSelective(RoutedFit, BaseReject):
 
 def _judge(score, loss, response, y):
     """Return uncertainty and loss of each sample of a response."""
-    labels, uncertainty = score.judge(response)
+    labels, uncertainty = score.evaluate(response)
     if hasattr(response.estimator, "classes_"):
         _ = response.label_indices  # raises for labels that are no classes
     return uncertainty, loss(y, labels)

@@ -139,13 +139,13 @@ class ScoredClassifier:
     def _learn_risk(self, X, y, params, weight, caller):
         """Learn the risk score from predictions out of fold."""
         splits = make_inner_splits(X, y, stratify=True)
-        score = self.risk_score.prepare(self.classes, self.loss)
+        score = self.risk_score.resolve(self.classes, self.loss)
         told = respond_out_of_fold(
             self.estimator,
             X,
             y,
             splits,
-            score.observe,
+            score.collect,
             fit_params=params,
             n_jobs=None,
             caller=caller,
@@ -153,7 +153,7 @@ class ScoredClassifier:
         )
         told = (np.concatenate(parts) for parts in zip(*told, strict=True))
         rows = np.concatenate([test for _, test in splits])
-        score.learn(_safe_indexing(X, rows), *told, take_weight(weight, rows))
+        score.fit_collected(_safe_indexing(X, rows), *told, take_weight(weight, rows))
         score.estimator_ = self.estimator
 
     def _fit_novelty(self, X, y, samples, inside, outside):
@@ -172,7 +172,7 @@ class ScoredClassifier:
             rows = rows[samples.weight[rows] > 0]
         return _safe_indexing(samples.X, rows) if len(rows) else None
 
-    def judge(self, samples, rows, train=None):
+    def evaluate(self, samples, rows, train=None):
         """Return risk, novelty and loss of some rows.
 
         Parameters
@@ -195,7 +195,7 @@ class ScoredClassifier:
             train, _ = samples.origins(train)
         X, y = _safe_split(self.estimator, samples.X, samples.y, rows, train)
         response = Response(self.estimator, X)
-        labels, risk = self.risk_score.judge(response)
+        labels, risk = self.risk_score.evaluate(response)
         _ = response.label_indices  # raises for labels that are no classes
         novelty = self.novelty_score.from_response(response)
         inside = ~samples.is_ood[rows]
@@ -239,4 +239,4 @@ def judge_out_of_fold(template, samples, splits, caller, contexts):
 
 def _fit_and_judge(scored, samples, split, caller, context):
     train, test = split
-    return scored.fit(samples, train, caller, context).judge(samples, test, train)
+    return scored.fit(samples, train, caller, context).evaluate(samples, test, train)

@@ -35,10 +35,10 @@ def observe_and_charge(score, loss, response, y):
 
     Returns
     -------
-    outputs, labels, aims, losses : ndarray
+    outputs, labels, targets, losses : ndarray
         One entry a sample.
     """
-    return *score.observe(response, y), loss(y, response.labels)
+    return *score.collect(response, y), loss(y, response.labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class ObservedSample:
     X : array-like
         The samples.
 
-    told : tuple of (outputs, labels, aims)
+    told : tuple of (outputs, labels, targets)
         What the score has observed of each.
 
     losses : ndarray of shape (n_samples,)
@@ -70,7 +70,7 @@ class ObservedSample:
     weight: np.ndarray | None
 
     def training(self, part=None):
-        """Return the arguments of `learn` for all samples or for a part."""
+        """Return the arguments of `fit_collected` for all samples or for a part."""
         if part is None:
             return self.X, *self.told, self.weight
         weight = take_weight(self.weight, part)
@@ -126,6 +126,6 @@ def _split(rows, is_test):
 
 
 def _learn_and_judge(score, train, test):
-    learned = clone(score).prepare(score.classes_, score.loss_).learn(*train)
+    learned = clone(score).resolve(score.classes_, score.loss_).fit_collected(*train)
     X, outputs, labels, _, _ = test
-    return learned.predict_observed(X, outputs, labels)
+    return learned.predict_collected(X, outputs, labels)

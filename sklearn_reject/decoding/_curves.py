@@ -379,13 +379,13 @@ def reference_curve(eta, loss):
         Entry k is the expected loss if the first k items are predicted, lower is
         better.
     """
-    of_first = _laws_of_counts(eta)
-    of_others = _laws_of_counts(eta[::-1])[::-1]
+    of_first = _laws_of_prefixes(eta)
+    of_others = _laws_of_prefixes(eta[::-1])[::-1]
     pairs = zip(of_first, of_others, strict=True)
     return np.array([_expected_loss(*laws, loss) for laws in pairs])
 
 
-def _laws_of_counts(eta):
+def _laws_of_prefixes(eta):
     """Return the law of the number of positives among the first 0, 1, ... items."""
     laws = [np.ones(1)]
     for p in eta:

@@ -35,7 +35,7 @@ def predict_with_uncertainty(estimator, X):
     """
     if _holds_uncertainty(estimator):
         return _ask(*_locate(estimator, X))
-    return resolve_score("auto", estimator).judge(Response(estimator, X))
+    return resolve_score("auto", estimator).evaluate(Response(estimator, X))
 
 
 def predict_with_both_scores(estimator, X):

@@ -67,7 +67,7 @@ class UncertaintyScore(BaseEstimator):
         """
         return check_vector(self._uncertainty(response), "uncertainty_score")
 
-    def judge(self, response):
+    def evaluate(self, response):
         """Return the predictions that are judged, and how uncertain they are.
 
         Parameters

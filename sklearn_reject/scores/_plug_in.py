@@ -52,7 +52,7 @@ class ConditionalRisk(PlugInScore):
 
     estimates_risk = True
 
-    def judge(self, response):
+    def evaluate(self, response):
         """Return the predictions that are judged, and how uncertain they are.
 
         Parameters
@@ -66,7 +66,7 @@ class ConditionalRisk(PlugInScore):
             What :meth:`labels` and :meth:`from_response` return.
         """
         if not self._is_bayes():
-            return super().judge(response)
+            return super().evaluate(response)
         # Both are read off the same matrix of risks, a product of n K^2 steps.
         risks = self._risks(response)
         labels = response.classes[risks.argmin(axis=1)]

@@ -119,7 +119,9 @@ def resolve_score(
 def _to_score(uncertainty_score, estimator, parameter):
     if isinstance(uncertainty_score, str):
         return _named_score(uncertainty_score, estimator, parameter)
-    if hasattr(uncertainty_score, "judge") and not isinstance(uncertainty_score, type):
+    if hasattr(uncertainty_score, "evaluate") and not isinstance(
+        uncertainty_score, type
+    ):
         return clone(uncertainty_score)
     if callable(uncertainty_score) and not isinstance(uncertainty_score, type):
         return CallableScore(uncertainty_score)
@@ -239,7 +241,7 @@ def _to_novelty(novelty_score):
         return FrozenNovelty(score)
     if callable(getattr(score, "novelty", None)):
         return clone(score)
-    if hasattr(score, "judge"):
+    if hasattr(score, "evaluate"):
         return UncertaintyNovelty(clone(score))
     if callable(score):
         return CallableNovelty(score)
@@ -255,7 +257,7 @@ def _to_novelty(novelty_score):
 
 
 def _is_score(frozen):
-    return callable(getattr(frozen, "novelty", None)) or hasattr(frozen, "judge")
+    return callable(getattr(frozen, "novelty", None)) or hasattr(frozen, "evaluate")
 
 
 def _named_novelty(name):

@@ -75,7 +75,9 @@ class OODCertificate:
     --------
     >>> import numpy as np
     >>> from sklearn_reject.selection import DoubleScoreRule, certify_double_score
-    >>> rule = DoubleScoreRule(threshold=0, nu=1, risk_weight=1, novelty_weight=0)
+    >>> rule = DoubleScoreRule(
+    ...     threshold=0, proba_at_threshold=1, risk_weight=1, novelty_weight=0
+    ... )
     >>> risk, zero = np.arange(100), np.zeros(100)
     >>> rule = certify_double_score(
     ...     rule, risk, zero, risk > 80, zero, min_tpr=0.6, confidence=0.9)
@@ -330,7 +332,7 @@ def certify_double_score(
     rule = replace(
         rule,
         threshold=float(scores[last]),
-        nu=float(noise[last]),
+        proba_at_threshold=float(noise[last]),
         certificate=certificate,
     )
     return rule.measure(risk_scores, novelty_scores, losses, is_ood)

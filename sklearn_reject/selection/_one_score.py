@@ -109,7 +109,9 @@ def tune_single_score(
         if cut is None:
             return None
         threshold, nu = threshold_and_nu(cut, largest)
-        rule = SingleScoreRule(threshold=threshold, nu=nu, ood_prior=ood_prior)
+        rule = SingleScoreRule(
+            threshold=threshold, proba_at_threshold=nu, ood_prior=ood_prior
+        )
         return rule.measure(*sample[:3], sample_weight=sample[3])
 
     totals = groups.total_id, groups.total_ood

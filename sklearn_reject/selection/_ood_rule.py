@@ -23,7 +23,7 @@ class _OODRule:
     """What the rules have in common: a threshold, and what it achieves."""
 
     threshold: float
-    nu: float
+    proba_at_threshold: float
     tpr: float = _NAN
     fpr: float = _NAN
     precision: float = _NAN
@@ -33,7 +33,7 @@ class _OODRule:
 
     def _accept_proba(self, scores):
         probability = (scores < self.threshold).astype(np.float64)
-        probability[scores == self.threshold] = self.nu
+        probability[scores == self.threshold] = self.proba_at_threshold
         # No rule accepts plus infinity or rejects minus infinity.
         probability[np.isinf(scores)] = 0.0
         probability[scores == -np.inf] = 1.0
@@ -42,10 +42,10 @@ class _OODRule:
     def _accept(self, scores, random_state):
         probability = self._accept_proba(scores)
         accepted = probability == 1
-        if 0 < self.nu < 1:
-            tied = np.flatnonzero(probability == self.nu)
+        if 0 < self.proba_at_threshold < 1:
+            tied = np.flatnonzero(probability == self.proba_at_threshold)
             draws = check_random_state(random_state).random_sample(len(tied))
-            accepted[tied] = draws < self.nu
+            accepted[tied] = draws < self.proba_at_threshold
         return accepted
 
     def _measure(self, scores, losses, is_ood, sample_weight):
@@ -96,7 +96,7 @@ class SingleScoreRule(_OODRule):
         Scores below it are accepted, scores above it rejected. Infinite where all
         finite scores of the tuning sample are accepted, minus infinity where none is.
 
-    nu : float
+    proba_at_threshold : float
         Probability in [0, 1] that a score equal to the threshold is accepted.
 
     tpr : float, default=nan
@@ -125,7 +125,7 @@ class SingleScoreRule(_OODRule):
     >>> from sklearn_reject.selection import tune_single_score
     >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 0]
     >>> rule = tune_single_score(scores, [0, 0, 0, 1], is_ood, min_tpr=0.6)
-    >>> rule.threshold, rule.nu, rule.selective_risk
+    >>> rule.threshold, rule.proba_at_threshold, rule.selective_risk
     (0.2, 1.0, 0.0)
     >>> rule.accept([0.1, 0.2, 0.21])
     array([ True,  True, False])
@@ -142,7 +142,7 @@ class SingleScoreRule(_OODRule):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold, `nu` at it, 0 above.
+            1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
         return self._accept_proba(check_extended_vector(scores, "scores"))
 
@@ -155,7 +155,7 @@ class SingleScoreRule(_OODRule):
             Scores, higher = rejected first. May be infinite.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws. Not used where `nu` is 0 or 1.
+            Source of the draws. Not used where `proba_at_threshold` is 0 or 1.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class DoubleScoreRule(_OODRule):
         Sums below it are accepted, sums above it rejected. Infinite where all finite
         sums of the tuning sample are accepted, minus infinity where none is.
 
-    nu : float
+    proba_at_threshold : float
         Probability in [0, 1] that a sum equal to the threshold is accepted.
 
     tpr : float, default=nan
@@ -294,7 +294,7 @@ class DoubleScoreRule(_OODRule):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold, `nu` at it, 0 above.
+            1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
         return self._accept_proba(self.combine(risk_scores, novelty_scores))
 
@@ -310,7 +310,7 @@ class DoubleScoreRule(_OODRule):
             Novelty scores, higher = more novel. May be infinite.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws. Not used where `nu` is 0 or 1.
+            Source of the draws. Not used where `proba_at_threshold` is 0 or 1.
 
         Returns
         -------
@@ -398,7 +398,7 @@ def likelihood_ratio_rule(costs, ood_prior):
     prior = check_ood_prior(ood_prior)
     return DoubleScoreRule(
         threshold=reject_id,
-        nu=1.0,
+        proba_at_threshold=1.0,
         ood_prior=prior,
         novelty_weight=(accept_ood - reject_ood) * prior / (1 - prior),
     )

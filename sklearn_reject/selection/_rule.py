@@ -76,7 +76,7 @@ class RejectionRule:
         Scores below it are accepted, scores above it rejected. Infinite where all
         samples of the tuning sample are accepted, minus infinity where none is.
 
-    nu : float
+    proba_at_threshold : float
         Probability in [0, 1] that a score equal to the threshold is accepted.
 
     coverage : float, default=nan
@@ -98,14 +98,14 @@ class RejectionRule:
     --------
     >>> from sklearn_reject.selection import solve_target_coverage
     >>> rule = solve_target_coverage([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1], 0.5)
-    >>> rule.threshold, rule.nu, rule.coverage, rule.selective_risk
+    >>> rule.threshold, rule.proba_at_threshold, rule.coverage, rule.selective_risk
     (0.4, 0.5, 0.5, 0.25)
     >>> rule.accept_proba([0.3, 0.4, 0.5])
     array([1. , 0.5, 0. ])
     """
 
     threshold: float
-    nu: float
+    proba_at_threshold: float
     coverage: float = float("nan")
     selective_risk: float = float("nan")
     reject_cost: float = float("nan")
@@ -122,12 +122,12 @@ class RejectionRule:
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold, `nu` at it, 0 above.
+            1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
         scores = check_vector(scores, "scores")
         probability = (scores < self.threshold).astype(np.float64)
-        if self.nu > 0:
-            probability[scores == self.threshold] = self.nu
+        if self.proba_at_threshold > 0:
+            probability[scores == self.threshold] = self.proba_at_threshold
         return probability
 
     def accept(self, scores, random_state=None):
@@ -139,7 +139,7 @@ class RejectionRule:
             Finite uncertainty scores, higher = more uncertain.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws. Not used where `nu` is 0 or 1.
+            Source of the draws. Not used where `proba_at_threshold` is 0 or 1.
 
         Returns
         -------
@@ -147,13 +147,13 @@ class RejectionRule:
             Whether the sample is accepted.
         """
         scores = check_vector(scores, "scores")
-        if self.nu == 1:
+        if self.proba_at_threshold == 1:
             return scores <= self.threshold
         accepted = scores < self.threshold
-        if self.nu > 0:
+        if self.proba_at_threshold > 0:
             tied = np.flatnonzero(scores == self.threshold)
             draws = check_random_state(random_state).random_sample(len(tied))
-            accepted[tied] = draws < self.nu
+            accepted[tied] = draws < self.proba_at_threshold
         return accepted
 
     def measure(self, scores, losses, *, sample_weight=None):
@@ -173,9 +173,9 @@ class RejectionRule:
         Returns
         -------
         rule : RejectionRule
-            Same threshold, `nu`, `reject_cost` and `certificate`; `coverage` and
-            `selective_risk` are the expected ones on the sample given, the latter NaN
-            if nothing is accepted.
+            Same `threshold`, `proba_at_threshold`, `reject_cost` and `certificate`;
+            `coverage` and `selective_risk` are the expected ones on the sample given,
+            the latter NaN if nothing is accepted.
 
         Examples
         --------
@@ -240,4 +240,6 @@ def chow_rule(reject_cost):
     array([ True,  True, False])
     """
     reject_cost = check_number(reject_cost, "reject_cost")
-    return RejectionRule(threshold=reject_cost, nu=1.0, reject_cost=reject_cost)
+    return RejectionRule(
+        threshold=reject_cost, proba_at_threshold=1.0, reject_cost=reject_cost
+    )

@@ -339,7 +339,7 @@ def _rule_at(groups, n_groups, share=None):
     weight, loss = groups.prefix(n_groups, share or 0.0)
     return RejectionRule(
         threshold=threshold,
-        nu=nu,
+        proba_at_threshold=nu,
         coverage=weight / float(groups.total_weight),
         selective_risk=loss / weight if weight else float("nan"),
         reject_cost=_hull_slope(groups, n_groups if share else n_groups - 1),

@@ -201,7 +201,7 @@ def _rule(solution, plane, ood_prior):
     threshold, nu = threshold_and_nu(solution.cut, largest)
     return DoubleScoreRule(
         threshold=threshold,
-        nu=nu,
+        proba_at_threshold=nu,
         ood_prior=ood_prior,
         risk_weight=solution.weights[0],
         novelty_weight=solution.weights[1],

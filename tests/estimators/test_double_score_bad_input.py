@@ -144,7 +144,7 @@ def test_constant_scores_leave_all_or_nothing():
         max_fpr=0.5,
     )
     # All samples tie: a share of them is accepted at random.
-    assert flat.fit(X, y).rule_.nu == pytest.approx(0.5)
+    assert flat.fit(X, y).rule_.proba_at_threshold == pytest.approx(0.5)
     with pytest.raises(InfeasibleTargetError):
         flat.set_params(randomize=False).fit(X, y)
 

@@ -134,7 +134,7 @@ def test_reject_cost_is_compared_with_an_estimate_of_the_risk():
     for score in ("loss_regression", "error_probability"):
         selective = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
         rule = selective.fit(X, y).rule_
-        assert (rule.threshold, rule.nu) == (0.2, 1.0)
+        assert (rule.threshold, rule.proba_at_threshold) == (0.2, 1.0)
         assert 0 < rule.selective_risk < 0.2
     order = SelectiveClassifier(NAIVE, uncertainty_score="sele", reject_cost=0.2)
     assert order.fit(X, y).rule_.threshold != 0.2

@@ -133,7 +133,9 @@ def test_methods_agree(estimator, target):
     np.testing.assert_array_equal(predicted[accepted], labels[accepted])
     np.testing.assert_array_equal(labels, selective.estimator_.predict(X))
     np.testing.assert_array_equal(probability[uncertainty < rule.threshold], 1)
-    np.testing.assert_array_equal(probability[uncertainty == rule.threshold], rule.nu)
+    np.testing.assert_array_equal(
+        probability[uncertainty == rule.threshold], rule.proba_at_threshold
+    )
     np.testing.assert_array_equal(probability[uncertainty > rule.threshold], 0)
     assert accepted[probability == 1].all()
     assert not accepted[probability == 0].any()
@@ -319,7 +321,9 @@ def test_rule_uses_the_loss():
     expected = solve_target_risk(scores, costs[y2, labels], 1.5)
     rule = selective.rule_
     assert rule.threshold == pytest.approx(expected.threshold, rel=1e-12)
-    assert rule.nu == pytest.approx(expected.nu, rel=1e-9)
+    assert rule.proba_at_threshold == pytest.approx(
+        expected.proba_at_threshold, rel=1e-9
+    )
     assert rule.coverage == pytest.approx(expected.coverage, rel=1e-12)
     assert rule.selective_risk == pytest.approx(1.5, rel=1e-12)
 
@@ -405,7 +409,7 @@ def test_coverage_is_met_exactly_in_expectation(coverage, weighted):
     selective = SelectiveClassifier(TIED, target_coverage=coverage)
     selective.fit(X[150:], y[150:], sample_weight=weight)
     accepted = selective.accept_proba(X[150:])
-    assert 0 < selective.rule_.nu < 1
+    assert 0 < selective.rule_.proba_at_threshold < 1
     assert np.average(accepted, weights=weight) == pytest.approx(coverage, rel=1e-12)
     assert selective.rule_.coverage == pytest.approx(coverage, rel=1e-12)
 
@@ -418,7 +422,7 @@ def test_risk_is_met_exactly_in_expectation(risk, weighted):
     selective.fit(X[150:], y[150:], sample_weight=weight)
     accepted = weight * selective.accept_proba(X[150:])
     losses = selective.predict_label(X[150:]) != y[150:]
-    assert 0 < selective.rule_.nu < 1
+    assert 0 < selective.rule_.proba_at_threshold < 1
     assert np.average(losses, weights=accepted) == pytest.approx(risk, rel=1e-12)
     assert selective.rule_.selective_risk == pytest.approx(risk, rel=1e-12)
 
@@ -461,12 +465,12 @@ def test_without_integer_seed_draws_are_fresh(random_state):
     )
     selective.fit(X[150:], y[150:])
     draws = np.array([selective.accept(X) for _ in range(400)])
-    drawn = selective.accept_proba(X) == selective.rule_.nu
+    drawn = selective.accept_proba(X) == selective.rule_.proba_at_threshold
     assert drawn.sum() > 10
     assert (draws[:, ~drawn] == draws[0, ~drawn]).all()
     # Independent draws: the share has a standard error of at most 1 / (2 sqrt(n)).
     error = 0.5 / np.sqrt(400 * drawn.sum())
-    assert abs(draws[:, drawn].mean() - selective.rule_.nu) < 5 * error
+    assert abs(draws[:, drawn].mean() - selective.rule_.proba_at_threshold) < 5 * error
     assert len(np.unique(draws[:, drawn], axis=0)) > 350
 
 
@@ -760,7 +764,13 @@ def test_integer_weights_equal_repeated_rows(target, score):
     selective = SelectiveClassifier(TIED, uncertainty_score=score, **target)
     weighted = clone(selective).fit(X_tune, y_tune, sample_weight=weight).rule_
     repeated = clone(selective).fit(X_tune[rows], y_tune[rows]).rule_
-    for field in ("threshold", "nu", "coverage", "selective_risk", "reject_cost"):
+    for field in (
+        "threshold",
+        "proba_at_threshold",
+        "coverage",
+        "selective_risk",
+        "reject_cost",
+    ):
         assert getattr(weighted, field) == pytest.approx(
             getattr(repeated, field), rel=1e-12
         ), field

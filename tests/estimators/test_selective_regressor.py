@@ -56,7 +56,7 @@ def test_rules_and_protocols():
     risky = SelectiveRegressor(Ridge(), target_risk=2.0, cv=3, random_state=0)
     assert risky.fit(X, y).rule_.selective_risk == pytest.approx(2.0)
     cost = SelectiveRegressor(Ridge(), reject_cost=2.0, random_state=0).fit(X, y)
-    assert (cost.rule_.threshold, cost.rule_.nu) == (2.0, 1.0)
+    assert (cost.rule_.threshold, cost.rule_.proba_at_threshold) == (2.0, 1.0)
     frozen = FrozenEstimator(Ridge().fit(X[TRAIN], y[TRAIN]))
     held = SelectiveRegressor(frozen, target_coverage=0.8, random_state=0)
     assert held.fit(X[TEST], y[TEST]).rule_.coverage == pytest.approx(0.8)

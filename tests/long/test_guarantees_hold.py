@@ -56,8 +56,10 @@ def true_coverage_and_loss(rule, integral, n_groups):
     if n_groups is None or below == 1:
         return below, integral(below)
     above = below + 1 / n_groups
-    loss = (1 - rule.nu) * integral(below) + rule.nu * integral(above)
-    return below + rule.nu / n_groups, loss
+    loss = (1 - rule.proba_at_threshold) * integral(
+        below
+    ) + rule.proba_at_threshold * integral(above)
+    return below + rule.proba_at_threshold / n_groups, loss
 
 
 def binary(rng, means):

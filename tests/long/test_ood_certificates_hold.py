@@ -15,7 +15,9 @@ from sklearn_reject.selection import (
 
 N_REPETITIONS = 2000
 DELTA = 0.1
-SUM = DoubleScoreRule(threshold=0.0, nu=1.0, risk_weight=1.0, novelty_weight=1.0)
+SUM = DoubleScoreRule(
+    threshold=0.0, proba_at_threshold=1.0, risk_weight=1.0, novelty_weight=1.0
+)
 
 # ID scores are uniform on [0, 1], OOD scores on [OFFSET, 1 + OFFSET].
 OFFSET = 0.5  # on the grid of the ties
@@ -28,7 +30,7 @@ def population(rule, n_levels):
         return t, max(0.0, t - OFFSET), t / 4
     levels = np.arange(n_levels) / n_levels
     accepted = np.where(levels < rule.threshold, 1.0, 0.0)
-    accepted[np.isclose(levels, rule.threshold)] = rule.nu
+    accepted[np.isclose(levels, rule.threshold)] = rule.proba_at_threshold
     of_ood = np.where(levels < OFFSET, 0.0, accepted).sum() / n_levels
     return accepted.mean(), of_ood, (accepted * levels / 2).sum() / accepted.sum()
 

@@ -240,6 +240,6 @@ def test_options_are_checked_in_fit():
 )
 def test_judge_is_labels_and_uncertainty(score):
     clf, X = fitted(LogisticRegression(max_iter=10_000))
-    labels, uncertainty = score.judge(Response(clf, X))
+    labels, uncertainty = score.evaluate(Response(clf, X))
     np.testing.assert_array_equal(labels, score.labels(Response(clf, X)))
     np.testing.assert_array_equal(uncertainty, score.from_response(Response(clf, X)))

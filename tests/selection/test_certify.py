@@ -120,12 +120,12 @@ def test_searches_by_hand_with_noise(search, problem):
     if expected is None:
         return
     if expected == len(scores):
-        assert (rule.threshold, rule.nu) == (inf, 1)
+        assert (rule.threshold, rule.proba_at_threshold) == (inf, 1)
     else:
         row = order[expected]
         assert rule.threshold == scores[row]
         tied = (scores == scores[row]).sum() > 1
-        assert rule.nu == (noise[row] if tied else 0)
+        assert rule.proba_at_threshold == (noise[row] if tied else 0)
     p_value = exact_p_value(hypotheses[expected], problem[2])
     np.testing.assert_allclose(rule.certificate.p_value, float(p_value))
 
@@ -141,7 +141,7 @@ def test_searches_by_hand_without_noise(search, problem):
     assert (rule and rule.certificate.n_accepted) == expected
     if rule is not None:
         assert (scores < rule.threshold).sum() == expected
-        assert rule.nu == (rule.threshold == inf)
+        assert rule.proba_at_threshold == (rule.threshold == inf)
         assert rule.coverage == expected / len(scores)
 
 
@@ -249,14 +249,18 @@ def test_coverage_by_hand(n, target, confidence, step):
     rule = solve_target_coverage(scores, losses, target, **options)
     safe = solve_target_coverage(scores, losses, target, randomize=False, **options)
     if rank is None or rank == n:
-        assert (rule.threshold, rule.nu) == (safe.threshold, safe.nu) == (inf, 1)
+        assert (
+            (rule.threshold, rule.proba_at_threshold)
+            == (safe.threshold, safe.proba_at_threshold)
+            == (inf, 1)
+        )
         return
     noise = np.random.RandomState(3).random_sample(n)
     row = sorted(range(n), key=lambda row: (scores[row], noise[row]))[rank - 1]
     assert rule.threshold == scores[row]
     tied = (scores == scores[row]).sum() > 1
-    assert rule.nu == (noise[row] if tied else 1)
-    assert safe.nu == 1
+    assert rule.proba_at_threshold == (noise[row] if tied else 1)
+    assert safe.proba_at_threshold == 1
     assert safe.threshold == (scores[row] if scores[row] < scores[-1] else inf)
     assert rule.certificate.n_accepted == rank
     assert rule.certificate.p_value <= 1 - confidence
@@ -305,7 +309,11 @@ def test_too_small_a_sample_for_a_coverage_accepts_everything():
 @pytest.mark.parametrize("search", SEARCHES)
 def test_a_risk_that_nothing_exceeds_needs_no_test(target, search):
     rule = solve_target_risk([1], [1], target, confidence=0.99, search=search)
-    assert (rule.threshold, rule.nu, rule.certificate.n_accepted) == (inf, 1, 1)
+    assert (rule.threshold, rule.proba_at_threshold, rule.certificate.n_accepted) == (
+        inf,
+        1,
+        1,
+    )
     with pytest.raises(InfeasibleTargetError):
         solve_target_risk([1], [1], target, confidence=0.99, max_loss=2)
 

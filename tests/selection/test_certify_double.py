@@ -12,8 +12,12 @@ from sklearn_reject.selection import (
 from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
 from sklearn_reject.selection._certify_double import rates_to_certify
 
-RISK_ONLY = DoubleScoreRule(threshold=0.0, nu=1.0, risk_weight=1.0, novelty_weight=0.0)
-SUM = DoubleScoreRule(threshold=0.0, nu=1.0, risk_weight=1.0, novelty_weight=1.0)
+RISK_ONLY = DoubleScoreRule(
+    threshold=0.0, proba_at_threshold=1.0, risk_weight=1.0, novelty_weight=0.0
+)
+SUM = DoubleScoreRule(
+    threshold=0.0, proba_at_threshold=1.0, risk_weight=1.0, novelty_weight=1.0
+)
 
 
 def sample(n=1000, seed=0, decimals=None):
@@ -94,7 +98,7 @@ def test_ties_are_broken_by_noise():
     rule = certify_double_score(
         RISK_ONLY, risk, novelty, losses, is_ood, random_state=0, **options
     )
-    assert 0 < rule.nu < 1
+    assert 0 < rule.proba_at_threshold < 1
     rank = rule.certificate.n_accepted_id
     # What is expected of the rule is about what the noise has accepted.
     assert rule.tpr == pytest.approx(rank / (~is_ood).sum(), abs=0.03)

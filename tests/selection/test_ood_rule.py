@@ -23,7 +23,7 @@ SCORES = st.lists(
     SCORES, st.sampled_from([-INF, -1.0, 0.5, 1.0, INF]), st.sampled_from([0, 0.3, 1])
 )
 def test_probabilities_by_definition(scores, threshold, nu):
-    rule = SingleScoreRule(threshold=threshold, nu=nu)
+    rule = SingleScoreRule(threshold=threshold, proba_at_threshold=nu)
     for score, probability in zip(scores, rule.accept_proba(scores), strict=True):
         if np.isinf(score):
             assert probability == (score < 0)
@@ -38,7 +38,7 @@ def test_probabilities_by_definition(scores, threshold, nu):
 
 
 def test_draws_only_at_the_threshold():
-    rule = SingleScoreRule(threshold=0.5, nu=0.3)
+    rule = SingleScoreRule(threshold=0.5, proba_at_threshold=0.3)
     scores = np.repeat([0.0, 0.5, 1.0], 4000)
     accepted = rule.accept(scores, random_state=0).reshape(3, -1).mean(axis=1)
     assert accepted[0] == 1
@@ -47,7 +47,7 @@ def test_draws_only_at_the_threshold():
     np.testing.assert_array_equal(
         rule.accept(scores, random_state=1), rule.accept(scores, random_state=1)
     )
-    double = DoubleScoreRule(threshold=0.5, nu=0.3)
+    double = DoubleScoreRule(threshold=0.5, proba_at_threshold=0.3)
     np.testing.assert_array_equal(
         double.accept(scores, 0 * scores, random_state=1),
         rule.accept(scores, random_state=1),
@@ -57,7 +57,10 @@ def test_draws_only_at_the_threshold():
 @pytest.mark.parametrize("weights", [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (1.0, -2.0)])
 def test_infinite_novelty_stays_infinite(weights):
     rule = DoubleScoreRule(
-        threshold=0.0, nu=1.0, risk_weight=weights[0], novelty_weight=weights[1]
+        threshold=0.0,
+        proba_at_threshold=1.0,
+        risk_weight=weights[0],
+        novelty_weight=weights[1],
     )
     combined = rule.combine([1.0, 1.0, 1.0], [INF, -INF, 0.0])
     np.testing.assert_array_equal(combined, [INF, -INF, weights[0]])
@@ -65,19 +68,34 @@ def test_infinite_novelty_stays_infinite(weights):
 
 
 def test_sums_beyond_float64_are_infinite_and_not_nan():
-    rule = DoubleScoreRule(threshold=0.0, nu=1.0, risk_weight=-1.0, novelty_weight=1e9)
+    rule = DoubleScoreRule(
+        threshold=0.0, proba_at_threshold=1.0, risk_weight=-1.0, novelty_weight=1e9
+    )
     combined = rule.combine([1e308, 1e308], [1e305, -1e305])
     np.testing.assert_array_equal(combined, [INF, -INF])
 
 
 def test_mu():
-    assert DoubleScoreRule(threshold=0, nu=1, novelty_weight=0.25).mu == 0.25
-    assert DoubleScoreRule(threshold=0, nu=1, risk_weight=-1, novelty_weight=2).mu == -2
-    assert DoubleScoreRule(threshold=0, nu=1, risk_weight=0, novelty_weight=1).mu == INF
+    assert (
+        DoubleScoreRule(threshold=0, proba_at_threshold=1, novelty_weight=0.25).mu
+        == 0.25
+    )
+    assert (
+        DoubleScoreRule(
+            threshold=0, proba_at_threshold=1, risk_weight=-1, novelty_weight=2
+        ).mu
+        == -2
+    )
+    assert (
+        DoubleScoreRule(
+            threshold=0, proba_at_threshold=1, risk_weight=0, novelty_weight=1
+        ).mu
+        == INF
+    )
 
 
 def test_measure_by_hand():
-    rule = SingleScoreRule(threshold=1.0, nu=0.5, ood_prior=0.25)
+    rule = SingleScoreRule(threshold=1.0, proba_at_threshold=0.5, ood_prior=0.25)
     measured = rule.measure(
         [0, 1, 2, 0, 1], [1, 1, 1, 9, 9], [0, 0, 0, 1, 1], sample_weight=[1, 2, 1, 1, 3]
     )
@@ -85,17 +103,21 @@ def test_measure_by_hand():
     assert measured.fpr == (1 + 1.5) / 4
     assert measured.selective_risk == 1
     assert measured.precision == 0.75 * 0.5 / (0.75 * 0.5 + 0.25 * 0.625)
-    double = DoubleScoreRule(threshold=1.0, nu=0.5, ood_prior=0.25, novelty_weight=1.0)
+    double = DoubleScoreRule(
+        threshold=1.0, proba_at_threshold=0.5, ood_prior=0.25, novelty_weight=1.0
+    )
     measured = double.measure([0, 0, 1], [0, 1, 1], [0, 1, 1], [0, 0, 1])
     assert (measured.tpr, measured.fpr, measured.selective_risk) == (0.75, 0, 1 / 3)
 
 
 def test_measure_where_something_is_missing():
-    rule = SingleScoreRule(threshold=-INF, nu=0.0, ood_prior=0.25)
+    rule = SingleScoreRule(threshold=-INF, proba_at_threshold=0.0, ood_prior=0.25)
     measured = rule.measure([0, 1], [0, 1], [0, 1])
     assert (measured.tpr, measured.fpr) == (0, 0)
     assert np.isnan([measured.precision, measured.selective_risk]).all()
-    measured = SingleScoreRule(threshold=0.5, nu=1.0).measure([0, 1], [0, 1], [0, 0])
+    measured = SingleScoreRule(threshold=0.5, proba_at_threshold=1.0).measure(
+        [0, 1], [0, 1], [0, 0]
+    )
     assert (measured.tpr, measured.fpr) == (0.5, 0)
     assert np.isnan(measured.precision)
     with pytest.raises(ValueError, match="at least one ID sample"):
@@ -111,7 +133,11 @@ def test_rules_survive_pickling():
 def test_likelihood_ratio_rule_by_hand():
     rule = likelihood_ratio_rule((0.3, 1.0, 0.2), ood_prior=0.2)
     assert rule.mu == pytest.approx(0.8 * 0.2 / 0.8)
-    assert (rule.threshold, rule.nu, rule.risk_weight) == (0.3, 1.0, 1.0)
+    assert (rule.threshold, rule.proba_at_threshold, rule.risk_weight) == (
+        0.3,
+        1.0,
+        1.0,
+    )
     assert rule.accept([0.3, 0.31], [0.0, 0.0]).tolist() == [True, False]
 
 
@@ -154,8 +180,8 @@ def test_bad_costs(costs, prior, message):
 
 @pytest.mark.parametrize("scores", [[np.nan], [[1.0]], []])
 def test_bad_scores(scores):
-    rule = SingleScoreRule(threshold=0, nu=1)
+    rule = SingleScoreRule(threshold=0, proba_at_threshold=1)
     with pytest.raises(ValueError, match="scores"):
         rule.accept(scores)
     with pytest.raises(ValueError, match="scores"):
-        DoubleScoreRule(threshold=0, nu=1).accept_proba(scores, [0.0])
+        DoubleScoreRule(threshold=0, proba_at_threshold=1).accept_proba(scores, [0.0])

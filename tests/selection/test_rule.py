@@ -16,7 +16,7 @@ from tests.samples import samples
 
 
 def test_accept_proba_by_hand():
-    rule = RejectionRule(threshold=0.4, nu=0.3)
+    rule = RejectionRule(threshold=0.4, proba_at_threshold=0.3)
     np.testing.assert_array_equal(rule.accept_proba([0.3, 0.4, 0.5]), [1, 0.3, 0])
     assert RejectionRule(0.4, 0.0).accept_proba([0.4]) == [0]
     assert RejectionRule(np.inf, 1.0).accept_proba([1e308]) == [1]
@@ -24,7 +24,7 @@ def test_accept_proba_by_hand():
 
 
 def test_draws_follow_the_probability():
-    rule = RejectionRule(threshold=0.0, nu=0.3)
+    rule = RejectionRule(threshold=0.0, proba_at_threshold=0.3)
     accepted = rule.accept(np.zeros(100_000), random_state=0)
     assert abs(accepted.mean() - 0.3) < 4 * np.sqrt(0.21 / 100_000)
     scores = np.array([-1.0, 0.0, 1.0] * 50)
@@ -43,7 +43,7 @@ def test_draws_repeat_with_an_int_only():
     assert (first != rule.accept(scores, generator)).any()
 
 
-@pytest.mark.parametrize("nu", [0.0, 1.0])
+@pytest.mark.parametrize("proba_at_threshold", [0.0, 1.0])
 def test_nothing_is_drawn_without_need(nu):
     generator = np.random.RandomState(0)
     RejectionRule(0.0, nu).accept(np.zeros(10), generator)
@@ -57,7 +57,10 @@ def test_measure_on_the_tuning_sample_gives_what_was_solved(sample, twelfths):
     measured = rule.measure(scores, losses, sample_weight=weights)
     np.testing.assert_allclose(measured.coverage, rule.coverage)
     np.testing.assert_allclose(measured.selective_risk, rule.selective_risk)
-    assert (measured.threshold, measured.nu) == (rule.threshold, rule.nu)
+    assert (measured.threshold, measured.proba_at_threshold) == (
+        rule.threshold,
+        rule.proba_at_threshold,
+    )
 
 
 def test_measure_where_nothing_is_accepted():
@@ -70,7 +73,7 @@ def test_rule_is_frozen_and_survives_pickling():
     rule = RejectionRule(0.1, 0.2, 0.3, 0.4, 0.5)
     assert pickle.loads(pickle.dumps(rule)) == rule
     with pytest.raises(AttributeError):
-        rule.nu = 1
+        rule.proba_at_threshold = 1
 
 
 def test_infeasible_target_error_survives_pickling():

@@ -61,9 +61,9 @@ def test_target_risk_against_all_thresholds_and_probabilities(sample, eighths):
         # Met exactly, by randomization where ties demand it.
         np.testing.assert_allclose(rule.selective_risk, float(risk), atol=1e-12)
         assert rule.threshold in scores
-        assert 0 <= rule.nu < 1
+        assert 0 <= rule.proba_at_threshold < 1
     else:
-        assert (rule.threshold, rule.nu) == (INF, 1)
+        assert (rule.threshold, rule.proba_at_threshold) == (INF, 1)
 
 
 @given(samples(), st.integers(1, 12))
@@ -79,11 +79,11 @@ def test_target_coverage_is_exact_and_takes_the_smallest_threshold(sample, twelf
     wanted = prefixes[-1][0] * twelfths / 12
     last = next(k for k, (weight, _) in enumerate(prefixes) if weight >= wanted)
     if twelfths == 12:
-        assert (rule.threshold, rule.nu) == (INF, 1)
+        assert (rule.threshold, rule.proba_at_threshold) == (INF, 1)
     else:
         assert rule.threshold == groups[last - 1][0]
         share = (wanted - prefixes[last - 1][0]) / groups[last - 1][1]
-        np.testing.assert_allclose(rule.nu, float(share))
+        np.testing.assert_allclose(rule.proba_at_threshold, float(share))
 
 
 @given(samples(), st.integers(0, 12))
@@ -102,7 +102,7 @@ def test_reject_cost_against_all_thresholds(sample, eighths):
         loss + float(cost) * (1 - coverage), float(min(costs) / total), atol=1e-15
     )
     np.testing.assert_allclose(coverage, float(largest / total))
-    assert rule.nu in (0, 1)
+    assert rule.proba_at_threshold in (0, 1)
     if coverage == 0:
         assert rule.threshold == -INF
         assert np.isnan(rule.selective_risk)
@@ -114,14 +114,14 @@ def test_without_randomization_the_safe_side(sample, twelfths):
     target = twelfths / 12
     options = {"sample_weight": weights, "randomize": False}
     rule = solve_target_coverage(scores, losses, target, **options)
-    assert rule.nu == 1
+    assert rule.proba_at_threshold == 1
     assert expected(rule, *sample)[0] >= target - 1e-12
     try:
         rule = solve_target_risk(scores, losses, target, **options)
     except InfeasibleTargetError:
         return
     coverage, loss = expected(rule, *sample)
-    assert rule.nu in (0, 1)
+    assert rule.proba_at_threshold in (0, 1)
     assert coverage > 0
     assert loss <= target * coverage * (1 + 1e-12)
 
@@ -183,7 +183,7 @@ def test_equivalent_targets_lead_back(sample, twelfths):
     assert targets["target_risk"] == rule.selective_risk
     again = solve_target_coverage(scores, losses, targets["target_coverage"], **options)
     np.testing.assert_allclose(again.coverage, rule.coverage)
-    if not 0 < rule.nu < 1 or rule.selective_risk > 0:
+    if not 0 < rule.proba_at_threshold < 1 or rule.selective_risk > 0:
         by_risk = solve_target_risk(scores, losses, targets["target_risk"], **options)
         assert by_risk.coverage >= rule.coverage - 1e-9
     by_cost = solve_reject_cost(scores, losses, targets["reject_cost"], **options)
@@ -213,8 +213,18 @@ def test_row_order_and_monotone_transforms_do_not_matter(sample, twelfths, rando
         other = solve(*moved, twelfths / 12, sample_weight=moved_weights)
         assert other.threshold == rule.threshold**3
         np.testing.assert_allclose(
-            [other.nu, other.coverage, other.selective_risk, other.reject_cost],
-            [rule.nu, rule.coverage, rule.selective_risk, rule.reject_cost],
+            [
+                other.proba_at_threshold,
+                other.coverage,
+                other.selective_risk,
+                other.reject_cost,
+            ],
+            [
+                rule.proba_at_threshold,
+                rule.coverage,
+                rule.selective_risk,
+                rule.reject_cost,
+            ],
             atol=1e-12,
         )
 
@@ -232,7 +242,7 @@ def test_integer_weights_repeat_rows(sample, repeats):
             continue
         other = solve(*repeated, 0.4)
         assert other.threshold == rule.threshold
-        np.testing.assert_allclose(other.nu, rule.nu)
+        np.testing.assert_allclose(other.proba_at_threshold, rule.proba_at_threshold)
 
 
 def test_a_prefix_over_the_risk_does_not_end_the_search():
@@ -243,7 +253,7 @@ def test_a_prefix_over_the_risk_does_not_end_the_search():
 
 def test_zero_risk_is_a_legal_target():
     rule = solve_target_risk([1, 2, 3], [0, 0, 1], 0)
-    assert (rule.threshold, rule.nu, rule.coverage) == (3, 0, 2 / 3)
+    assert (rule.threshold, rule.proba_at_threshold, rule.coverage) == (3, 0, 2 / 3)
 
 
 def test_equalities_that_floats_miss_are_met():
@@ -253,7 +263,7 @@ def test_equalities_that_floats_miss_are_met():
     assert rule.coverage == 0.75
     for cents in range(1, 100):
         rule = solve_target_coverage(np.arange(100), np.zeros(100), cents / 100)
-        assert (rule.threshold, rule.nu) == (cents - 1, 1)
+        assert (rule.threshold, rule.proba_at_threshold) == (cents - 1, 1)
     assert solve_reject_cost([1, 2, 3], [0.1] * 3, 0.1).coverage == 1
 
 
@@ -266,7 +276,7 @@ def test_coverage_and_risk_grow_with_the_target():
 
 
 def test_one_sample():
-    assert solve_target_coverage([3], [1], 0.25).nu == 0.25
+    assert solve_target_coverage([3], [1], 0.25).proba_at_threshold == 0.25
     assert solve_target_risk([3], [1], 1).threshold == INF
     assert solve_reject_cost([3], [1], 0.5).threshold == -INF
 
@@ -298,7 +308,7 @@ def test_bad_arrays(solve):
 
 def test_chow_rule_needs_no_data():
     rule = chow_rule(0.3)
-    assert (rule.threshold, rule.nu, rule.reject_cost) == (0.3, 1, 0.3)
+    assert (rule.threshold, rule.proba_at_threshold, rule.reject_cost) == (0.3, 1, 0.3)
     assert np.isnan(rule.coverage)
     with pytest.raises(ValueError, match=r"reject_cost must be in \[0, inf\[, got -1"):
         chow_rule(-1)

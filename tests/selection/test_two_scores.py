@@ -215,11 +215,11 @@ def test_rule_states_what_it_achieves(sample, model, randomize, method):
     again = rule.measure(*sample.double, sample_weight=sample.weight)
     np.testing.assert_equal(vars(again), vars(rule))
     probability = rule.accept_proba(sample.risk, sample.novelty)
-    assert set(probability) <= {0.0, 1.0, rule.nu}
+    assert set(probability) <= {0.0, 1.0, rule.proba_at_threshold}
     assert (probability[sample.novelty == INF] == 0).all()
     assert (probability[sample.novelty == -INF] == 1).all()
     if not randomize:
-        assert rule.nu in (0, 1)
+        assert rule.proba_at_threshold in (0, 1)
     if rule.threshold == INF:
         assert (probability[np.isfinite(sample.novelty)] == 1).all()
 
@@ -307,7 +307,7 @@ def test_of_equal_rules_the_smallest_angle():
 
 def test_everything_accepted_means_an_infinite_threshold():
     rule = tune_double_score([1, 2], [1, 2], [0, 0], [0, 0], min_tpr=1)
-    assert (rule.threshold, rule.nu, rule.tpr) == (INF, 1.0, 1.0)
+    assert (rule.threshold, rule.proba_at_threshold, rule.tpr) == (INF, 1.0, 1.0)
     assert rule.accept([100], [1e9]).all()
     assert not rule.accept([0], [INF]).any()
 

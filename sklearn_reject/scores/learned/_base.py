@@ -24,9 +24,9 @@ from sklearn_reject.scores._base import UncertaintyScore, forget
 class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     """Base of the scores that learn where a fitted classifier goes wrong.
 
-    A subclass writes `_learn`, which gets observations (with the samples in `X`), what
-    to learn from them (the losses, unless it defines `_aims`), sample weights or None,
-    and a callback context; and `_predict`, which gets observations and returns one
+    A subclass writes `_learn`, which gets predictions (with the samples in `X`), what
+    to learn from them (the losses, unless it defines `_targets`), sample weights or
+    None, and a callback context; and `_predict`, which gets predictions and returns one
     number a sample, higher = more uncertain.
 
     Examples
@@ -36,11 +36,11 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from sklearn_reject.scores import LearnedScore
     >>> class NeighboursLoss(LearnedScore):
-    ...     def _learn(self, observations, aims, sample_weight, context):
-    ...         self.neighbours_ = KNeighborsRegressor().fit(observations.X, aims)
+    ...     def _learn(self, predictions, targets, sample_weight, context):
+    ...         self.neighbours_ = KNeighborsRegressor().fit(predictions.X, targets)
     ...
-    ...     def _predict(self, observations):
-    ...         return self.neighbours_.predict(observations.X)
+    ...     def _predict(self, predictions):
+    ...         return self.neighbours_.predict(predictions.X)
     >>> X, y = load_iris(return_X_y=True)
     >>> classifier = GaussianNB().fit(X[::2], y[::2])
     >>> score = NeighboursLoss().fit(X[1::2], y[1::2], estimator=classifier)
@@ -90,25 +90,24 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             If a parameter is invalid, or the estimator lacks what the score needs.
         """
         check_is_fitted(estimator)
-        self._fit_and_tell(X, y, estimator, sample_weight)
-        self.estimator_ = estimator
+        self._collect_and_fit(X, y, estimator, sample_weight)
         return self
 
     # The decorator calls its own argument `estimator`.
     @with_callbacks
-    def _fit_and_tell(self, X, y, judged, sample_weight):
+    def _collect_and_fit(self, X, y, judged, sample_weight):
         if y is None:
             raise ValueError("y is None: the true labels are needed to learn from.")
         X, y = indexable(X, np.asarray(y))
         weight = check_sample_weight(sample_weight, len(y))
-        self.prepare(_classes_of(judged))
-        *told, aims = self.observe(Response(judged, X), y)
+        self.resolve(_classes_of(judged))
+        *told, targets = self.collect(Response(judged, X), y)
         context = self._init_callback_context(max_subtasks=self._count_tasks())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self.learn(X, *told, aims, weight, context=context)
+        self.fit_collected(X, *told, targets, weight, estimator=judged, context=context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
 
-    def prepare(self, classes, loss=None):
+    def resolve(self, classes, loss=None):
         """Resolve the loss and check the options.
 
         Parameters
@@ -133,7 +132,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self.loss_ = check_loss(loss, labels=self.classes_)
         return self
 
-    def observe(self, response, y):
+    def collect(self, response, y):
         """Return what there is to learn from a response.
 
         Parameters
@@ -146,27 +145,41 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
         Returns
         -------
-        outputs, labels, aims : ndarray
-            Arrays with one entry a sample, to be given to :meth:`learn`, perhaps
-            together with those of other folds.
+        outputs, labels, targets : ndarray
+            Arrays with one entry a sample, to be given to :meth:`fit_collected`,
+            perhaps together with those of other folds.
         """
         # The outputs come first: labels may follow from them without a pass.
         told = self._tell(response)
-        return *told, self._aims(response, y)
+        return *told, self._targets(response, y)
 
-    def learn(self, X, outputs, labels, aims, sample_weight=None, *, context=None):
-        """Learn from what was observed.
+    def fit_collected(
+        self,
+        X,
+        outputs,
+        labels,
+        targets,
+        sample_weight=None,
+        *,
+        estimator=None,
+        context=None,
+    ):
+        """Learn from what was collected.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
 
-        outputs, labels, aims : ndarray
-            What :meth:`observe` returned for them.
+        outputs, labels, targets : ndarray
+            What :meth:`collect` returned for them.
 
         sample_weight : ndarray of shape (n_samples,), default=None
             Non-negative sample weights.
+
+        estimator : estimator, default=None
+            Fitted estimator whose predictions the score will be asked about. Without
+            one only :meth:`predict_collected` can be used.
 
         context : callback context, default=None
             Is told of the progress.
@@ -174,17 +187,19 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         self : object
-            The score, which :meth:`predict_observed` can use.
+            The fitted score.
         """
         weight, present = sample_weight, slice(None)
         if weight is not None:
             present = np.flatnonzero(weight)
             weight = _normalize(weight[present])
-        observations = self._pool(X, outputs, labels).take(present)
-        self._learn(observations, aims[present], weight, context or SILENT_CONTEXT)
+        predictions = self._pool(X, outputs, labels).take(present)
+        self._learn(predictions, targets[present], weight, context or SILENT_CONTEXT)
         self.center_, self.scale_ = 0.0, 1.0
         if self.only_orders:
-            self._standardize(self._predict(observations), weight)
+            self._standardize(self._predict(predictions), weight)
+        if estimator is not None:
+            self.estimator_ = estimator
         return self
 
     def _standardize(self, scores, weight):
@@ -192,8 +207,8 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         variance = np.average((scores - self.center_) ** 2, weights=weight)
         self.scale_ = float(np.sqrt(variance)) or 1.0
 
-    def predict_observed(self, X, outputs, labels):
-        """Return the uncertainty of samples that were observed.
+    def predict_collected(self, X, outputs, labels):
+        """Return the uncertainty of samples that were collected.
 
         Parameters
         ----------
@@ -201,7 +216,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             Samples.
 
         outputs, labels : ndarray
-            What :meth:`observe` returned for them.
+            What :meth:`collect` returned for them.
 
         Returns
         -------
@@ -212,7 +227,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         return check_vector((values - self.center_) / self.scale_, "uncertainty_score")
 
     def _uncertainty(self, response):
-        return self.predict_observed(response.X, *self._tell(response))
+        return self.predict_collected(response.X, *self._tell(response))
 
     def _tell(self, response):
         # A score without a parameter of that name may look at everything.
@@ -224,9 +239,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     def _pool(self, X, outputs, labels):
         n_labels = 1 if self.classes_ is None else len(self.classes_)
-        return Observations(X, outputs, labels, n_labels)
+        return Predictions(X, outputs, labels, n_labels)
 
-    def _aims(self, response, y):
+    def _targets(self, response, y):
         return self.loss_(y, response.labels)
 
     def _check_options(self, classes):
@@ -280,7 +295,7 @@ def weight_for(learner, sample_weight, name):
 
 
 @dataclass(frozen=True, eq=False)
-class Observations:
+class Predictions:
     """Samples, and what an estimator or several of a kind said about them.
 
     Attributes
@@ -312,7 +327,7 @@ class Observations:
         if isinstance(rows, slice) and rows == slice(None):
             return self
         X = _safe_indexing(*indexable(self.X), rows)
-        return Observations(X, self.outputs[rows], self.labels[rows], self.n_labels)
+        return Predictions(X, self.outputs[rows], self.labels[rows], self.n_labels)
 
 
 def find_labels(response, classes):
@@ -350,7 +365,7 @@ def find_outputs(response, classes):
     Returns
     -------
     outputs : ndarray of shape (n_samples, n_outputs)
-        As in :class:`Observations`.
+        As in :class:`Predictions`.
     """
     if classes is None:
         return np.asarray(response.labels, dtype=np.float64).reshape(
@@ -446,24 +461,24 @@ class FeatureMap:
             )
         self.transformer = None if is_name else clone(features)
 
-    def fit(self, observations, aims):
+    def fit(self, predictions, targets):
         """Fit the transformer, if there is one, on samples and what to learn."""
         if self.transformer is not None:
-            self.transformer.fit(observations.X, aims)
+            self.transformer.fit(predictions.X, targets)
         return self
 
-    def transform(self, observations):
+    def transform(self, predictions):
         """Return the features, a float64 matrix of shape (n_samples, n_features)."""
         if self.transformer is not None:
-            return self._to_matrix(self.transformer.transform(observations.X))
+            return self._to_matrix(self.transformer.transform(predictions.X))
         if self.features == "response":
-            return observations.outputs
-        samples = self._to_matrix(observations.X)
+            return predictions.outputs
+        samples = self._to_matrix(predictions.X)
         if self.features != "both":
             return samples
         if sparse.issparse(samples):
-            return sparse.hstack([samples, observations.outputs], format="csr")
-        return np.hstack([samples, observations.outputs])
+            return sparse.hstack([samples, predictions.outputs], format="csr")
+        return np.hstack([samples, predictions.outputs])
 
     def _to_matrix(self, X):
         try:

@@ -145,17 +145,17 @@ class SELEBoosting(LearnedScore):
         check_fraction(self.validation_fraction)
         weight_for(self._make_learner(np.random.RandomState(0)), 1, "base_learner")
 
-    def _learn(self, observations, aims, sample_weight, context):
+    def _learn(self, predictions, targets, sample_weight, context):
         rng = check_random_state(self.random_state)
-        weight = np.ones(len(aims)) if sample_weight is None else sample_weight
-        self._map_ = FeatureMap(self.features).fit(observations, aims)
+        weight = np.ones(len(targets)) if sample_weight is None else sample_weight
+        self._map_ = FeatureMap(self.features).fit(predictions, targets)
         self.estimators_, self.areas_ = [], []
-        if np.ptp(aims) == 0:  # any order is as good as another
+        if np.ptp(targets) == 0:  # any order is as good as another
             return
-        features = self._map_.transform(observations)
-        train, held = self._split(aims, rng)
-        stopping = _Stopping(features[held], aims[held], weight[held], self)
-        sample = features[train], aims[train], weight[train]
+        features = self._map_.transform(predictions)
+        train, held = self._split(targets, rng)
+        stopping = _Stopping(features[held], targets[held], weight[held], self)
+        sample = features[train], targets[train], weight[train]
         task = partial(self._task, context, "fit-base-learner")
         n_trees = self.n_estimators
         self.estimators_ = list(self._boost(*sample, rng, n_trees, task, stopping))
@@ -165,7 +165,9 @@ class SELEBoosting(LearnedScore):
         del self.estimators_[int(np.argmin(self.areas_)) + 1 :]
         if self.refit:
             n_trees = len(self.estimators_)
-            self.estimators_ = list(self._boost(features, aims, weight, rng, n_trees))
+            self.estimators_ = list(
+                self._boost(features, targets, weight, rng, n_trees)
+            )
 
     def _boost(
         self, features, losses, weight, rng, n_trees, task=nullcontext, stopping=None
@@ -180,12 +182,12 @@ class SELEBoosting(LearnedScore):
             if stopping is not None and stopping.is_due(tree):
                 return
 
-    def _split(self, aims, rng):
+    def _split(self, targets, rng):
         """Return the rows to learn from, and those that tell when to stop."""
         parts = None
         if self.n_iter_no_change is not None:
-            parts = split_off(aims, self.validation_fraction, rng)
-        everything, nothing = np.arange(len(aims)), np.arange(0)
+            parts = split_off(targets, self.validation_fraction, rng)
+        everything, nothing = np.arange(len(targets)), np.arange(0)
         return (everything, nothing) if parts is None else parts
 
     def _fit_tree(self, features, scores, losses, weight, rng):
@@ -217,9 +219,9 @@ class SELEBoosting(LearnedScore):
             learner.set_params(random_state=seed)
         return learner
 
-    def _predict(self, observations):
-        features = self._map_.transform(observations)
-        scores = np.zeros(len(observations))
+    def _predict(self, predictions):
+        features = self._map_.transform(predictions)
+        scores = np.zeros(len(predictions))
         for tree in self.estimators_:
             scores += self.learning_rate * tree.predict(features)
         return scores

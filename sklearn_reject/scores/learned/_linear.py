@@ -28,28 +28,28 @@ class LabelledFeatures:
         self.is_per_label = isinstance(features, str) and features == PER_LABEL
         self.map = FeatureMap(features, others=(PER_LABEL,))
 
-    def fit_design(self, observations, aims, sample_weight):
+    def fit_design(self, predictions, targets, sample_weight):
         """Learn means and scales, and return the design of the samples."""
-        self.map.fit(observations, aims)
-        matrix = self._matrix(observations)
+        self.map.fit(predictions, targets)
+        matrix = self._matrix(predictions)
         self.scaler = StandardScaler(with_mean=not sparse.issparse(matrix))
         self.scaler.fit(matrix, sample_weight=sample_weight)
-        self.n_labels = observations.n_labels if self.is_per_label else 1
-        return self._design(matrix, observations)
+        self.n_labels = predictions.n_labels if self.is_per_label else 1
+        return self._design(matrix, predictions)
 
-    def design(self, observations):
+    def design(self, predictions):
         """Return the :class:`Design` of observed samples."""
-        return self._design(self._matrix(observations), observations)
+        return self._design(self._matrix(predictions), predictions)
 
-    def _design(self, matrix, observations):
+    def _design(self, matrix, predictions):
         matrix = self.scaler.transform(matrix)
-        labels = observations.labels
+        labels = predictions.labels
         if not self.is_per_label:
             labels = np.zeros(len(labels), dtype=np.intp)
         return Design(matrix, labels, self.n_labels)
 
-    def _matrix(self, observations):
-        features = self.map.transform(observations)
+    def _matrix(self, predictions):
+        features = self.map.transform(predictions)
         values = features.data if sparse.issparse(features) else features
         if not np.isfinite(values).all():
             raise ValueError(
@@ -134,9 +134,9 @@ class LinearModel:
     weights: np.ndarray
     alpha: float
 
-    def predict(self, observations):
+    def predict(self, predictions):
         """Return the scores of observed samples."""
-        return self.features.design(observations).predict(self.weights)
+        return self.features.design(predictions).predict(self.weights)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class LinearFit:
     Attributes
     ----------
     make_solver : callable
-        Gets a design, aims and sample weights in the order of its rows, and returns
+        Gets a design, targets and sample weights in the order of its rows, and returns
         ``solve(alpha, start)``, which returns weights for a penalty.
 
     features, alphas, validation_fraction, refit, random_state : object
@@ -160,12 +160,12 @@ class LinearFit:
     refit: bool
     random_state: object
 
-    def fit(self, observations, aims, losses, weight, task=nullcontext):
+    def fit(self, predictions, targets, losses, weight, task=nullcontext):
         """Fit, and choose the penalty of least area on a validation part.
 
         Parameters
         ----------
-        observations, aims, losses, weight : object
+        predictions, targets, losses, weight : object
             Samples, what to learn, their losses, and sample weights or None.
 
         task : callable, default=nullcontext
@@ -183,35 +183,35 @@ class LinearFit:
         alphas = check_alphas(self.alphas)
         parts = split_off(losses, self.validation_fraction, self.random_state)
         if parts is None or len(alphas) == 1:
-            [model] = self._fit_path(observations, aims, weight, alphas[:1], task)
+            [model] = self._fit_path(predictions, targets, weight, alphas[:1], task)
             return model, {}
         train, held = parts
         models = self._fit_path(
-            observations.take(train),
-            aims[train],
+            predictions.take(train),
+            targets[train],
             take_weight(weight, train),
             alphas,
             task,
         )
         # All models of a path have the same features.
-        design = models[0].features.design(observations.take(held))
+        design = models[0].features.design(predictions.take(held))
         samples = design, losses[held], take_weight(weight, held)
         areas = [_area(model.weights, *samples) for model in models]
         best = models[int(np.argmin(areas))]
         if self.refit:
             [best] = self._fit_path(
-                observations, aims, weight, [best.alpha], start=best.weights
+                predictions, targets, weight, [best.alpha], start=best.weights
             )
         return best, dict(zip(alphas, areas, strict=True))
 
     def _fit_path(
-        self, observations, aims, weight, alphas, task=nullcontext, start=None
+        self, predictions, targets, weight, alphas, task=nullcontext, start=None
     ):
         """Fit one score a penalty, each starting from the one before."""
         features = LabelledFeatures(self.features)
-        design = features.fit_design(observations, aims, weight)
+        design = features.fit_design(predictions, targets, weight)
         weight = None if weight is None else design.sort(weight)
-        solve = self.make_solver(design, design.sort(aims), weight)
+        solve = self.make_solver(design, design.sort(targets), weight)
         models = []
         for alpha in alphas:
             start = np.zeros(design.shape) if start is None else start
@@ -257,19 +257,19 @@ def check_linear_options(alphas, validation_fraction, refit):
     check_option(refit, "refit", (True, False))
 
 
-def make_ridge_solver(design, aims, weight):
+def make_ridge_solver(design, targets, weight):
     """Return what minimises the mean squared error plus a penalty on the slopes.
 
     Minimises 1/n sum_i w_i (aim_i - s_i)^2 + alpha ||w||^2. Each label has a problem of
     its own, of which one eigendecomposition solves all penalties. Intercepts are free,
-    so that predictions have the mean of the aims.
+    so that predictions have the mean of the targets.
 
     Parameters
     ----------
     design : Design
         The features.
 
-    aims, weight : ndarray of shape (n_samples,)
+    targets, weight : ndarray of shape (n_samples,)
         Values to predict, and sample weights or None.
 
     Returns
@@ -277,10 +277,10 @@ def make_ridge_solver(design, aims, weight):
     solve : callable
         ``(alpha, start) -> weights``; the start does not matter.
     """
-    weight = np.ones(len(aims)) if weight is None else weight
+    weight = np.ones(len(targets)) if weight is None else weight
     total = weight.sum()
     labels = [
-        _decompose(design.matrix[start:end], aims[start:end], weight[start:end])
+        _decompose(design.matrix[start:end], targets[start:end], weight[start:end])
         for start, end in design.groups
     ]
 
@@ -290,17 +290,17 @@ def make_ridge_solver(design, aims, weight):
     return solve
 
 
-def _decompose(matrix, aims, weight):
+def _decompose(matrix, targets, weight):
     """Return means and eigendecomposition of the centred normal equations."""
-    if not len(aims):
+    if not len(targets):
         return np.zeros(matrix.shape[1]), 0.0, np.zeros(0), np.zeros((0, 0)), 0.0
     matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    mean, mean_aim = np.average(matrix, axis=0, weights=weight), weight @ aims
+    mean, mean_aim = np.average(matrix, axis=0, weights=weight), weight @ targets
     mean_aim /= weight.sum()
     root = np.sqrt(weight)[:, np.newaxis]
     centred = (matrix - mean) * root
     values, vectors = np.linalg.eigh(centred.T @ centred)
-    moments = vectors.T @ (centred.T @ ((aims - mean_aim) * root[:, 0]))
+    moments = vectors.T @ (centred.T @ ((targets - mean_aim) * root[:, 0]))
     return mean, mean_aim, values, vectors, moments
 
 
@@ -320,14 +320,14 @@ def _solve_label(label, penalty):
 _FEWEST = 2
 
 
-def split_off(aims, fraction, random_state):
+def split_off(targets, fraction, random_state):
     """Return the rows to learn from and the rows to validate on.
 
     Both parts get their share of the samples with a loss.
 
     Parameters
     ----------
-    aims : ndarray of shape (n_samples,)
+    targets : ndarray of shape (n_samples,)
         Losses.
 
     fraction : float in ]0, 1[
@@ -343,13 +343,13 @@ def split_off(aims, fraction, random_state):
         some and validate on others.
     """
     check_fraction(fraction)
-    has_loss = aims > 0
+    has_loss = targets > 0
     n_with, n_without = has_loss.sum(), (~has_loss).sum()
-    if n_with < _FEWEST or len(aims) * min(fraction, 1 - fraction) < _FEWEST:
+    if n_with < _FEWEST or len(targets) * min(fraction, 1 - fraction) < _FEWEST:
         return None
     kind = ShuffleSplit if n_without < _FEWEST else StratifiedShuffleSplit
     splitter = kind(1, test_size=fraction, random_state=random_state)
-    return next(splitter.split(np.zeros(len(aims)), has_loss))
+    return next(splitter.split(np.zeros(len(targets)), has_loss))
 
 
 def check_fraction(fraction):

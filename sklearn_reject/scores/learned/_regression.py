@@ -142,19 +142,19 @@ class LossRegression(LearnedScore):
                 f"regressor must be a regressor, got the classifier {self.regressor!r}."
             )
 
-    def _learn(self, observations, aims, sample_weight, context):
+    def _learn(self, predictions, targets, sample_weight, context):
         if self._is_per_label():
-            self._learn_ridge(observations, aims, sample_weight)
+            self._learn_ridge(predictions, targets, sample_weight)
             return
-        self._map_ = FeatureMap(self.features).fit(observations, _targets(aims))
+        self._map_ = FeatureMap(self.features).fit(predictions, _targets(targets))
         self.regressor_ = self._make_regressor()
         given = weight_for(self.regressor_, sample_weight, "regressor")
-        features = self._map_.transform(observations)
+        features = self._map_.transform(predictions)
         if self.regressor is None:
             refuse_sparse(features, "regressor")
-        self.regressor_.fit(features, _targets(aims), **given)
+        self.regressor_.fit(features, _targets(targets), **given)
 
-    def _learn_ridge(self, observations, aims, sample_weight):
+    def _learn_ridge(self, predictions, targets, sample_weight):
         if self.regressor is not None:
             raise ValueError(
                 f"features={PER_LABEL!r} is a ridge regression by itself, got "
@@ -169,14 +169,14 @@ class LossRegression(LearnedScore):
             self.refit,
             self.random_state,
         )
-        targets, losses = _targets(aims), _losses(aims)
-        model, self.areas_ = fit.fit(observations, targets, losses, sample_weight)
+        targets, losses = _targets(targets), _losses(targets)
+        model, self.areas_ = fit.fit(predictions, targets, losses, sample_weight)
         self.regressor_, self.alpha_ = model, model.alpha
 
-    def _predict(self, observations):
+    def _predict(self, predictions):
         if self._is_per_label():
-            return self.regressor_.predict(observations)
-        return self.regressor_.predict(self._map_.transform(observations))
+            return self.regressor_.predict(predictions)
+        return self.regressor_.predict(self._map_.transform(predictions))
 
     def _is_per_label(self):
         return isinstance(self.features, str) and self.features == PER_LABEL
@@ -273,21 +273,21 @@ class TrueClassProbability(LossRegression):
                 "regressor. Use LossRegression or SELE."
             )
 
-    def _aims(self, response, y):
+    def _targets(self, response, y):
         probabilities = response.probabilities
         column, unknown = index_labels(np.asarray(y), response.classes)
         true = probabilities[np.arange(len(column)), column]
         # A class that the classifier does not know has no probability.
         others = 1 - np.where(unknown, 0.0, true)
-        return np.column_stack([others, super()._aims(response, y)])
+        return np.column_stack([others, super()._targets(response, y)])
 
 
-def _targets(aims):
-    return aims if aims.ndim == 1 else aims[:, 0]
+def _targets(targets):
+    return targets if targets.ndim == 1 else targets[:, 0]
 
 
-def _losses(aims):
-    return aims if aims.ndim == 1 else aims[:, 1]
+def _losses(targets):
+    return targets if targets.ndim == 1 else targets[:, 1]
 
 
 class ErrorProbability(LearnedScore):
@@ -363,24 +363,24 @@ class ErrorProbability(LearnedScore):
         """Whether the score works on a sparse matrix of samples."""
         return learner_takes_sparse(self.classifier, self.features)
 
-    def _learn(self, observations, aims, sample_weight, context):
+    def _learn(self, predictions, targets, sample_weight, context):
         classifier = self._make_classifier()
-        _check_zero_one(aims)
-        self._map_ = FeatureMap(self.features).fit(observations, aims)
-        self._constant_ = float(aims[0])
-        if np.ptp(aims) == 0:
+        _check_zero_one(targets)
+        self._map_ = FeatureMap(self.features).fit(predictions, targets)
+        self._constant_ = float(targets[0])
+        if np.ptp(targets) == 0:
             self.classifier_ = None
             return
         given = weight_for(classifier, sample_weight, "classifier")
-        features = self._map_.transform(observations)
+        features = self._map_.transform(predictions)
         if self.classifier is None:
             refuse_sparse(features, "classifier")
-        self.classifier_ = classifier.fit(features, aims > 0, **given)
+        self.classifier_ = classifier.fit(features, targets > 0, **given)
 
-    def _predict(self, observations):
+    def _predict(self, predictions):
         if self.classifier_ is None:
-            return np.full(len(observations), self._constant_)
-        features = self._map_.transform(observations)
+            return np.full(len(predictions), self._constant_)
+        features = self._map_.transform(predictions)
         column = list(self.classifier_.classes_).index(True)
         return self.classifier_.predict_proba(features)[:, column]
 

@@ -156,7 +156,7 @@ class SELE(LearnedScore):
         check_count(self.max_iter, "max_iter")
         check_number(self.tol, "tol", open_low=True)
 
-    def _learn(self, observations, aims, sample_weight, context):
+    def _learn(self, predictions, targets, sample_weight, context):
         results = {}
         fit = LinearFit(
             partial(self._make_solver, results),
@@ -167,9 +167,9 @@ class SELE(LearnedScore):
             self.random_state,
         )
         self._model_, self.areas_ = fit.fit(
-            observations,
-            aims,
-            aims,
+            predictions,
+            targets,
+            targets,
             sample_weight,
             partial(self._task, context, "fit-alpha"),
         )
@@ -179,8 +179,8 @@ class SELE(LearnedScore):
         self.n_iter_ = int(results[self.alpha_].nit)
         self._warn_unless_converged(results[self.alpha_])
 
-    def _predict(self, observations):
-        return self._model_.predict(observations)
+    def _predict(self, predictions):
+        return self._model_.predict(predictions)
 
     def _count_tasks(self):
         return np.size(self.alphas)

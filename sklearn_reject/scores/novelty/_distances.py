@@ -201,7 +201,6 @@ _MOST_DIMENSIONS_FOR_TREE = 6
 
 
 # Numbers held at once: blocks of inner products stay in the cache.
-_BLOCK_SIZE = 2**22
 
 
 _SHORTEST_CHUNK = 2**12

@@ -64,17 +64,19 @@ def test_design_is_the_expanded_matrix(n_labels, seed, is_sparse):
 def test_ridge_solver_is_scikit_learns_ridge_by_label(alpha, weighted):
     rng = np.random.default_rng(1)
     matrix, labels = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
-    aims = rng.random(60)
+    targets = rng.random(60)
     weight = rng.exponential(size=60) if weighted else None
     design = Design(matrix, labels, 3)
     sorted_weight = None if weight is None else design.sort(weight)
-    weights = make_ridge_solver(design, design.sort(aims), sorted_weight)(alpha, None)
+    weights = make_ridge_solver(design, design.sort(targets), sorted_weight)(
+        alpha, None
+    )
     total = 60 if weight is None else weight.sum()
     for label in range(3):
         rows = labels == label
         ridge = Ridge(alpha=alpha * total)
         part = None if weight is None else weight[rows]
-        ridge.fit(matrix[rows], aims[rows], sample_weight=part)
+        ridge.fit(matrix[rows], targets[rows], sample_weight=part)
         np.testing.assert_allclose(weights[label, :-1], ridge.coef_, atol=1e-10)
         assert weights[label, -1] == pytest.approx(ridge.intercept_)
 
