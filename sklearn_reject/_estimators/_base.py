@@ -1,4 +1,4 @@
-"""What the meta-estimators have in common, whatever they decide."""
+"""What scikit-learn asks of every meta-estimator, and of every one that rejects."""
 
 import numpy as np
 from sklearn.base import (
@@ -13,9 +13,37 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from sklearn_reject._labels._rejected import mark_rejected
-from sklearn_reject._response import Response
+from sklearn_reject._fitting import route_of_fit
+from sklearn_reject._labels import mark_rejected
+from sklearn_reject._response import Response, row_keys, user_keys
 from sklearn_reject._sklearn import CallbackSupportMixin
+from sklearn_reject.selection import keyed_draws
+
+DOC_LINK_TEMPLATE = (
+    "https://sklearn-reject.readthedocs.io/en/latest/generated/"
+    "sklearn_reject.{estimator_name}.html"
+)
+
+
+def require_fit(estimator):
+    """Raise unless a meta-estimator is fitted.
+
+    Asking for its tags, as `check_is_fitted` does, would resolve its score anew.
+    """
+    if not estimator.__sklearn_is_fitted__():
+        check_is_fitted(estimator)
+
+
+def store_fitted(estimator, inner, **attributes):
+    """Set what a successful fit found; a fit that fails changes nothing."""
+    estimator.estimator_ = inner
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(inner, name):
+            attributes[name] = getattr(inner, name)
+        else:
+            vars(estimator).pop(name, None)
+    vars(estimator).update(attributes)
+    return estimator
 
 
 def _inner_has(method):
@@ -29,24 +57,27 @@ def _inner_has(method):
     return check
 
 
-class Wrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators that wrap another one, fitted as `estimator_`."""
 
     _doc_link_module = "sklearn_reject"
-    _doc_link_template = (
-        "https://sklearn-reject.readthedocs.io/en/latest/generated/"
-        "sklearn_reject.{estimator_name}.html"
-    )
+    _doc_link_template = DOC_LINK_TEMPLATE
+
+    # `fit` takes it through **params, where no request would be found.
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
 
     def _doc_link_url_param_generator(self):
         return {"estimator_name": type(self).__name__}
 
-    def _copy_feature_names(self):
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            else:
-                vars(self).pop(name, None)
+    def get_metadata_routing(self):
+        """Return where metadata go: to this `fit`, the estimator and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        return route_of_fit(self, estimator=self.estimator)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -56,11 +87,8 @@ class Wrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-class ClassifierWrapper(ClassifierMixin, Wrapper):
+class ClassifierWrapper(ClassifierMixin, BaseWrapper):
     """Base of classifiers that wrap a classifier."""
-
-    #: What a user with a regressor may want, a sentence.
-    _instead_of_regressor = ""
 
     @property
     def classes_(self):
@@ -81,7 +109,7 @@ class ClassifierWrapper(ClassifierMixin, Wrapper):
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        check_is_fitted(self)
+        require_fit(self)
         return self.estimator_.predict_proba(X)
 
     @available_if(_inner_has("predict_log_proba"))
@@ -98,7 +126,7 @@ class ClassifierWrapper(ClassifierMixin, Wrapper):
         log_probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        check_is_fitted(self)
+        require_fit(self)
         return self.estimator_.predict_log_proba(X)
 
     @available_if(_inner_has("decision_function"))
@@ -115,28 +143,8 @@ class ClassifierWrapper(ClassifierMixin, Wrapper):
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             As the inner classifier defines them.
         """
-        check_is_fitted(self)
+        require_fit(self)
         return self.estimator_.decision_function(X)
-
-    def _check_y(self, y):
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
-
-    def _find_classes(self, y):
-        """Return the classes that the inner classifier will have."""
-        if isinstance(self.estimator, FrozenEstimator):
-            check_is_fitted(self.estimator)
-            return np.asarray(self.estimator.classes_)
-        return np.unique(y)
-
-    def _check_kind(self):
-        if is_regressor(self.estimator):
-            raise ValueError(
-                "estimator must be a classifier, got the regressor "
-                f"{self.estimator!r}.{self._instead_of_regressor}"
-            )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -146,11 +154,36 @@ class ClassifierWrapper(ClassifierMixin, Wrapper):
         return tags
 
 
-class BaseReject(Wrapper):
-    """Base of estimators that wrap another one and may reject samples.
+def check_class_labels(y):
+    """Return class labels as a vector, or raise if they are anything else."""
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return y
 
-    A subclass fits `estimator_`, `rule_` and either `uncertainty_score_` or what its
-    own `_uncertainty`, `_judge` and `_labels` of a response need.
+
+def find_classes(estimator, y):
+    """Return the classes that a classifier has or, fitted on y, will have."""
+    if isinstance(estimator, FrozenEstimator):
+        check_is_fitted(estimator)
+        return np.asarray(estimator.classes_)
+    return np.unique(y)
+
+
+def check_is_no_regressor(estimator, way_out=""):
+    """Raise for a regressor where a classifier is needed."""
+    if is_regressor(estimator):
+        raise ValueError(
+            f"estimator must be a classifier, got the regressor {estimator!r}.{way_out}"
+        )
+
+
+class RejectMixin:
+    """What estimators with a `rule_` decide about samples.
+
+    A subclass writes `_evaluate(response)`, which returns labels and scores of one pass
+    of the inner estimator, `_combine(scores)`, the uncertainty that they stand for, and
+    `_probability(scores)` of being accepted. It fits `estimator_`, `rule_`, `seed_`.
     """
 
     def uncertainty(self, X):
@@ -166,23 +199,31 @@ class BaseReject(Wrapper):
         uncertainty : ndarray of shape (n_samples,)
             Higher = more uncertain.
         """
-        check_is_fitted(self)
-        return self._uncertainty(Response(self.estimator_, X))
+        return self._combine(self._scores(X))
 
-    def accept(self, X):
-        """Tell which samples are accepted, drawing where the rule randomizes.
+    def accept(self, X, keys=None):
+        """Tell which samples are accepted.
+
+        A sample at the threshold is accepted or not by a draw that depends on the
+        fitted `seed_` and on the sample alone: the answer is the same in every call,
+        whatever the other samples are.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
 
+        keys : array-like of shape (n_samples,), default=None
+            A number or text for each sample, such as its identifier, that the draw
+            depends on instead of the values in X: samples of equal values then have
+            independent draws.
+
         Returns
         -------
         accepted : ndarray of shape (n_samples,), dtype bool
             Whether the prediction is to be trusted.
         """
-        return self._accept(self.uncertainty(X))
+        return self._accept(X, self._scores(X), keys)
 
     def accept_proba(self, X):
         """Return the probability that each sample is accepted.
@@ -195,46 +236,41 @@ class BaseReject(Wrapper):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            0 or 1 except for samples exactly at the threshold.
+            0 or 1 except for samples at the threshold; over the seeds of `fit`, or over
+            samples of different `keys`.
         """
-        uncertainty = self.uncertainty(X)
-        return self._threshold_rule().accept_proba(uncertainty)
+        return self._probability(self._scores(X))
 
-    def _accept(self, uncertainty):
-        return self._threshold_rule().accept(uncertainty, self.random_state)
+    def _scores(self, X):
+        require_fit(self)
+        return self._evaluate(Response(self.estimator_, X))[1]
 
-    def _threshold_rule(self):
-        """Return the rule that compares the uncertainty with a threshold."""
-        return self.rule_
-
-    def _uncertainty(self, response):
-        return self.uncertainty_score_.from_response(response)
-
-    def _labels(self, response):
-        return self.uncertainty_score_.labels(response)
-
-    def _judge(self, response):
-        """Return labels and uncertainty."""
-        return self.uncertainty_score_.evaluate(response)
+    def _accept(self, X, scores, keys=None):
+        """Return whether samples are accepted, hashing those at the threshold only."""
+        if keys is not None:
+            keys = user_keys(keys, X)
+        probability = self._probability(scores)
+        accepted = probability == 1
+        tied = np.flatnonzero((probability > 0) & (probability < 1))
+        if len(tied):
+            keys = row_keys(X, tied) if keys is None else keys[tied]
+            accepted[tied] = keyed_draws(self.seed_, keys) < probability[tied]
+        return accepted
 
     def _predict_with_uncertainty(self, X):
-        """Return labels and uncertainty from one pass of the inner classifier."""
-        check_is_fitted(self)
-        return self._judge(Response(self.estimator_, X))
+        """Return labels and uncertainty from one pass of the inner estimator."""
+        require_fit(self)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
+        return labels, self._combine(scores)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
 
 
-class BaseRejectClassifier(ClassifierWrapper, BaseReject):
-    """Base of classifiers that wrap a classifier and may reject samples.
+class RejectClassifier(RejectMixin, ClassifierWrapper):
+    """Base of classifiers that wrap a classifier and reject, with `reject_label_`."""
 
-    A subclass fits `reject_label_` and `loss_`, too, and sets `_classes` before.
-    """
-
-    _instead_of_regressor = " Use SelectiveRegressor."
-
-    def predict(self, X):
+    def predict(self, X, keys=None):
         """Predict labels, `reject_label_` for samples that are rejected.
 
         Parameters
@@ -242,15 +278,19 @@ class BaseRejectClassifier(ClassifierWrapper, BaseReject):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
 
+        keys : array-like of shape (n_samples,), default=None
+            What the draws at the threshold depend on, as in :meth:`accept`.
+
         Returns
         -------
         labels : ndarray of shape (n_samples,)
             Labels, in a dtype that holds the classes and the reject label.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        require_fit(self)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
         if self.reject_label_ is None:
             return labels
-        return mark_rejected(labels, self._accept(uncertainty), self.reject_label_)
+        return mark_rejected(labels, self._accept(X, scores, keys), self.reject_label_)
 
     def predict_label(self, X):
         """Predict labels for all samples, rejected or not.
@@ -265,16 +305,5 @@ class BaseRejectClassifier(ClassifierWrapper, BaseReject):
         labels : ndarray of shape (n_samples,)
             Class labels.
         """
-        check_is_fitted(self)
+        require_fit(self)
         return self._labels(Response(self.estimator_, X))
-
-    def _bound_of_losses(self, general):
-        """Return how to bound a risk, judged by all losses that are possible.
-
-        It is `general` where some loss is neither zero nor the largest.
-        """
-        losses = self.loss_.matrix(self._classes)
-        largest = losses.max()
-        is_binary = np.isin(losses, (0.0, largest)).all()
-        bound = "binomial" if is_binary else general
-        return {"bound": bound, "max_loss": largest or 1.0}

@@ -1,18 +1,32 @@
 """The classifier that predicts sets of the least expected loss."""
 
-from functools import partial
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._estimators._base import ClassifierWrapper
-from sklearn_reject._fitting._routing import RoutedFit
-from sklearn_reject._fitting._splits import check_cv_choice, splits_by_groups
-from sklearn_reject._response._positive import (
+from sklearn_reject._estimators._base import (
+    ClassifierWrapper,
+    check_class_labels,
+    check_is_no_regressor,
+    find_classes,
+    require_fit,
+    store_fitted,
+)
+from sklearn_reject._fitting import (
+    FoldScore,
+    check_cv_choice,
+    check_inner,
+    evaluate_out_of_sample,
+    own_param,
+    plan_fits,
+    route_params,
+    splits_by_groups,
+)
+from sklearn_reject._response import (
     check_has_probabilities,
     check_known,
     check_multilabel,
@@ -35,7 +49,7 @@ from sklearn_reject.losses import check_set_loss
 _STRATEGIES = ("dta", "eum")
 
 
-class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
+class ExpectedLossDecoder(ClassifierWrapper):
     """Classifier that predicts the set of items with the least expected loss.
 
     It wraps a classifier that gives probabilities, and predicts not what is more likely
@@ -161,8 +175,6 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
     0.82
     """
 
-    _methods = ("fit", "predict_proba")
-
     # There is nothing else to do with groups than to make sets of them. Weights are for
     # the classifier only.
     __metadata_request__fit = {"groups": True, "sample_weight": UNUSED}  # noqa: RUF012
@@ -232,29 +244,43 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             If the loss may rise with the number of true positives: then the best set
             need not be one of the most probable items.
         """
-        vars(self).pop("target_type_", None)  # a fit that fails leaves none behind
-        self._check_parameters()
-        X, y = indexable(X, y)
-        y = self._check_y(y)
-        classes = None
-        if y.ndim == 1:
-            classes = check_known(y, self._find_classes(y))
-        target_type = find_target_type(classes)
-        positive = self._find_positive(classes, target_type)
-        routed, groups = self._route_groups(_num_samples(X), params, target_type)
-        if groups is not None:
-            check_same_length(_num_samples(X), groups=groups)
-        tell = partial(_tell_items, classes, positive)
-        told, rows = self._fit_and_summarize(
-            X, y, routed, tell, needs_data=self.strategy == "eum"
+        check_inner(self, ("fit", "predict_proba"), "classifier")
+        check_is_no_regressor(self.estimator)
+        _check_strategy(self.strategy)
+        check_cv_choice(self.cv, self.estimator, learns=False)
+        set_loss = check_set_loss(
+            self.loss, beta=self.beta, zero_division=self.zero_division
         )
-        check_has_probabilities(self.estimator_)
-        self._positive, self._known_classes = positive, classes
-        self._n_labels = None if y.ndim == 1 else y.shape[1]
-        self._tune(told, None if groups is None else np.asarray(groups)[rows])
-        self._copy_feature_names()
-        self.target_type_ = target_type
-        return self
+        self._check_bounds(set_loss, np.inf)
+        X, y = indexable(X, y)
+        y = _check_labels(y)
+        items = self._find_items(y)
+        fit_params, split_params, groups = self._route_groups(X, params, items)
+
+        plan = plan_fits(
+            self,
+            X,
+            y,
+            split_params,
+            learns=False,
+            needs_data=self.strategy == "eum",
+            stratify=y.ndim == 1,
+        )
+        evaluated = evaluate_out_of_sample(
+            self.estimator, items, X, y, plan=plan, fit_params=fit_params, caller=self
+        )
+        check_has_probabilities(evaluated.estimator)
+        tuned = self._tune(set_loss, items, evaluated, y, groups)
+        for name in ("threshold_", "tuned_loss_"):
+            vars(self).pop(name, None)
+        self._items = items
+        return store_fitted(
+            self,
+            evaluated.estimator,
+            set_loss_=set_loss,
+            target_type_=items.target_type,
+            **tuned,
+        )
 
     def predict(self, X, groups=None):
         """Predict the best set: labels of its samples, or indicators of its labels.
@@ -274,16 +300,16 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             Class labels, or indicators of labels; sparse where the probabilities are.
             Where there are more than two classes, what the classifier predicts.
         """
-        check_is_fitted(self)
+        require_fit(self)
         if self.target_type_ == "multiclass":
-            self._refuse_groups(groups)
+            _refuse_groups(groups)
             return self.estimator_.predict(X)
         mask, _ = self._choose(X, groups, tells_loss=False)
         if self.target_type_ == "multilabel":
             return mask.astype(np.int64)
         # One class only: there is no other label.
-        other = len(self._known_classes) - 1 - self._positive
-        return self._known_classes[np.where(mask, self._positive, other)]
+        other = len(self._items.classes) - 1 - self._items.positive
+        return self._items.classes[np.where(mask, self._items.positive, other)]
 
     def predict_set(self, X):
         """Predict the best set of classes of each sample, more than two classes given.
@@ -303,7 +329,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         ValueError
             If there are two classes, or several labels a sample.
         """
-        check_is_fitted(self)
+        require_fit(self)
         if self.target_type_ != "multiclass":
             raise ValueError(
                 "predict_set is for more than two classes, one a sample, but y was "
@@ -350,7 +376,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             One a set, lower is better, for k = 0, 1, ... items. Groups are in the order
             of their sorted values.
         """
-        eta, chooser = self._ask(X, groups)
+        eta, chooser = self._probabilities(X, groups)
         return expected_curves(eta, chooser, groups=groups)
 
     def score(self, X, y, sample_weight=None, groups=None):
@@ -376,7 +402,7 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             Higher is better. It is in units of the estimator's own loss: to compare
             losses, take :func:`~sklearn_reject.metrics.neg_set_loss_scorer`.
         """
-        check_is_fitted(self)
+        require_fit(self)
         self._refuse_weights(sample_weight)
         truth = self._truth(y)
         weight = check_sample_weight(sample_weight, _num_samples(y))
@@ -394,101 +420,62 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
             tags.classifier_tags.multi_label = inner.multi_label
         return tags
 
-    def _check_parameters(self):
-        self._check_inner()
-        self._check_kind()
-        self._check_strategy()
-        check_cv_choice(self.cv, self.estimator, learns=False)
-        self.set_loss_ = check_set_loss(
-            self.loss, beta=self.beta, zero_division=self.zero_division
-        )
-        self._check_bounds(np.inf)
-
-    def _check_bounds(self, n_items):
+    def _check_bounds(self, set_loss, n_items):
         """Return the bounds on the size of sets of so many items."""
-        decides = self.strategy in _STRATEGIES
-        loss = self.set_loss_ if decides else None
+        loss = set_loss if self.strategy in _STRATEGIES else None
         return check_bounds(loss, n_items, self.min_positive, self.max_positive)
 
-    def _check_strategy(self):
-        if isinstance(self.strategy, str) and self.strategy in _STRATEGIES:
-            return
-        if isinstance(self.strategy, Real) and not isinstance(self.strategy, bool):
-            check_number(self.strategy, "strategy, as a threshold,", high=1.0)
-            return
-        raise ValueError(
-            f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
-            f"got {self.strategy!r}."
-        )
-
-    def _check_y(self, y):
-        if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
-            return check_multilabel(y)
-        return super()._check_y(y)
-
-    def _keeps_shares(self, y):
-        return y.ndim == 1
-
-    def _find_positive(self, classes, target_type):
-        """Return the position of the positive class, None where there is none."""
-        if target_type != "binary":
-            if self.pos_label is not None:
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is for two classes, but y is "
-                    f"{target_type}. Leave it at None."
-                )
-            return None
-        if self.pos_label is None:
-            return len(classes) - 1
-        if self.pos_label not in classes.tolist():
+    def _find_items(self, y):
+        """Return what the items of y are."""
+        if y.ndim == 2:
+            items = Items("multilabel", None, None, y.shape[1])
+        else:
+            classes = check_known(y, find_classes(self.estimator, y))
+            items = Items(find_target_type(classes), classes, None, len(classes))
+        if items.target_type == "binary":
+            positive = _find_positive(items.classes, self.pos_label)
+            return replace(items, positive=positive)
+        if self.pos_label is not None:
             raise ValueError(
-                f"pos_label={self.pos_label!r} is not among the classes "
-                f"{classes.tolist()}. Pass one of them, or None for the last."
+                f"pos_label={self.pos_label!r} is for two classes, but y is "
+                f"{items.target_type}. Leave it at None."
             )
-        return classes.tolist().index(self.pos_label)
+        return items
 
-    def _route_groups(self, n_samples, params, target_type):
-        """Return the parameters of the inner calls, and the set of each sample."""
-        groups, request = self._own("groups", params)
+    def _route_groups(self, X, params, items):
+        """Return the parameters of inner `fit` and split, and the sets of samples."""
+        n_samples, is_binary = _num_samples(X), items.target_type == "binary"
+        groups, request = own_param(self, "groups", params)
         if _routing_enabled():
-            routed, _ = self._route(n_samples, params)
-            is_ours = request is not False and target_type == "binary"
-            return routed, groups if is_ours else None
-        params = {key: value for key, value in params.items() if key != "groups"}
-        routed, _ = self._route(n_samples, params)
-        if groups is not None and splits_by_groups(self.cv):
-            routed["splitter"] = Bunch(split={"groups": groups})
-        elif target_type != "binary":
-            self._refuse_groups(groups)
-        return routed, groups if target_type == "binary" else None
+            is_ours = request is not False and is_binary
+        else:
+            params = {key: value for key, value in params.items() if key != "groups"}
+            is_ours = is_binary
+            if not is_binary and not splits_by_groups(self.cv):
+                _refuse_groups(groups)
+        fit_params, split_params, _ = route_params(
+            self, n_samples, params, estimator=self.estimator
+        )
+        if groups is not None and not _routing_enabled() and splits_by_groups(self.cv):
+            split_params = {"groups": groups}
+        groups = groups if is_ours else None
+        if groups is not None:
+            check_same_length(n_samples, groups=groups)
+        return fit_params, split_params, groups
 
     def _truth(self, y):
         """Return whether each item is positive, for labels of samples."""
-        y = self._check_y(y)
+        y = _check_labels(y)
         if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
             raise ValueError(
                 f"y has shape {y.shape}, but the labels of `fit` were "
                 f"{self.target_type_}. Pass labels of the same kind."
             )
-        if self._known_classes is None:
-            self._check_number_of_labels(y.shape[1])
+        if self._items.classes is None:
+            self._items.check_number(y.shape[1])
         else:
-            check_known(y, self._known_classes)
-        return _as_items(y, self._known_classes, self._positive)
-
-    def _check_number_of_labels(self, n_labels):
-        if self._known_classes is None and n_labels != self._n_labels:
-            raise ValueError(
-                f"{n_labels} labels a sample are told where y of `fit` has "
-                f"{self._n_labels}. Pass labels, or a classifier, for the same ones."
-            )
-
-    def _refuse_groups(self, groups):
-        if groups is not None:
-            raise ValueError(
-                "groups say which samples form a set where there are two classes. Here "
-                "each sample is a set of its own: leave groups out."
-            )
+            check_known(y, self._items.classes)
+        return self._items.truth(y)
 
     def _refuse_weights(self, weight):
         if weight is not None and self.target_type_ == "binary":
@@ -497,38 +484,36 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
                 "are the items of a set, which are counted. Leave it out."
             )
 
-    def _tune(self, told, groups):
-        for name in ("threshold_", "tuned_loss_"):
-            vars(self).pop(name, None)
-        if self.strategy == "eum":
-            eta, truth = told
-            tuned = tune_threshold(
-                truth,
-                eta,
-                loss=self.set_loss_,
-                groups=groups,
-                min_positive=self.min_positive,
-                max_positive=self.max_positive,
-            )
-            self.threshold_, self.tuned_loss_ = tuned.threshold, tuned.loss
-        elif self.strategy != "dta":
-            self.threshold_ = float(self.strategy)
+    def _tune(self, set_loss, items, evaluated, y, groups):
+        """Return the threshold, and the loss that it has out of sample, if any."""
+        if self.strategy == "dta":
+            return {}
+        if self.strategy != "eum":
+            return {"threshold_": float(self.strategy)}
+        truth = items.truth(y[evaluated.rows])
+        tuned = tune_threshold(
+            truth.toarray() if issparse(truth) else truth,
+            evaluated.scores,
+            loss=set_loss,
+            groups=None if groups is None else np.asarray(groups)[evaluated.rows],
+            min_positive=self.min_positive,
+            max_positive=self.max_positive,
+        )
+        return {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
 
     def _choose(self, X, groups=None, *, tells_loss=True):
-        """Return the mask of the sets, and their expected losses if they are told."""
-        eta, chooser = self._ask(X, groups, tells_loss=tells_loss)
+        """Return the mask of the sets and, if `tells_loss`, their expected losses."""
+        eta, chooser = self._probabilities(X, groups, tells_loss=tells_loss)
         return choose_sets(eta, chooser, groups=groups, n_jobs=self.n_jobs)
 
-    def _ask(self, X, groups, *, tells_loss=True):
+    def _probabilities(self, X, groups, *, tells_loss=True):
         """Return the probabilities of the items, and what chooses sizes of sets."""
-        check_is_fitted(self)
+        require_fit(self)
         if self.target_type_ != "binary":
-            self._refuse_groups(groups)
-        eta = item_probabilities(self.estimator_, X, self._known_classes)
-        self._check_number_of_labels(eta.shape[1])
-        if self._positive is not None:
-            eta = np.ascontiguousarray(eta[:, self._positive])
-        least, largest = self._check_bounds(sizes_of_sets(eta.shape, groups))
+            _refuse_groups(groups)
+        eta = self._items.probabilities(self.estimator_, X)
+        sizes = sizes_of_sets(eta.shape, groups)
+        least, largest = self._check_bounds(self.set_loss_, sizes)
         is_one_of_all = self.target_type_ == "multiclass"
         distribution = "multinomial" if is_one_of_all else "independent"
         chooser = BestSize(self.set_loss_, distribution, least, np.max(largest))
@@ -537,19 +522,83 @@ class ExpectedLossDecoder(RoutedFit, ClassifierWrapper):
         return eta, chooser
 
 
-def _tell_items(classes, positive, response, y):
-    """Return probabilities and truth of the items of some samples."""
-    eta = item_probabilities(response.estimator, response.X, classes)
-    eta = eta.toarray() if issparse(eta) else eta
-    truth = _as_items(y, classes, positive)
-    truth = truth.toarray() if issparse(truth) else truth
-    return eta if positive is None else eta[:, positive], truth
+@dataclass(frozen=True, eq=False)
+class Items(FoldScore):
+    """What is in a set or not: samples, labels of a sample, or its classes.
+
+    `positive` is the position of the positive one of two `classes`, which are None
+    where there are several labels a sample.
+    """
+
+    target_type: str
+    classes: np.ndarray | None
+    positive: int | None
+    number: int
+
+    def probabilities(self, estimator, X):
+        """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
+        eta = item_probabilities(estimator, X, self.classes)
+        self.check_number(eta.shape[1])
+        if self.positive is None:
+            return eta
+        return np.ascontiguousarray(eta[:, self.positive])
+
+    def truth(self, y):
+        """Return whether each item is positive."""
+        if self.classes is None:
+            return y != 0
+        if self.positive is not None:
+            return y == self.classes[self.positive]
+        return y[:, None] == self.classes
+
+    def check_number(self, n_labels):
+        """Raise unless there are as many labels as in `fit`."""
+        if self.classes is None and n_labels != self.number:
+            raise ValueError(
+                f"{n_labels} labels a sample are given where y of `fit` has "
+                f"{self.number}. Pass labels, or a classifier, for the same ones."
+            )
+
+    def evaluate_response(self, response, y):
+        """Return the probabilities of the items of some samples."""
+        eta = self.probabilities(response.estimator, response.X)
+        return (eta.toarray() if issparse(eta) else eta,)
 
 
-def _as_items(y, classes, positive):
-    """Return whether each item is positive."""
-    if classes is None:
-        return y != 0
-    if positive is not None:
-        return y == classes[positive]
-    return y[:, None] == classes
+def _check_labels(y):
+    """Return labels as a vector of classes, or as indicators of several labels."""
+    if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
+        return check_multilabel(y)
+    return check_class_labels(y)
+
+
+def _check_strategy(strategy):
+    if isinstance(strategy, str) and strategy in _STRATEGIES:
+        return
+    if isinstance(strategy, Real) and not isinstance(strategy, bool):
+        check_number(strategy, "strategy, as a threshold,", high=1.0)
+        return
+    raise ValueError(
+        f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
+        f"got {strategy!r}."
+    )
+
+
+def _find_positive(classes, pos_label):
+    """Return the position of the positive one of two classes."""
+    if pos_label is None:
+        return len(classes) - 1
+    if pos_label not in classes.tolist():
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the classes "
+            f"{classes.tolist()}. Pass one of them, or None for the last."
+        )
+    return classes.tolist().index(pos_label)
+
+
+def _refuse_groups(groups):
+    if groups is not None:
+        raise ValueError(
+            "groups say which samples form a set where there are two classes. Here "
+            "each sample is a set of its own: leave groups out."
+        )

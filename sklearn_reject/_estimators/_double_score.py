@@ -3,39 +3,49 @@
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._estimators._base import BaseRejectClassifier
-from sklearn_reject._fitting._folds import begin_fits
-from sklearn_reject._fitting._routing import RoutedFit, refuse_weights
-from sklearn_reject._fitting._splits import check_cv_choice, is_share, make_splits
-from sklearn_reject._fitting._two_scores import (
-    MixedSamples,
-    ScoredClassifier,
-    judge_out_of_fold,
+from sklearn_reject._estimators._base import (
+    RejectClassifier,
+    check_class_labels,
+    check_is_no_regressor,
+    find_classes,
+    store_fitted,
 )
-from sklearn_reject._labels._ood import split_origin
-from sklearn_reject._labels._rejected import resolve_reject_label
-from sklearn_reject._response import Response
+from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
+from sklearn_reject._fitting import (
+    Plan,
+    RiskAndNovelty,
+    check_cv_choice,
+    check_inner,
+    draw_row_seed,
+    draw_seed,
+    evaluate_out_of_sample,
+    is_share,
+    make_splits,
+    plan_fits,
+    refuse_weights,
+    route_params,
+)
+from sklearn_reject._labels import resolve_reject_label, split_origin
+from sklearn_reject._response import row_keys
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.curves import aurc_score
-from sklearn_reject.curves._groups import make_finite
-from sklearn_reject.curves._origins import direction_grid
+from sklearn_reject.curves import aurc_score, direction_grid, make_finite
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import resolve_novelty, resolve_score
 from sklearn_reject.selection import (
-    InfeasibleTargetError,
-    SingleScoreRule,
+    MODEL_PARAMETERS,
     certify_double_score,
+    check_confidence,
+    check_model,
+    keyed_draws,
+    rates_to_certify,
     tune_double_score,
 )
-from sklearn_reject.selection._certify import check_confidence
-from sklearn_reject.selection._certify_double import rates_to_certify
-from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 
 
-class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
+class DoubleScoreOODClassifier(RejectClassifier):
     """Classifier that rejects ambiguous and out-of-distribution samples by one rule.
 
     It wraps a classifier and combines two scores: how likely the prediction is wrong,
@@ -133,15 +143,17 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         It may be the `ood_label`.
 
     randomize : bool, default=True
-        Whether samples exactly at the threshold are accepted at random where that
-        serves the bounds. If False, all of them are accepted or rejected.
+        Whether samples at the threshold are accepted with a probability that serves the
+        bounds, over the seeds of `fit`. Samples of equal values are accepted or
+        rejected alike, unless `predict` and `accept` get `keys`. If False, all samples
+        at the threshold are accepted or rejected.
 
     n_jobs : int, default=None
         Number of folds fitted, and of parts of an exact search, in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the draws at the threshold, of the samples held out, and of scores
-        that have no `random_state` of their own.
+        Source of the seed of the draws at the threshold, of the samples held out, and
+        of scores that have no `random_state` of their own.
 
     Attributes
     ----------
@@ -164,6 +176,9 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
 
     reject_label_ : label or None
         What `predict` returns for rejected samples.
+
+    seed_ : int
+        Seed of the draws at the threshold.
 
     classes_ : ndarray of shape (n_classes,)
         Class labels, without that of OOD samples.
@@ -281,19 +296,49 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
             If a parameter is invalid, bounds of different models are given, or there
             are no ID samples, or no OOD samples where a bound or a score needs them.
         """
-        # A fit that fails leaves no rule of an earlier one behind.
-        vars(self).pop("rule_", None)
         self._check_parameters()
         X, y = indexable(X, y)
-        y = self._check_y(y)
-        routed, weight = self._route(len(y), params)
-        is_ood = self._resolve(y)
+        y = check_class_labels(y)
+        fit_params, split_params, weight = route_params(
+            self, len(y), params, estimator=self.estimator
+        )
         if self.confidence is not None:
             refuse_weights(weight)
-        samples = MixedSamples(X, y, is_ood, routed.estimator.fit, weight)
-        self.rule_ = self._fit_and_tune(samples, routed)
-        self._copy_feature_names()
-        return self
+
+        ood_label, is_ood, classes = self._split_labels(y)
+        reject_label = resolve_reject_label(self.reject_label, classes)
+        score = self._resolve_scores(classes, is_ood)
+        self._check_has_ood(is_ood, score, f"y has no row with ood_label={ood_label!r}")
+        learns = score.learns or self.confidence is not None
+        check_cv_choice(self.cv, self.estimator, learns=learns)
+
+        plan, calibration = self._plan(X, y, split_params, learns)
+        rates = self._rates_to_tune(is_ood, calibration)
+        evaluated = evaluate_out_of_sample(
+            self.estimator,
+            score,
+            X,
+            y,
+            plan=plan,
+            fit_params=fit_params,
+            sample_weight=weight,
+            caller=self,
+        )
+        seed = draw_row_seed(self.random_state)
+        rule = self._tune_first(evaluated, weight, rates)
+        if calibration is not None:
+            rule = self._certify(rule, evaluated, X, y, plan.final, calibration, seed)
+        return store_fitted(
+            self,
+            evaluated.estimator,
+            risk_score_=evaluated.score.risk_score,
+            novelty_score_=evaluated.score.novelty_score,
+            loss_=score.loss,
+            rule_=rule,
+            ood_label_=ood_label,
+            reject_label_=reject_label,
+            seed_=seed,
+        )
 
     def risk_and_novelty(self, X):
         """Return the two scores that the rule combines.
@@ -308,8 +353,8 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
         risk, novelty : ndarray of shape (n_samples,)
             Higher = more likely wrong, and more novel.
         """
-        check_is_fitted(self)
-        return self._both_scores(Response(self.estimator_, X))
+        risk, novelty = self._scores(X).T
+        return risk, novelty
 
     def score(self, X, y, sample_weight=None):
         """Return the negative area under the risk-coverage curve of all samples.
@@ -335,7 +380,7 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
             At most zero, higher is better.
         """
         labels, uncertainty = self._predict_with_uncertainty(X)
-        y = self._check_y(y)
+        y = check_class_labels(y)
         inside = np.ones(len(y), dtype=bool)
         if self.ood_label_ is not None:
             inside = y != self.ood_label_
@@ -347,29 +392,21 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.sparse and self._takes_sparse()
-        if self.randomize and self.reject_label is not None:
-            tags.non_deterministic = True
+        tags.input_tags.sparse = (
+            tags.input_tags.sparse
+            and takes_sparse(self.risk_score, self.estimator)
+            and takes_sparse(self.novelty_score, self.estimator, resolve_novelty)
+        )
         return tags
-
-    def _takes_sparse(self):
-        try:
-            scores = (
-                resolve_score(self.risk_score, self.estimator),
-                resolve_novelty(self.novelty_score, self.estimator),
-            )
-        except (TypeError, ValueError):  # `fit` will say what is wrong with it
-            return True
-        return all(getattr(score, "takes_sparse", True) for score in scores)
 
     def _bounds(self):
         return {name: getattr(self, name) for name in MODEL_PARAMETERS}
 
     def _check_parameters(self):
         check_model(**self._bounds())
-        self._check_inner()
-        self._check_drawing()
-        self._check_kind()
+        check_inner(self, ("fit", "predict"), "classifier")
+        check_option(self.randomize, "randomize", (True, False))
+        check_is_no_regressor(self.estimator)
         direction_grid(self.n_angles)  # raises for too few
         check_option(self.method, "method", ("auto", "exact", "grid"))
         if self.confidence is not None:
@@ -394,141 +431,110 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
                 "example with cv=0.3."
             )
 
-    def _resolve(self, y):
-        """Turn labels, loss and scores into objects, and return which rows are OOD."""
-        classes = self._known_classes()
-        self.ood_label_, is_ood = split_origin(y, self.ood_label, classes)
+    def _split_labels(self, y):
+        """Return the label of OOD samples, which rows have it, and the classes."""
+        known = self._known_classes()
+        ood_label, is_ood = split_origin(y, self.ood_label, known)
         if is_ood.all():
             raise ValueError(
-                f"y holds ood_label={self.ood_label_!r} only. Add samples of the known "
+                f"y holds ood_label={ood_label!r} only. Add samples of the known "
                 "classes: they are needed to fit the classifier and to measure its "
                 "risk."
             )
-        self._classes = self._find_classes(y[~is_ood])
-        if classes is not None:
-            self._check_labels(y[~is_ood])
-        self.reject_label_ = resolve_reject_label(self.reject_label, self._classes)
-        self.loss_ = check_loss(self.loss, labels=self._classes)
-        seed = self._seed()
-        self.risk_score_ = resolve_score(
-            self.risk_score,
-            self.estimator,
-            loss=self.loss_,
-            random_state=seed,
-            name="risk_score",
-        )
-        self.novelty_score_ = resolve_novelty(
-            self.novelty_score, self.estimator, random_state=seed
-        )
-        if not is_ood.any():
-            self._refuse_without_ood(f"y has no row with ood_label={self.ood_label_!r}")
-        return is_ood
+        if known is not None:
+            _check_known(y[~is_ood], known, ood_label)
+        return ood_label, is_ood, find_classes(self.estimator, y[~is_ood])
 
     def _known_classes(self):
         """Return the classes of a classifier that is fitted already, else None."""
         if not isinstance(self.estimator, FrozenEstimator):
             return None
-        return self._find_classes(None)
+        return find_classes(self.estimator, None)
 
-    def _check_labels(self, y):
-        """Raise for labels that a frozen classifier does not know, or that are OOD."""
-        known = self._classes.tolist()
-        if self.ood_label_ is not None and self.ood_label_ in known:
-            raise ValueError(
-                f"ood_label={self.ood_label_!r} is one of the classes {known} that the "
-                "frozen classifier knows. Mark OOD samples with another label."
-            )
-        unknown = np.setdiff1d(y, self._classes).tolist()
-        if unknown:
-            raise ValueError(
-                f"y holds {unknown[0]!r}, which is neither one of the classes {known} "
-                f"that the frozen classifier knows nor ood_label={self.ood_label_!r}. "
-                "Name the label of OOD samples by ood_label."
-            )
+    def _resolve_scores(self, classes, is_ood):
+        """Return both scores, with the loss and a seed unless they have their own."""
+        loss = check_loss(self.loss, labels=classes)
+        seed = draw_seed(self.random_state)
+        risk = resolve_score(
+            self.risk_score,
+            self.estimator,
+            loss=loss,
+            random_state=seed,
+            name="risk_score",
+        )
+        novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
+        return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
 
-    def _refuse_without_ood(self, what):
-        """Raise where a bound or a score needs OOD samples."""
+    def _check_has_ood(self, present, score, without):
+        """Raise where a bound or a score needs OOD samples, and none are present."""
+        if present.any():
+            return
         needy = [
             f"{name}={getattr(self, name)!r}"
             for name, is_needy in (
                 ("max_fpr", self.max_fpr is not None and self.max_fpr < 1),
                 ("min_precision", self.min_precision is not None and self.ood_prior),
                 ("costs", self.costs is not None and self.ood_prior),
-                ("novelty_score", self.novelty_score_.needs_ood),
+                ("novelty_score", score.novelty_score.needs_ood),
             )
             if is_needy
         ]
         if needy:
             raise ValueError(
-                f"{what}, and {needy[0]} needs OOD samples. Add some, or name the "
+                f"{without}, and {needy[0]} needs OOD samples. Add some, or name the "
                 "label that marks them by ood_label. Without any, use "
                 "SelectiveClassifier."
             )
 
-    def _fit_and_tune(self, samples, routed):
-        """Fit everything that is fitted, and return the rule."""
-        template = self._scored(self.estimator)
-        learns = template.scores_need_fit or self.confidence is not None
-        check_cv_choice(self.cv, self.estimator, learns=learns)
-        if not template.needs_fit and self.cv is None:
-            rows = np.arange(len(samples.y))
-            return self._tune_on_part(template, samples, rows, rows)
-        splits = self._splits(samples.X, samples.y, routed)
-        if self.confidence is not None:
-            return self._calibrate(template, samples, *splits[0])
-        if is_share(self.cv):
-            return self._tune_on_part(template, samples, *splits[0])
-        rows = np.arange(len(samples.y))
-        judged, tested = self._judge_on_folds(template, samples, rows, splits)
-        return self._tune(samples, tested, judged, self._bounds())
+    def _plan(self, X, y, split_params, learns):
+        """Return the plan that tunes the rule, and rows kept to certify it, or None."""
+        # A certificate is about samples that are drawn independently.
+        stratify = self.confidence is None
+        plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
+        if self.confidence is None:
+            return plan, None
+        rows = plan.final
+        folds = make_splits(None, rows, y[rows], stratify=True)
+        folds = tuple((rows[train], rows[test]) for train, test in folds)
+        return Plan(folds=folds, final=rows), plan.held_out
 
-    def _scored(self, estimator):
-        """Return a classifier, fitted or not, with the scores as they are."""
-        return ScoredClassifier(
-            estimator,
-            self.risk_score_,
-            self.novelty_score_,
-            self.loss_,
-            self._classes,
+    def _rates_to_tune(self, is_ood, calibration):
+        """Return bounds to tune by, of which the first that can be met is to be taken.
+
+        A rule that will be certified has to do better than the bounds asked for.
+        """
+        if calibration is None:
+            return [self._bounds()]
+        n_ood = int(is_ood[calibration].sum())
+        n_id = len(calibration) - n_ood
+        return rates_to_certify(n_id, n_ood, self.confidence, self._bounds())
+
+    def _tune_first(self, evaluated, weight, rates):
+        """Tune with the first of some bounds that can be met."""
+        for bounds in rates:
+            try:
+                return self._tune(evaluated, weight, bounds)
+            except InfeasibleTargetError as error:
+                failure = error
+        if self.confidence is None:
+            raise failure
+        raise InfeasibleTargetError(
+            f"To be certified with confidence={self.confidence:g} on the samples held "
+            f"out, a rule has to do better than the bounds asked for. {failure}",
+            attainable=failure.attainable,
+        ) from failure
+
+    def _tune(self, evaluated, weight, bounds):
+        rows = evaluated.rows
+        is_ood, weight = evaluated.score.is_ood[rows], take_weight(weight, rows)
+        self._check_has_ood(
+            is_ood if weight is None else is_ood & (weight > 0),
+            evaluated.score,
+            "No OOD row (of positive weight) is among those that tune the rule",
         )
-
-    def _tune_on_part(self, template, samples, train, test):
-        """Fit on some rows, and tune on others."""
-        context = begin_fits(self, samples.X, samples.y, n_fits=1)
-        fitted = self._fit_final(template, samples, train, context, 0)
-        context.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
-        judged = fitted.evaluate(samples, test, train)
-        return self._tune(samples, test, judged, self._bounds())
-
-    def _judge_on_folds(self, template, samples, rows, splits):
-        """Judge the rows out of fold, and fit on all of them."""
-        context = begin_fits(self, samples.X, samples.y, n_fits=len(splits) + 1)
-        contexts = [
-            context.subcontext(task_name="fit-fold", task_id=fold)
-            for fold in range(len(splits))
-        ]
-        judged = judge_out_of_fold(template, samples, splits, self, contexts)
-        self._fit_final(template, samples, rows, context, len(splits))
-        context.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
-        return judged, np.concatenate([test for _, test in splits])
-
-    def _fit_final(self, template, samples, rows, context, task_id):
-        final = context.subcontext(task_name="fit-final-estimator", task_id=task_id)
-        fitted = template.clone().fit(samples, rows, self, final)
-        self.estimator_ = fitted.estimator
-        self.risk_score_ = fitted.risk_score
-        self.novelty_score_ = fitted.novelty_score
-        return fitted
-
-    def _tune(self, samples, rows, judged, bounds):
-        is_ood, weight = samples.is_ood[rows], take_weight(samples.weight, rows)
-        present = is_ood if weight is None else is_ood & (weight > 0)
-        if not present.any():
-            self._refuse_without_ood(
-                "No OOD row (of positive weight) is among those that tune the rule"
-            )
         return tune_double_score(
-            *judged,
+            *evaluated.scores.T,
+            evaluated.losses,
             is_ood,
             **bounds,
             n_angles=self.n_angles,
@@ -538,58 +544,51 @@ class DoubleScoreOODClassifier(RoutedFit, BaseRejectClassifier):
             n_jobs=self.n_jobs,
         )
 
-    def _calibrate(self, template, samples, rows, calibration):
-        """Tune on some rows, and set the threshold on others so that bounds hold."""
-        n_ood = int(samples.is_ood[calibration].sum())
-        rates = rates_to_certify(
-            len(calibration) - n_ood, n_ood, self.confidence, self._bounds()
-        )
-        splits = make_splits(None, rows, samples.y[rows], stratify=True)
-        splits = [(rows[train], rows[test]) for train, test in splits]
-        judged, tested = self._judge_on_folds(template, samples, rows, splits)
-        rule = self._tune_to_certify(samples, tested, judged, rates)
+    def _certify(self, rule, evaluated, X, y, train, calibration, seed):
+        """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
+        score = evaluated.score
+        scores, losses = score.evaluate(evaluated.estimator, X, y, calibration, train)
         bounds = self._bounds()
         del bounds["costs"]
         return certify_double_score(
             rule,
-            *self._scored(self.estimator_).evaluate(samples, calibration, rows),
-            samples.is_ood[calibration],
+            *scores.T,
+            losses,
+            score.is_ood[calibration],
             **bounds,
-            **self._bound_of_losses("hoeffding_bentkus"),
+            **bound_of_losses(score.loss, score.classes, "hoeffding_bentkus"),
             confidence=self.confidence,
-            random_state=self.random_state,
+            draws=keyed_draws(seed, row_keys(X, calibration)),
         )
 
-    def _tune_to_certify(self, samples, rows, judged, rates):
-        """Tune with the first of some bounds that can be met."""
-        for bounds in rates:
-            try:
-                return self._tune(samples, rows, judged, bounds)
-            except InfeasibleTargetError as error:
-                failure = error
-        raise InfeasibleTargetError(
-            f"To be certified with confidence={self.confidence:g} on the samples held "
-            f"out, a rule has to do better than the bounds asked for. {failure}",
-            attainable=failure.attainable,
-        ) from failure
-
-    def _threshold_rule(self):
-        return SingleScoreRule(
-            threshold=self.rule_.threshold,
-            proba_at_threshold=self.rule_.proba_at_threshold,
-        )
-
-    def _both_scores(self, response):
-        risk = self.risk_score_.from_response(response)
-        return risk, self.novelty_score_.from_response(response)
-
-    def _uncertainty(self, response):
-        return self.rule_.combine(*self._both_scores(response))
+    def _evaluate(self, response):
+        """Return labels, and risk and novelty as the columns of a matrix."""
+        labels, risk = self.risk_score_.evaluate(response)
+        novelty = self.novelty_score_.from_response(response)
+        return labels, np.column_stack([risk, novelty])
 
     def _labels(self, response):
         return self.risk_score_.labels(response)
 
-    def _judge(self, response):
-        labels, risk = self.risk_score_.evaluate(response)
-        novelty = self.novelty_score_.from_response(response)
-        return labels, self.rule_.combine(risk, novelty)
+    def _combine(self, scores):
+        return self.rule_.combine(*scores.T)
+
+    def _probability(self, scores):
+        return self.rule_.accept_proba(*scores.T)
+
+
+def _check_known(y, classes, ood_label):
+    """Raise for labels that a frozen classifier does not know, or that are OOD."""
+    known = classes.tolist()
+    if ood_label is not None and ood_label in known:
+        raise ValueError(
+            f"ood_label={ood_label!r} is one of the classes {known} that the "
+            "frozen classifier knows. Mark OOD samples with another label."
+        )
+    unknown = np.setdiff1d(y, classes).tolist()
+    if unknown:
+        raise ValueError(
+            f"y holds {unknown[0]!r}, which is neither one of the classes {known} "
+            f"that the frozen classifier knows nor ood_label={ood_label!r}. "
+            "Name the label of OOD samples by ood_label."
+        )

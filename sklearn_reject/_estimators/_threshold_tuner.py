@@ -1,43 +1,32 @@
 """The estimator that chooses the thresholds of several classifiers together."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from sklearn_reject._estimators._base import Wrapper
-from sklearn_reject._fitting._folds import (
-    begin_fits,
-    fit_in_context,
-    fit_on_all,
-    fit_on_part,
-)
-from sklearn_reject._fitting._routing import RoutedFit, check_takes_weights
-from sklearn_reject._fitting._splits import (
+from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
+from sklearn_reject._estimators._joint_scores import JointScores, check_entries
+from sklearn_reject._fitting import (
+    ALL_ROWS,
+    FoldScore,
+    Plan,
     check_cv_choice,
     check_splits,
-    is_share,
+    evaluate_out_of_sample,
+    make_splits,
+    plan_of_splits,
+    route_of_fit,
+    route_params,
     splits_by_groups,
 )
-from sklearn_reject._labels._ratings import split_ratings
-from sklearn_reject._response._positive import (
-    RESPONSE_METHODS,
-    find_method,
-    positive_score,
-)
+from sklearn_reject._labels import split_ratings
+from sklearn_reject._response import RESPONSE_METHODS
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     _BaseComposition,
-    _check_method_params,
     _num_samples,
     _routing_enabled,
-    _safe_indexing,
     visual_block,
     with_callbacks,
 )
@@ -57,22 +46,9 @@ from sklearn_reject.thresholds._search import Search
 _UNRATED = -1
 
 
-# What `fit` sets.
-_FITTED = (
-    "_ordered_classes",
-    "base_thresholds_",
-    "classes_",
-    "cross_validated_point_",
-    "estimator_",
-    "feature_names_in_",
-    "n_features_in_",
-    "operating_point_",
-    "path_",
-    "pos_label_",
-)
-
-
-class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseComposition):
+class EnsembleThresholdTuner(
+    ClassifierMixin, CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition
+):
     """Binary classifier that applies joint thresholds to several classifiers.
 
     It is for rare events, where people rate what some classifiers predict positive, and
@@ -239,7 +215,11 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
     precision 0.4 to 0.7
     """
 
-    _kind = "classifier"
+    _doc_link_module = "sklearn_reject"
+    _doc_link_template = DOC_LINK_TEMPLATE
+
+    # `fit` takes it through **params, where no request would be found.
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
 
     def __init__(
         self,
@@ -319,20 +299,40 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
             If the derivative is not attained. The range that is can be read from its
             `attainable`.
         """
-        for name in _FITTED:  # a fit that fails leaves none behind
-            vars(self).pop(name, None)
         derivative = self._check_parameters()
         X, y = indexable(X, y)
-        self._check_features(X, reset=True)
-        options = {"unrated_label": self.unrated_label, "pos_label": self.pos_label}
-        is_positive, is_negative, self._ordered_classes = split_ratings(y, **options)
-        self.classes_ = np.sort(self._ordered_classes)
-        self.pos_label_ = self._ordered_classes[1]
+        self._check_features(X)
+        is_positive, is_negative, ordered = split_ratings(
+            y, unrated_label=self.unrated_label, pos_label=self.pos_label
+        )
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
-        routed, weight = self._route_groups(_num_samples(X), params)
+        joint = self._joint_scores(ordered)
+        fit_params, split_params, weight = self._route(_num_samples(X), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
-        scores, rows, folds = self._ask(X, ratings, routed)
-        self._tune(scores, ratings[rows], take_weight(weight, rows), folds, derivative)
+
+        plan, folds = self._plan(joint, X, ratings, split_params)
+        evaluated = evaluate_out_of_sample(
+            joint,
+            _JointEvaluation(),
+            X,
+            ratings,
+            plan=plan,
+            fit_params=fit_params,
+            caller=self,
+        )
+        rows = evaluated.rows
+        documents = check_documents(
+            evaluated.scores,
+            ratings[rows],
+            rule=self.rule,
+            base_thresholds=self.base_thresholds,
+            sample_weight=take_weight(weight, rows),
+        )
+        tuned = self._tune(documents, derivative, folds)
+        self._check_features(X, reset=True)
+        self._fitted, self._ordered_classes = evaluated.estimator, ordered
+        self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
+        vars(self).update(tuned)
         return self
 
     def joint_scores(self, X):
@@ -348,9 +348,9 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         scores : ndarray of shape (n_documents, n_classifiers)
             Higher = more likely positive, one column a classifier.
         """
-        check_is_fitted(self)
+        require_fit(self)
         self._check_features(X, reset=False)
-        return self.estimator_.scores(X)
+        return self._fitted.scores(X)
 
     def predict(self, X):
         """Predict which documents are positive.
@@ -470,19 +470,20 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         self._set_params("_named", **params)
         return self
 
-    @property
-    def estimator(self):
-        """All classifiers as one estimator, not fitted."""
-        return JointScores(
-            self.estimators,
-            classes=getattr(self, "_ordered_classes", None),
-            response_method=self.response_method,
-        )
+    def get_metadata_routing(self):
+        """Return where metadata go: to this `fit`, the classifiers and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        return route_of_fit(self, estimator=self._joint_scores())
 
     @property
     def estimators_(self):
         """The fitted classifiers, a list."""
-        return self.estimator_.estimators_
+        return self._fitted.estimators_
 
     @property
     def thresholds_(self):
@@ -497,7 +498,7 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
     @property
     def named_estimators_(self):
         """The fitted classifiers by name, a Bunch."""
-        names = [name for name, *_ in self.estimator_.entries()]
+        names = [name for name, *_ in self._fitted.entries()]
         return Bunch(**dict(zip(names, self.estimators_, strict=True)))
 
     @property
@@ -523,8 +524,20 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        inner = get_tags(self._joint_scores())
+        tags.input_tags = inner.input_tags
+        tags.non_deterministic = inner.non_deterministic
         tags.classifier_tags.multi_class = False
         return tags
+
+    def _doc_link_url_param_generator(self):
+        return {"estimator_name": type(self).__name__}
+
+    def _joint_scores(self, classes=None):
+        """Return all classifiers as one estimator, not fitted."""
+        return JointScores(
+            self.estimators, classes=classes, response_method=self.response_method
+        )
 
     def _check_parameters(self):
         """Return the derivative that is asked for."""
@@ -532,7 +545,7 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         if self.estimators is not None:
             self._validate_names([name for name, _ in self._named])
         check_option(self.response_method, "response_method", RESPONSE_METHODS)
-        self.estimator.check()
+        self._joint_scores().check()
         check_cv_choice(self.cv, None, learns=True)
         check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
@@ -541,64 +554,60 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
             self.target_derivative, self.marginal_precision, self.max_fp_per_tp
         )
 
-    def _check_features(self, X, reset):
-        """Remember or compare number and names of the features, where X has them."""
+    def _check_features(self, X, reset=None):
+        """Remember or compare number and names of the features, where X has them.
+
+        Without `reset` neither: X is only looked at.
+        """
         if self.estimators is None:
             X = check_array(X, dtype=np.float64) if not hasattr(X, "columns") else X
         elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
             check_array(X)  # says that a document is to be a row
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _search(self):
         names = ("method", "n_thresholds", "spacing", "search", "family", "smoothing")
         return Search(**{name: getattr(self, name) for name in names})
 
-    def _route_groups(self, n_samples, params):
-        """Return the parameters of the inner calls, and the weights of documents."""
+    def _route(self, n_samples, params, joint):
+        """Return the parameters of inner `fit` and split, and weights of documents."""
         if _routing_enabled():
-            return self._route(n_samples, params)
+            return route_params(self, n_samples, params, estimator=joint)
         groups = params.pop("groups", None) if splits_by_groups(self.cv) else None
-        self._refuse_lost(params)
-        routed, weight = self._route(n_samples, params)
-        if groups is not None:
-            routed["splitter"] = Bunch(split={"groups": groups})
-        return routed, weight
-
-    def _refuse_lost(self, params):
-        """Raise for parameters that would go nowhere."""
         lost = sorted(params.keys() - {"sample_weight"})
-        if lost and self.estimator.is_frozen:
+        if lost and joint.is_frozen:
             raise TypeError(
                 f"fit got the parameter {lost[0]!r}, but there is no classifier to be "
                 "fitted with it. Leave it out."
             )
-
-    def _ask(self, X, ratings, routed):
-        """Fit the classifiers; return scores, the documents they are of, and folds."""
-        params = routed.estimator.fit
-        if self.estimator.is_frozen:
-            fitted = fit_on_all(self, X, ratings, [], _tell_scores, params)
-            self.estimator_ = fitted[0]
-            splits = [] if self.cv is None else self._splits(X, ratings, routed)
-            splits = check_splits(splits, len(ratings))
-            return self.estimator_.scores(X), slice(None), splits
-        splits = check_splits(self._splits(X, ratings, routed), len(ratings))
-        if is_share(self.cv):
-            fitted = fit_on_part(self, X, ratings, splits[0], _tell_scores, params)
-            self.estimator_, (scores,), rows = fitted
-            return scores, rows, []
-        fitted = fit_on_all(self, X, ratings, splits, _tell_scores, params)
-        self.estimator_, (scores,), rows = fitted
-        return scores, rows, _pooled_splits([len(test) for _, test in splits])
-
-    def _tune(self, scores, ratings, weight, splits, derivative):
-        documents = check_documents(
-            scores,
-            ratings,
-            rule=self.rule,
-            base_thresholds=self.base_thresholds,
-            sample_weight=weight,
+        fit_params, split_params, weight = route_params(
+            self, n_samples, params, estimator=joint
         )
+        if groups is not None:
+            split_params = {"groups": groups}
+        return fit_params, split_params, weight
+
+    def _plan(self, joint, X, ratings, split_params):
+        """Return which documents fit and tune, and the folds that tune again."""
+        if joint.is_frozen and self.cv is None:
+            return Plan(held_out=ALL_ROWS), []
+        splits = make_splits(
+            self.cv,
+            X,
+            ratings,
+            stratify=True,
+            random_state=self.random_state,
+            split_params=split_params,
+        )
+        splits = check_splits(splits, len(ratings))
+        if joint.is_frozen:
+            return Plan(held_out=ALL_ROWS), splits
+        plan = plan_of_splits(self.cv, splits)
+        return plan, _pooled_splits([len(test) for _, test in plan.folds])
+
+    def _tune(self, documents, derivative, folds):
+        """Return what is known of the joint thresholds, as fitted attributes."""
         search = self._search()
         options = {
             "confidence_level": self.confidence_level,
@@ -606,15 +615,23 @@ class EnsembleThresholdTuner(RoutedFit, ClassifierMixin, Wrapper, _BaseCompositi
         }
         path, vertex = search.find_point(documents, derivative)
         point = make_point(documents, derivative, path, vertex, **options)
-        self.cross_validated_point_ = cross_validate_point(
-            documents, derivative, search, splits, n_jobs=self.n_jobs, **options
+        again = cross_validate_point(
+            documents, derivative, search, folds, n_jobs=self.n_jobs, **options
         )
-        self.base_thresholds_ = path.thresholds[0]
-        self.operating_point_, self.path_ = point, path
+        return {
+            "base_thresholds_": path.thresholds[0],
+            "cross_validated_point_": again,
+            "operating_point_": point,
+            "path_": path,
+        }
 
 
-def _tell_scores(response, _):
-    return (response.estimator.scores(response.X),)
+class _JointEvaluation(FoldScore):
+    """The scores of all classifiers, as they are."""
+
+    def evaluate_response(self, response, y):
+        """Return the scores of each document."""
+        return (response.estimator.scores(response.X),)
 
 
 def _pooled_splits(sizes):
@@ -629,214 +646,3 @@ def _pooled_splits(sizes):
         (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
         for k in range(len(sizes))
     ]
-
-
-class JointScores(CallbackSupportMixin, BaseEstimator):
-    """Classifiers fitted on the rated documents, and their scores side by side.
-
-    Parameters
-    ----------
-    estimators : list of tuple or None
-        (name, classifier) or (name, classifier, columns). None where X has the scores.
-
-    classes : ndarray of shape (2,), default=None
-        The negative and the positive class.
-
-    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        Where scores come from; "auto" takes the first of the two that there is.
-    """
-
-    def __init__(self, estimators, *, classes=None, response_method="auto"):
-        self.estimators = estimators
-        self.classes = classes
-        self.response_method = response_method
-
-    @property
-    def is_frozen(self):
-        """Whether no classifier will be fitted."""
-        return all(isinstance(entry[1], FrozenEstimator) for entry in self.entries())
-
-    def check(self):
-        """Raise for classifiers that cannot be used."""
-        for name, estimator, _ in self.entries():
-            _check_is_classifier(name, estimator)
-            find_method(estimator, self.response_method, _call(name))
-
-    @with_callbacks
-    def fit(self, X, ratings, **params):
-        """Fit a clone of each classifier on the documents that were rated.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
-            Documents.
-
-        ratings : ndarray of shape (n_documents,)
-            1, 0, and -1 for unrated ones.
-
-        **params : dict
-            Parameters for the `fit` of the classifiers.
-
-        Returns
-        -------
-        self : object
-            The fitted classifiers.
-        """
-        routed = self._route(params)
-        rated = np.flatnonzero(ratings >= 0)
-        entries = self.entries()
-        labels = self.classes[ratings[rated]] if entries else None
-        _check_two_classes(labels)
-        context = begin_fits(self, X, ratings, n_fits=len(entries))
-        self.estimators_ = []
-        for number, (name, estimator, columns) in enumerate(entries):
-            part = _safe_indexing(_select(X, columns, name), rated)
-            own = _check_method_params(X, routed[name].fit, indices=rated)
-            task = context.subcontext(task_name=f"fit-{name}", task_id=number)
-            fitted = fit_in_context(clone(estimator), part, labels, own, self, task)
-            self.estimators_.append(fitted)
-        context.call_on_fit_task_end(estimator=self, X=X, y=ratings)
-        return self
-
-    def scores(self, X):
-        """Return the scores of all classifiers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_documents, n_classifiers)
-            Higher = more likely positive.
-        """
-        check_is_fitted(self, "estimators_")
-        if self.estimators is None:
-            return check_array(X, dtype=np.float64)
-        [X] = indexable(X)
-        columns = [
-            self._score(name, fitted, _select(X, columns, name))
-            for (name, _, columns), fitted in zip(
-                self.entries(), self.estimators_, strict=True
-            )
-        ]
-        return np.column_stack(columns)
-
-    def get_metadata_routing(self):
-        """Return where metadata go: to the `fit` of each classifier.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            The routing.
-        """
-        router = MetadataRouter(owner=self)
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        for name, estimator, _ in self.entries():
-            router.add(**{name: estimator}, method_mapping=to_fit)
-        return router
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "estimators_")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        # Tags are asked for before the entries have been checked.
-        items = self.estimators if isinstance(self.estimators, (list, tuple)) else ()
-        inner = [
-            get_tags(item[1])
-            for item in items
-            if isinstance(item, (list, tuple)) and hasattr(item[1], "fit")
-        ]
-        tags.input_tags.sparse = bool(inner) and all(t.input_tags.sparse for t in inner)
-        tags.input_tags.allow_nan = bool(inner) and all(
-            t.input_tags.allow_nan for t in inner
-        )
-        tags.non_deterministic = any(t.non_deterministic for t in inner)
-        return tags
-
-    def entries(self):
-        """Return name, classifier and columns of each classifier."""
-        return [(*entry, None)[:3] for entry in self.estimators or ()]
-
-    def _route(self, params):
-        if _routing_enabled() and self.estimators is not None:
-            return process_routing(self, "fit", **params)
-        routed = Bunch()
-        for name, estimator, _ in self.entries():
-            is_frozen = isinstance(estimator, FrozenEstimator)
-            if not is_frozen and params.get("sample_weight") is not None:
-                check_takes_weights(estimator)
-            routed[name] = Bunch(fit={} if is_frozen else params)
-        return routed
-
-    def _score(self, name, estimator, X):
-        return positive_score(
-            estimator,
-            X,
-            self.classes,
-            response_method=self.response_method,
-            name=_call(name),
-        )
-
-
-def check_entries(estimators):
-    """Raise unless these are named classifiers, or None."""
-    if estimators is None:
-        return
-    if not isinstance(estimators, (list, tuple)) or not estimators:
-        raise ValueError(
-            "estimators must be a list of (name, classifier) or (name, classifier, "
-            f"columns), or None where X has the scores, got {estimators!r}."
-        )
-    for entry in estimators:
-        is_entry = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
-        if not is_entry or not isinstance(entry[0], str):
-            raise ValueError(
-                "estimators must hold (name, classifier) or (name, classifier, "
-                f"columns), got {entry!r}."
-            )
-
-
-def _check_is_classifier(name, estimator):
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise ValueError(
-            f"{_call(name)} must be an instance of a classifier with `fit`, got "
-            f"{estimator!r}."
-        )
-    if hasattr(estimator, "__sklearn_tags__") and not is_classifier(estimator):
-        raise ValueError(
-            f"{_call(name)} must be a classifier, got {estimator!r}. Scores of "
-            "something else can be logged, and passed as X with estimators=None."
-        )
-    if isinstance(estimator, FrozenEstimator):
-        check_is_fitted(estimator)
-
-
-def _check_two_classes(labels):
-    if labels is not None and len(np.unique(labels)) < 2:
-        raise ValueError(
-            "cv: the rated documents of a training part are of one class only, "
-            f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
-            "more documents."
-        )
-
-
-def _select(X, columns, name):
-    if columns is None:
-        return X
-    if isinstance(X, list):
-        X = np.asarray(X)
-    try:
-        columns = columns(X) if callable(columns) else columns
-        return _safe_indexing(X, columns, axis=1)
-    except (IndexError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{_call(name)} cannot have the columns {columns!r} of X: {error}"
-        ) from error
-
-
-def _call(name):
-    """Return what errors call a classifier."""
-    return f"estimators: {name!r}"

@@ -1,1 +1,63 @@
-"""Fitting estimators and scores, and predicting samples that they have not seen."""
+"""Fitting estimators and scores, and evaluating them on samples they have not seen."""
+
+from sklearn_reject._fitting._folds import begin_fits, fit_in_context
+from sklearn_reject._fitting._out_of_sample import Evaluated, evaluate_out_of_sample
+from sklearn_reject._fitting._routing import (
+    check_inner,
+    check_takes_weights,
+    draw_row_seed,
+    draw_seed,
+    own_param,
+    refuse_weights,
+    route_of_fit,
+    route_params,
+)
+from sklearn_reject._fitting._scores import (
+    Collected,
+    FoldScore,
+    RiskAndNovelty,
+    Uncertainty,
+    evaluation_of,
+    learns,
+)
+from sklearn_reject._fitting._splits import (
+    ALL_ROWS,
+    Plan,
+    check_cv_choice,
+    check_splits,
+    is_share,
+    make_splits,
+    plan_fits,
+    plan_of_splits,
+    splits_by_groups,
+)
+
+__all__ = [
+    "ALL_ROWS",
+    "Collected",
+    "Evaluated",
+    "FoldScore",
+    "Plan",
+    "RiskAndNovelty",
+    "Uncertainty",
+    "begin_fits",
+    "check_cv_choice",
+    "check_inner",
+    "check_splits",
+    "check_takes_weights",
+    "draw_row_seed",
+    "draw_seed",
+    "evaluate_out_of_sample",
+    "evaluation_of",
+    "fit_in_context",
+    "is_share",
+    "learns",
+    "make_splits",
+    "own_param",
+    "plan_fits",
+    "plan_of_splits",
+    "refuse_weights",
+    "route_of_fit",
+    "route_params",
+    "splits_by_groups",
+]

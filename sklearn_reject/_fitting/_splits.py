@@ -1,5 +1,6 @@
-"""Which samples are fitted on, and which are held out."""
+"""Which samples are fitted on, and which are held out to evaluate the fit."""
 
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
@@ -8,14 +9,69 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_
 
 DEFAULT_FOLDS = 5
 
+#: Every row, without a copy of the samples.
+ALL_ROWS = slice(None)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which rows each fit sees, and which rows evaluate it.
+
+    `folds` are (train, test) of fits that only serve to evaluate; `final` are the rows
+    of the fit that is kept, and `held_out` the rows that evaluate it, None where the
+    folds do or nothing does.
+    """
+
+    folds: tuple = ()
+    final: object = field(default_factory=lambda: ALL_ROWS)
+    held_out: object = None
+
+
+def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
+    """Return the plan that the `cv` of a meta-estimator stands for.
+
+    `learns` says whether a score learns from samples, and `stratify` whether all parts
+    get their share of each class.
+    """
+    if isinstance(owner.estimator, FrozenEstimator) and not learns:
+        return Plan(held_out=ALL_ROWS)
+    if not needs_data:
+        return Plan()
+    splits = make_splits(
+        owner.cv,
+        X,
+        y,
+        stratify=stratify,
+        random_state=owner.random_state,
+        split_params=split_params,
+    )
+    return plan_of_splits(owner.cv, splits)
+
+
+def plan_of_splits(cv, splits):
+    """Return the plan of a share held out, or of folds and a fit on everything."""
+    if not is_share(cv):
+        return Plan(folds=tuple(splits))
+    [(train, test)] = splits
+    return Plan(final=train, held_out=test)
+
+
+def inner_folds(rows, y, stratify):
+    """Return folds of some rows, five or as many as the largest class has members."""
+    y = y[rows]
+    n_folds = np.unique(y, return_counts=True)[1].max() if stratify else len(y)
+    n_folds = max(2, min(DEFAULT_FOLDS, n_folds))
+    splits = make_splits(n_folds, np.zeros(len(y)), y, stratify=stratify)
+    return tuple((rows[train], rows[test]) for train, test in splits)
+
 
 def check_cv_choice(cv, estimator, *, learns):
     """Raise unless `cv` is None, a number of folds, a share, or a splitter."""
     if isinstance(estimator, FrozenEstimator) and cv is not None and not learns:
         raise ValueError(
-            f"cv={cv!r} has no meaning for a FrozenEstimator, which is judged on the "
-            "data given to `fit`, unless the uncertainty score is learned from them. "
-            "Leave cv=None, and pass data that it was not trained on."
+            f"cv={cv!r} has no meaning for a FrozenEstimator, which is evaluated on "
+            "the data given to `fit`, unless the uncertainty score is learned from "
+            "them. Leave cv=None, and pass data that it was not trained on."
         )
     if isinstance(cv, (bool, str)) or (isinstance(cv, Integral) and cv < 2):
         raise ValueError(
@@ -35,25 +91,7 @@ def is_share(cv):
 
 
 def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
-    """Return the list of (train, test) indices that `cv` stands for.
-
-    Parameters
-    ----------
-    cv : int, float, splitter, iterable or None
-        As the estimators have it.
-
-    X, y : array-like
-        Samples and labels.
-
-    stratify : bool
-        Whether all parts get their share of each class.
-
-    random_state : int, RandomState instance or None, default=None
-        Source of the share held out.
-
-    split_params : dict, default=None
-        For the splitter.
-    """
+    """Return the list of (train, test) row indices that `cv` stands for."""
     if is_share(cv):
         kind = StratifiedShuffleSplit if stratify else ShuffleSplit
         splitter = kind(1, test_size=cv, random_state=random_state)
@@ -65,26 +103,17 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
         for train, test in splitter.split(X, y, **(split_params or {}))
     ]
     if not any(len(test) for _, test in splits):
-        raise ValueError(f"cv={cv!r} leaves no samples to judge the classifier on.")
+        raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits
 
 
+def _as_rows(part):
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == bool else part
+
+
 def check_splits(splits, n_samples):
-    """Return splits whose test parts do not overlap, with positions from zero on.
-
-    Parameters
-    ----------
-    splits : list of (train, test)
-        Row indices.
-
-    n_samples : int
-        Number of samples.
-
-    Raises
-    ------
-    ValueError
-        If a row does not exist, or is in several test parts.
-    """
+    """Return splits whose test parts do not overlap, with positions from zero on."""
     splits = [tuple(_from_zero(part, n_samples) for part in split) for split in splits]
     tests = [test for _, test in splits]
     n_times = np.bincount(np.concatenate(tests), minlength=1) if tests else np.zeros(1)
@@ -104,21 +133,6 @@ def _from_zero(rows, n_samples):
             "samples."
         )
     return np.where(rows < 0, rows + n_samples, rows)
-
-
-def make_inner_splits(X, y, *, stratify):
-    """Return folds of what is left beside the samples that are judged.
-
-    There are five, or as many as the largest class has members.
-    """
-    folds = np.unique(y, return_counts=True)[1].max() if stratify else len(y)
-    folds = max(2, min(DEFAULT_FOLDS, folds))
-    return make_splits(folds, X, y, stratify=stratify)
-
-
-def _as_rows(part):
-    part = np.asarray(part)
-    return np.flatnonzero(part) if part.dtype == bool else part
 
 
 def splits_by_groups(cv):

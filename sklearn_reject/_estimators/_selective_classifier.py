@@ -1,0 +1,344 @@
+"""The classifier that rejects what it is too uncertain about."""
+
+from sklearn.utils import indexable
+
+from sklearn_reject._estimators._base import (
+    RejectClassifier,
+    check_class_labels,
+    check_is_no_regressor,
+    find_classes,
+    store_fitted,
+)
+from sklearn_reject._estimators._rejection_models import (
+    bound_of_losses,
+    check_guarantee,
+    find_target,
+    is_comparable,
+    solve_rule,
+    takes_sparse,
+)
+from sklearn_reject._fitting import (
+    check_cv_choice,
+    check_inner,
+    draw_row_seed,
+    draw_seed,
+    evaluate_out_of_sample,
+    evaluation_of,
+    learns,
+    plan_fits,
+    route_params,
+)
+from sklearn_reject._labels import resolve_reject_label
+from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._validation import check_option
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.losses import check_loss
+from sklearn_reject.scores import resolve_score
+
+_DEFAULT_REJECT_COST = 0.5
+
+
+class SelectiveClassifier(RejectClassifier):
+    """Classifier that rejects the samples it is too uncertain about.
+
+    It wraps a classifier, scores how uncertain each prediction is, and rejects above a
+    threshold that solves one of three models (FPV23): a cost of rejecting, a bound on
+    the risk of what is accepted, or a bound on the share that is accepted. Where the
+    rule needs data it is solved on predictions out of sample.
+
+    Read more in the :ref:`user guide <selective_classification>`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier with `fit` and `predict`. A
+        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
+        to `fit`, which it must not have seen, only solve the rule.
+
+    reject_cost : float >= 0, default=None
+        Cost of rejecting a sample, in units of the loss: minimise the expected loss
+        plus the cost of rejections. At most one of `reject_cost`, `target_risk` and
+        `target_coverage` may be given; with none it is 0.5: reject when the label is
+        more likely wrong than right.
+
+    target_risk : float >= 0, default=None
+        Bound on the expected loss of accepted samples: maximise the coverage.
+
+    target_coverage : float in ]0, 1], default=None
+        Share of the samples to accept: minimise the risk.
+
+    uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
+            "top_two_gap", "error_probability", "loss_regression", "sele", \
+            "sele_boosting", "true_class_probability"}, score object or callable, \
+            default="auto"
+        How uncertain a prediction is, higher = more uncertain. "auto" is the
+        conditional risk where the classifier has `predict_proba`, else the margin. The
+        last five are learned, from predictions out of sample. A frozen score object is
+        not fitted again. A callable is ``(estimator, X) -> (n_samples,)``. A score
+        object with a `loss` of its own only orders the samples, and a `reject_cost` is
+        solved on data for it.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column, both in sorted order. A callable is
+        ``(y_true, y_pred) -> (n_samples,)``.
+
+    confidence : float in ]0, 1[, default=None
+        Probability, over the draw of the samples that solve the rule, that
+        `target_risk` or `target_coverage` holds for the population. None solves the
+        rule on the samples as if they were the population. Needs samples on which
+        neither the classifier nor the score was fitted: `cv` as a float, or a frozen
+        classifier with a score that is not learned.
+
+    cv : int, float, splitter, iterable or None, default=None
+        Which predictions solve the rule. An int or a splitter pools predictions out of
+        fold and fits the classifier on everything afterwards. A float holds that share
+        of the samples out, and the classifier is fitted on the rest. None is five
+        stratified folds where the rule needs data, and no extra fit where it needs
+        none: a reject cost is compared with a conditional risk as it is. A learned
+        score is learned from the same predictions, or from five folds of the rest
+        where a share is held out, and each sample that solves the rule is judged by a
+        score that was learned without it.
+
+    reject_label : "auto", None or label, default="auto"
+        What `predict` returns for rejected samples. "auto" is -1 for numeric classes,
+        the smallest class minus 1 where -1 is a class, and "reject" for strings
+        (``"reject_"`` where "reject" is a class). None makes `predict` return the label
+        of every sample.
+
+    randomize : bool, default=True
+        Whether samples at the threshold are accepted with a probability such that a
+        risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
+        of equal values are accepted or rejected alike, unless `predict` and `accept`
+        get `keys`. If False, those at the threshold are rejected for `target_risk` and
+        accepted for `target_coverage`.
+
+    n_jobs : int, default=None
+        Number of folds fitted in parallel.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the seed of the draws at the threshold, of the samples held out, and
+        of a learned score that has no `random_state` of its own. The seed is drawn once
+        in `fit`: afterwards the decision about a sample depends on the sample alone.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted classifier.
+
+    rule_ : RejectionRule
+        Threshold, acceptance probability at it, the coverage and risk achieved on the
+        predictions that solved it, and the certificate of a `confidence`.
+
+    uncertainty_score_ : score object
+        The score, fitted.
+
+    loss_ : TaskLoss
+        The loss.
+
+    reject_label_ : label or None
+        What `predict` returns for rejected samples.
+
+    seed_ : int
+        Seed of the draws at the threshold.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    n_features_in_ : int
+        Number of features, if the classifier knows it.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the classifier knows them.
+
+    See Also
+    --------
+    sklearn_reject.metrics.aurc_score : How well a score orders the errors.
+    sklearn.calibration.CalibratedClassifierCV : Makes probabilities honest, so that a
+        conditional risk means what it says.
+
+    References
+    ----------
+    V. Franc, D. Prusa, V. Voracek. Optimal Strategies for Reject Option Classifiers.
+    JMLR 24(11), 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_reject import SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> selective = SelectiveClassifier(model, target_coverage=0.9, random_state=0)
+    >>> selective = selective.fit(X_train, y_train)
+    >>> accepted = selective.accept(X_test)
+    >>> round(float(accepted.mean()), 2)
+    0.87
+    >>> round(float((selective.predict(X_test) == y_test)[accepted].mean()), 2)
+    0.99
+    """
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        reject_cost=None,
+        target_risk=None,
+        target_coverage=None,
+        uncertainty_score="auto",
+        loss="zero_one",
+        confidence=None,
+        cv=None,
+        reject_label="auto",
+        randomize=True,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.reject_cost = reject_cost
+        self.target_risk = target_risk
+        self.target_coverage = target_coverage
+        self.uncertainty_score = uncertainty_score
+        self.loss = loss
+        self.confidence = confidence
+        self.cv = cv
+        self.reject_label = reject_label
+        self.randomize = randomize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, **params):
+        """Fit the classifier and solve the rejection rule.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        **params : dict
+            Parameters for the `fit` of the classifier, indexed by sample where they
+            are as long as X. `sample_weight` weighs the samples for the rule too.
+            With metadata routing, parameters go where they are requested.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold attains `target_risk`.
+        ValueError
+            If a parameter is invalid, or two targets are given.
+        """
+        target = find_target(self, _DEFAULT_REJECT_COST)
+        check_inner(self, ("fit", "predict"), "classifier")
+        check_option(self.randomize, "randomize", (True, False))
+        check_is_no_regressor(self.estimator, " Use SelectiveRegressor.")
+        X, y = indexable(X, y)
+        y = check_class_labels(y)
+        fit_params, split_params, weight = route_params(
+            self, len(y), params, estimator=self.estimator
+        )
+
+        classes = find_classes(self.estimator, y)
+        reject_label = resolve_reject_label(self.reject_label, classes)
+        loss = check_loss(self.loss, labels=classes)
+        score = resolve_score(
+            self.uncertainty_score,
+            self.estimator,
+            loss=loss,
+            random_state=draw_seed(self.random_state),
+        )
+        check_cv_choice(self.cv, self.estimator, learns=learns(score))
+        check_guarantee(self, target, score, weight)
+
+        is_chow = is_comparable(target, self.uncertainty_score, score)
+        plan = plan_fits(
+            self,
+            X,
+            y,
+            split_params,
+            learns=learns(score),
+            needs_data=self.cv is not None or not is_chow,
+            # A certificate is about samples that are drawn independently.
+            stratify=self.confidence is None,
+        )
+        evaluated = evaluate_out_of_sample(
+            self.estimator,
+            evaluation_of(score, loss, classes),
+            X,
+            y,
+            plan=plan,
+            fit_params=fit_params,
+            sample_weight=weight,
+            caller=self,
+        )
+        seed = draw_row_seed(self.random_state)
+        bound = bound_of_losses(loss, classes, "betting")
+        rule = solve_rule(
+            self, target, evaluated, X, weight, is_chow=is_chow, seed=seed, bound=bound
+        )
+        return store_fitted(
+            self,
+            evaluated.estimator,
+            uncertainty_score_=evaluated.score.score,
+            loss_=loss,
+            rule_=rule,
+            reject_label_=reject_label,
+            seed_=seed,
+        )
+
+    def score(self, X, y, sample_weight=None):
+        """Return the negative area under the risk-coverage curve.
+
+        It tells how well the uncertainty orders the losses, whatever the threshold, so
+        that no search over hyper-parameters can win by rejecting everything.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        score : float
+            At most zero, higher is better.
+        """
+        labels, uncertainty = self._predict_with_uncertainty(X)
+        losses = self.loss_(y, labels)
+        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if not takes_sparse(self.uncertainty_score, self.estimator):
+            tags.input_tags.sparse = False
+        return tags
+
+    def _evaluate(self, response):
+        return self.uncertainty_score_.evaluate(response)
+
+    def _labels(self, response):
+        return self.uncertainty_score_.labels(response)
+
+    def _combine(self, scores):
+        return scores
+
+    def _probability(self, scores):
+        return self.rule_.accept_proba(scores)

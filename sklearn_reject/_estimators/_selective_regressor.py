@@ -1,0 +1,371 @@
+"""The regressor that says which of its predictions not to trust."""
+
+import numpy as np
+from sklearn.base import RegressorMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_array, indexable
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sklearn_reject._estimators._base import (
+    BaseWrapper,
+    RejectMixin,
+    require_fit,
+    store_fitted,
+)
+from sklearn_reject._estimators._rejection_models import (
+    check_guarantee,
+    find_target,
+    is_comparable,
+    solve_rule,
+    takes_sparse,
+)
+from sklearn_reject._fitting import (
+    check_cv_choice,
+    check_inner,
+    draw_row_seed,
+    draw_seed,
+    evaluate_out_of_sample,
+    evaluation_of,
+    learns,
+    plan_fits,
+    route_params,
+)
+from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.curves import aurc_score
+from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
+from sklearn_reject.scores import resolve_score
+
+_OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
+
+
+class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
+    """Regressor that tells which of its predictions are too uncertain.
+
+    It wraps a regressor, of one output or several, scores how uncertain each prediction
+    is, and rejects above a threshold that solves one of the three models of
+    :class:`SelectiveClassifier`. No number can stand for "rejected", so `predict`
+    returns the prediction for every sample, and `accept` says which to use.
+
+    Read more in the :ref:`user guide <selective_regression>`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Regressor with `fit` and `predict`. A
+        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
+        to `fit`, which it must not have seen, learn the score and solve the rule.
+
+    reject_cost : float >= 0, default=None
+        Cost of rejecting a sample, in units of the loss: minimise the expected loss
+        plus the cost of rejections. One of `reject_cost`, `target_risk` and
+        `target_coverage` must be given.
+
+    target_risk : float >= 0, default=None
+        Bound on the expected loss of accepted samples: maximise the coverage.
+
+    target_coverage : float in ]0, 1], default=None
+        Share of the samples to accept: minimise the risk.
+
+    uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
+            score object or callable, default="auto"
+        How uncertain a prediction is, higher = more uncertain. "auto" is
+        "loss_regression". A frozen score object is not fitted again. A callable is
+        ``(estimator, X) -> (n_samples,)``.
+
+    loss : {"squared", "absolute"} or callable, default="squared"
+        Cost of a prediction, lower is better; the mean over several outputs. A callable
+        is ``(y_true, y_pred) -> (n_samples,)``, for any structure that fits into
+        vectors.
+
+    confidence : float in ]0, 1[, default=None
+        Probability, over the draw of the samples that solve the rule, that
+        `target_risk` or `target_coverage` holds for the population. Needs `cv` as a
+        float, or a frozen regressor with a score that is not learned.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible, which a `target_risk` with `confidence` needs.
+
+    cv : int, float, splitter, iterable or None, default=None
+        Which predictions solve the rule. An int or a splitter pools predictions out of
+        fold and fits the regressor on everything afterwards; None is five folds. A
+        float holds that share of the samples out, and the regressor is fitted on the
+        rest. A learned score is learned from the same predictions, or from five folds
+        of the rest where a share is held out, and each sample that solves the rule is
+        judged by a score that was learned without it.
+
+    randomize : bool, default=True
+        Whether samples at the threshold are accepted with a probability such that a
+        risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
+        of equal values are accepted or rejected alike, unless `accept` gets `keys`. If
+        False, those at the threshold are rejected for `target_risk` and accepted for
+        `target_coverage`.
+
+    n_jobs : int, default=None
+        Number of folds fitted in parallel.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the seed of the draws at the threshold, of the samples held out, and
+        of a learned score that has no `random_state` of its own.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted regressor.
+
+    rule_ : RejectionRule
+        Threshold, acceptance probability at it, the coverage and risk achieved on the
+        predictions that solved it, and the certificate of a `confidence`.
+
+    uncertainty_score_ : score object
+        The score, fitted.
+
+    loss_ : TaskLoss
+        The loss.
+
+    seed_ : int
+        Seed of the draws at the threshold.
+
+    n_features_in_ : int
+        Number of features, if the regressor knows it.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the regressor knows them.
+
+    See Also
+    --------
+    SelectiveClassifier : The same for labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import RidgeCV
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn_reject import SelectiveRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> selective = SelectiveRegressor(
+    ...     RidgeCV(), target_coverage=0.5, uncertainty_score="sele", loss="absolute",
+    ...     random_state=0,
+    ... )
+    >>> selective = selective.fit(X_train, y_train)
+    >>> errors = abs(selective.predict(X_test) - y_test)
+    >>> accepted = selective.accept(X_test)
+    >>> bool(errors[accepted].mean() < errors[~accepted].mean())
+    True
+    """
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        reject_cost=None,
+        target_risk=None,
+        target_coverage=None,
+        uncertainty_score="auto",
+        loss="squared",
+        confidence=None,
+        max_loss=None,
+        cv=None,
+        randomize=True,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.reject_cost = reject_cost
+        self.target_risk = target_risk
+        self.target_coverage = target_coverage
+        self.uncertainty_score = uncertainty_score
+        self.loss = loss
+        self.confidence = confidence
+        self.max_loss = max_loss
+        self.cv = cv
+        self.randomize = randomize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, **params):
+        """Fit the regressor, learn the score and solve the rejection rule.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        **params : dict
+            Parameters for the `fit` of the regressor, indexed by sample where they are
+            as long as X. `sample_weight` weighs the samples for score and rule too.
+            With metadata routing, parameters go where they are requested.
+
+        Returns
+        -------
+        self : object
+            The fitted regressor.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold attains `target_risk`.
+        ValueError
+            If a parameter is invalid, or not exactly one target is given.
+        """
+        target = find_target(self, None)
+        check_inner(self, ("fit", "predict"), "regressor")
+        check_option(self.randomize, "randomize", (True, False))
+        check_is_no_classifier(self.estimator)
+        X, y = indexable(X, y)
+        y = check_targets(y)
+        fit_params, split_params, weight = route_params(
+            self, len(y), params, estimator=self.estimator
+        )
+
+        if isinstance(self.estimator, FrozenEstimator):
+            check_is_fitted(self.estimator)
+        loss = check_loss_of_numbers(self.loss)
+        self._check_max_loss()
+        score = resolve_score(
+            self.uncertainty_score,
+            self.estimator,
+            loss=loss,
+            random_state=draw_seed(self.random_state),
+        )
+        check_cv_choice(self.cv, self.estimator, learns=learns(score))
+        check_guarantee(self, target, score, weight)
+
+        is_chow = is_comparable(target, self.uncertainty_score, score)
+        plan = plan_fits(
+            self,
+            X,
+            y,
+            split_params,
+            learns=learns(score),
+            needs_data=self.cv is not None or not is_chow,
+            stratify=False,
+        )
+        evaluated = evaluate_out_of_sample(
+            self.estimator,
+            evaluation_of(score, loss, classes=None),
+            X,
+            y,
+            plan=plan,
+            fit_params=fit_params,
+            sample_weight=weight,
+            caller=self,
+        )
+        seed = draw_row_seed(self.random_state)
+        bound = {"bound": "betting", "max_loss": self.max_loss}
+        rule = solve_rule(
+            self, target, evaluated, X, weight, is_chow=is_chow, seed=seed, bound=bound
+        )
+        return store_fitted(
+            self,
+            evaluated.estimator,
+            uncertainty_score_=evaluated.score.score,
+            loss_=loss,
+            rule_=rule,
+            seed_=seed,
+        )
+
+    def predict(self, X):
+        """Predict the targets of all samples, rejected or not.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            What the regressor inside predicts. See `accept` for which to use.
+        """
+        require_fit(self)
+        return self.estimator_.predict(X)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the negative area under the risk-coverage curve.
+
+        It tells how well the uncertainty orders the losses, whatever the threshold, so
+        that no search over hyper-parameters can win by rejecting everything.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        score : float
+            At most zero, higher is better.
+        """
+        labels, uncertainty = self._predict_with_uncertainty(X)
+        losses = self.loss_(y, labels)
+        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # `score` is the area under the risk-coverage curve.
+        tags.regressor_tags.poor_score = True
+        if not takes_sparse(self.uncertainty_score, self.estimator):
+            tags.input_tags.sparse = False
+        return tags
+
+    def _check_max_loss(self):
+        certifies_risk = self.confidence is not None and self.target_risk is not None
+        if self.max_loss is not None:
+            check_number(self.max_loss, "max_loss", open_low=True)
+        elif certifies_risk:
+            raise ValueError(
+                "max_loss is needed to certify a target_risk: pass the largest loss "
+                "that is possible, in units of the loss."
+            )
+
+    def _evaluate(self, response):
+        return self.uncertainty_score_.evaluate(response)
+
+    def _combine(self, scores):
+        return scores
+
+    def _probability(self, scores):
+        return self.rule_.accept_proba(scores)
+
+
+def check_is_no_classifier(estimator):
+    """Raise for a classifier where a regressor is needed."""
+    if is_classifier(estimator):
+        raise ValueError(
+            f"estimator must be a regressor, got the classifier {estimator!r}. Use "
+            "SelectiveClassifier."
+        )
+
+
+def check_targets(y):
+    """Return targets of one output or several as float64."""
+    if y is None:
+        raise ValueError(
+            "SelectiveRegressor requires y to be passed, but the target y is None."
+        )
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    is_column = y.ndim == 2 and y.shape[1] == 1
+    return column_or_1d(y, warn=True) if is_column else y
+
+
+def check_loss_of_numbers(loss):
+    """Return the loss, after refusing one of labels."""
+    resolved = check_loss(loss)
+    if isinstance(resolved, _OF_LABELS):
+        raise ValueError(
+            f"loss={loss!r} is one of labels. Use 'squared', 'absolute' or a "
+            "callable (y_true, y_pred) -> (n_samples,)."
+        )
+    return resolved

@@ -1,0 +1,135 @@
+"""A 64-bit key of each row: what draws for the row depend on.
+
+The key is made of the values of the row alone, so that it does not depend on the other
+rows of a call, on the order in memory, or on the container: dense, sparse and data
+frame rows of equal numbers have the same key.
+"""
+
+from hashlib import blake2b
+from numbers import Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_consistent_length, gen_batches
+
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_BATCH_SIZE = 2**20
+_MISSING = np.uint64(0x7FF8000000000000)
+
+
+def row_keys(X, rows):
+    """Return the keys of some rows of X, uint64 array of shape (n_rows,)."""
+    if sparse.issparse(X):
+        return _keys_of_sparse(X.tocsr()[rows])
+    if not hasattr(X, "shape"):
+        return _keys_of_array(_as_array([X[row] for row in rows]))
+    part = _safe_indexing(X, rows)
+    if hasattr(part, "columns"):
+        return _keys_of_frame(part)
+    return _keys_of_array(np.asarray(part))
+
+
+def user_keys(keys, X):
+    """Return the keys that a user gives, numbers or text, as uint64 a row of X."""
+    keys = np.asarray(keys)
+    if keys.ndim != 1:
+        raise ValueError(
+            f"keys must be a vector with one number or text a sample, got an array of "
+            f"shape {keys.shape}."
+        )
+    if len(keys) != _num_samples(X):
+        check_consistent_length(X, keys)
+    return _spread(_bits(keys), 0)
+
+
+def _as_array(values):
+    """Return a list of rows as an array, of objects unless all are numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    # Among text NumPy would make text of numbers, too.
+    return np.array(values, dtype=object) if array.dtype.kind in "US" else array
+
+
+def _keys_of_frame(frame):
+    columns = (
+        frame.iloc[:, number] if hasattr(frame, "iloc") else frame[name]
+        for number, name in enumerate(frame.columns)
+    )
+    keys = np.zeros(len(frame), dtype=np.uint64)
+    for number, column in enumerate(columns):
+        keys += _spread(_bits(np.asarray(column)), number)
+    return keys
+
+
+def _keys_of_array(values):
+    values = values.reshape(len(values), -1)
+    keys = np.empty(len(values), dtype=np.uint64)
+    places = np.arange(values.shape[1])
+    for rows in gen_batches(len(values), max(1, _BATCH_SIZE // len(places))):
+        bits = _bits(values[rows].ravel()).reshape(-1, len(places))
+        keys[rows] = _spread(bits, places).sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _keys_of_sparse(X):
+    X = X.tocoo()
+    X.sum_duplicates()
+    keys = np.zeros(X.shape[0], dtype=np.uint64)
+    np.add.at(keys, X.row, _spread(_bits(X.data), X.col))
+    return keys
+
+
+def _spread(bits, places):
+    """Return what values add to the keys of their rows, each at its place.
+
+    A zero adds nothing, so that a sparse matrix need not know of it.
+    """
+    offsets = _GOLDEN * (np.atleast_1d(places).astype(np.uint64) + np.uint64(1))
+    added = _mix(bits + offsets)
+    added[bits == 0] = 0
+    return added
+
+
+def _bits(values):
+    """Return each value as 64 bits: numbers as float64, anything else hashed."""
+    kind = values.dtype.kind
+    if kind in "mM":
+        return values.astype(np.int64).view(np.uint64)
+    if kind in "iu":
+        exact = values.astype(np.float64)
+        if np.all(np.abs(exact) <= 2.0**53):
+            return _bits_of_floats(exact)
+        values = values.astype(object)
+    elif kind in "bf":
+        return _bits_of_floats(values.astype(np.float64))
+    return np.fromiter(map(_bits_of_object, values), np.uint64, count=len(values))
+
+
+def _bits_of_floats(values):
+    values = values + 0.0  # minus zero equals zero
+    values[np.isnan(values)] = np.nan  # there are many kinds of NaN
+    return values.view(np.uint64)
+
+
+def _bits_of_object(value):
+    # The missing value of pandas is not equal to anything, nor different from it.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return _MISSING
+    if isinstance(value, (Real, np.bool_)):
+        number = float(value)
+        if number != number or number == value:
+            return _bits_of_floats(np.array([number]))[0]
+    text = value if isinstance(value, bytes) else str(value).encode()
+    return np.frombuffer(blake2b(text, digest_size=8).digest(), "<u8")[0]
+
+
+def _mix(bits):
+    """Return bits that differ in half their places wherever `bits` differ in one."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
