@@ -201,7 +201,8 @@ class BaseReject(Wrapper):
         return self._threshold_rule().accept_proba(uncertainty)
 
     def _accept(self, uncertainty):
-        return self._threshold_rule().accept(uncertainty, self.random_state)
+        rule = self._threshold_rule()
+        return rule.accept(uncertainty, random_state=self.random_state)
 
     def _threshold_rule(self):
         """Return the rule that compares the uncertainty with a threshold."""
