@@ -155,14 +155,15 @@ def group_by_score(scores, losses, sample_weight=None):
     return group_validated(*check_samples(scores, losses, sample_weight))
 
 
-def group_validated(scores, losses, weight):
-    """Group arrays that have been through `check_samples`."""
+def group_validated(scores, losses, weight, *, near=False):
+    """Group arrays that have been through `check_samples`; `near`: up to rounding."""
     if weight is None:
-        return _group_unweighted(scores, losses)
+        return _group_unweighted(scores, losses, near)
     present = weight > 0
     if not present.all():
         scores, losses, weight = scores[present], losses[present], weight[present]
     order, scores = argsort_scores(scores)
+    scores = snap_sorted(scores) if near else scores
     weight = weight[order]
     losses = losses[order]
     losses *= weight
@@ -172,8 +173,9 @@ def group_validated(scores, losses, weight):
     )
 
 
-def _group_unweighted(scores, losses):
+def _group_unweighted(scores, losses, near):
     order, scores = argsort_scores(scores)
+    scores = snap_sorted(scores) if near else scores
     losses = losses[order]
     del order
     is_start = starts_of_ties(scores)
@@ -202,6 +204,97 @@ def starts_of_ties(sorted_scores):
     is_start = np.ones(len(sorted_scores), dtype=bool)
     np.not_equal(sorted_scores[1:], sorted_scores[:-1], out=is_start[1:])
     return is_start
+
+
+# The last bits of a score differ with the size of the batch, the order of threads and
+# the processor. Scores as close as this, relatively, are one and the same to a rule.
+TIE_TOLERANCE = 2.0**-40
+
+
+def tie_range(scores, sizes=None):
+    """Return the lowest and the highest threshold that each score is at.
+
+    `sizes` are the magnitudes that the scores were rounded at, those of the terms of a
+    sum; None where these are the scores themselves.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        margin = np.abs(scores if sizes is None else sizes) * TIE_TOLERANCE
+        return scores - margin, scores + margin
+
+
+def snap_sorted(scores, sizes=None):
+    """Return sorted scores with one value for all that a threshold cannot tell apart.
+
+    A group is what is at its value, see `tie_range`, so that it cannot grow by
+    chaining: it spans at most twice the tolerance.
+    """
+    near = _rows_near_next(scores, sizes)
+    if not len(near):
+        return scores
+    starts = np.flatnonzero(starts_of_ties(scores))
+    values, low, high = _merge_ties(scores, sizes, starts)
+    near = np.searchsorted(starts, near, side="right") - 1
+    for first, last in _runs(near):
+        run = [array[first:last].tolist() for array in (values, low, high)]
+        values[first:last] = _snap_run(*run)
+    return np.repeat(values, np.diff(starts, append=len(scores)))
+
+
+def snap(scores, sizes=None):
+    """Return scores, in the order they come in, as `snap_sorted` does; may be inf."""
+    rows = np.flatnonzero(np.isfinite(scores))
+    order = rows[np.argsort(scores[rows])]
+    sizes = sizes if sizes is None else sizes[order]
+    snapped = scores.copy()
+    snapped[order] = snap_sorted(scores[order], sizes)
+    return snapped
+
+
+def _rows_near_next(scores, sizes):
+    """Return which sorted scores may tie with the next one without being equal."""
+    margin = np.abs(scores[:-1])
+    if sizes is not None:
+        np.maximum(sizes[:-1], sizes[1:], out=margin)
+    margin *= 4 * TIE_TOLERANCE  # twice as far as two ranges can reach
+    with np.errstate(over="ignore"):
+        gaps = np.diff(scores)
+    return np.flatnonzero((gaps <= margin) & (gaps > 0))
+
+
+def _merge_ties(scores, sizes, starts):
+    """Return each distinct score, and the range of thresholds its ties are all at."""
+    low, high = tie_range(scores, sizes)
+    return (
+        scores[starts],
+        np.maximum.reduceat(low, starts),
+        np.minimum.reduceat(high, starts),
+    )
+
+
+def _runs(near):
+    """Return first and last, exclusive, of runs of values near the one that follows."""
+    breaks = np.flatnonzero(np.diff(near) > 1) + 1
+    firsts = near[np.append(0, breaks)]
+    lasts = near[np.append(breaks - 1, len(near) - 1)]
+    return zip(firsts.tolist(), (lasts + 2).tolist(), strict=True)
+
+
+def _snap_run(values, low, high):
+    """Return common values for distinct ones near each other, all as lists."""
+    snapped, reached = [], -np.inf
+    while len(snapped) < len(values):
+        first = len(snapped)
+        last, lowest, highest = first + 1, low[first], high[first]
+        while last < len(values):
+            inside = max(lowest, low[last]), min(highest, high[last])
+            if inside[0] > inside[1]:
+                break
+            (lowest, highest), last = inside, last + 1
+        # A score itself where only the group is at it, else the highest possible.
+        is_apart = reached < values[first] and lowest <= values[first]
+        snapped += [values[first] if is_apart else highest] * (last - first)
+        reached = max(high[first:last])
+    return snapped
 
 
 # Below it `numpy.argsort` stays in the cache and is faster.

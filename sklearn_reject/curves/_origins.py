@@ -20,6 +20,7 @@ from sklearn_reject.curves._groups import (
     argsort_scores,
     make_finite,
     running_sum,
+    snap,
     starts_of_ties,
 )
 
@@ -163,8 +164,9 @@ def group_by_origin(scores, losses, is_ood, sample_weight=None):
     )
 
 
-def group_origins_validated(scores, losses, is_ood, weight):
-    """Group arrays that have been through `check_origin_samples`."""
+def group_origins_validated(scores, losses, is_ood, weight, *, near=False):
+    """Group arrays that have been through `check_origin_samples`; `near`: by `snap`."""
+    scores = snap(scores) if near else scores
     weight = np.ones(len(scores)) if weight is None else weight
     never = np.flatnonzero(scores == np.inf)
     never_ood = weight[never] @ is_ood[never]
@@ -476,3 +478,8 @@ def weighted_sum(risk, novelty, weights):
         combined = novelty_weight * novelty
         combined += risk_weight * risk
     return combined
+
+
+def sizes_of_sums(risk, novelty, weights):
+    """Return what weighted sums are rounded at: the magnitudes of both terms, added."""
+    return weighted_sum(np.abs(risk), np.abs(novelty), np.abs(weights))

@@ -5,6 +5,7 @@ from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,
 )
+from sklearn_reject.selection._draws import keyed_draws
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_rule import (
@@ -30,6 +31,7 @@ __all__ = [
     "SingleScoreRule",
     "certify_double_score",
     "chow_rule",
+    "keyed_draws",
     "likelihood_ratio_rule",
     "solve_finite_lp",
     "solve_reject_cost",

@@ -9,7 +9,12 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.curves._groups import argsort_scores, running_sum, starts_of_ties
+from sklearn_reject.curves._groups import (
+    argsort_scores,
+    running_sum,
+    snap_sorted,
+    starts_of_ties,
+)
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import (
     betting_p_value,
@@ -22,28 +27,17 @@ from sklearn_reject.selection._rule import Certificate
 
 @dataclass(frozen=True, eq=False)
 class RankedSample:
-    """Samples by increasing score, ties in the order of noise.
+    """Samples by increasing score, ties in the order of their draws.
 
-    Attributes
-    ----------
-    order : ndarray of shape (n_samples,), dtype intp
-        Row of each rank.
-
-    scores : ndarray of shape (n_samples,)
-        Score of each rank, non-decreasing.
-
-    losses : ndarray of shape (n_samples,)
-        Loss of each rank.
-
-    noise : ndarray of shape (n_samples,)
-        Draws from [0, 1[ that break ties. NaN where the score occurs only once: such a
-        threshold is tested without noise, so that nothing is random without ties.
+    `order` holds the row of each rank. Draws are NaN where ties are not broken or a
+    score occurs only once: such a threshold needs no draw, so that nothing is random
+    without ties.
     """
 
     order: np.ndarray
     scores: np.ndarray
     losses: np.ndarray
-    noise: np.ndarray
+    draws: np.ndarray
 
     def __len__(self):
         return len(self.scores)
@@ -53,15 +47,17 @@ class RankedSample:
         """Loss of the first 0, 1, ... samples, ndarray of shape (n_samples + 1,)."""
         return np.append(0.0, running_sum(self.losses))
 
-    def accepted_counts(self, randomize):
-        """Return how many samples each threshold accepts, increasing up to all.
+    @cached_property
+    def accepted_counts(self):
+        """How many samples each threshold accepts, increasing up to all.
 
-        A threshold is a sample, and accepts what is strictly before it. Without noise
-        only the first of each tie group is one. The last threshold accepts everything.
+        A threshold is a score, with a draw where ties are broken, and accepts what is
+        strictly below: samples equal in both are accepted together. The last threshold
+        accepts everything.
         """
-        if randomize:
-            return np.arange(len(self) + 1)
-        return np.append(np.flatnonzero(starts_of_ties(self.scores)), len(self))
+        is_start = starts_of_ties(self.scores)
+        is_start[1:] |= self.draws[1:] > self.draws[:-1]
+        return np.append(np.flatnonzero(is_start), len(self))
 
     def shuffled(self, random_state):
         """Return the ranks and losses in random order.
@@ -73,34 +69,18 @@ class RankedSample:
         return ranks, self.losses[ranks]
 
 
-def rank_samples(scores, losses, noise=None):
-    """Sort samples by score and noise.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Finite scores.
-
-    losses : ndarray of shape (n_samples,)
-        Finite losses.
-
-    noise : ndarray of shape (n_samples,), default=None
-        What breaks ties. None leaves them as they come.
-
-    Returns
-    -------
-    ranked : RankedSample
-        The sample.
-    """
+def rank_samples(scores, losses, draws=None):
+    """Sort samples by score, up to rounding, and by draw; None leaves ties together."""
     order, ranked_scores = argsort_scores(scores)
+    ranked_scores = snap_sorted(ranked_scores)
     is_start = starts_of_ties(ranked_scores)
-    if noise is None or is_start.all():
-        no_noise = np.full(len(scores), np.nan)
-        return RankedSample(order, ranked_scores, losses[order], no_noise)
-    order = order[np.lexsort((noise[order], np.cumsum(is_start)))]
+    if draws is None or is_start.all():
+        no_draws = np.full(len(scores), np.nan)
+        return RankedSample(order, ranked_scores, losses[order], no_draws)
+    order = order[np.lexsort((draws[order], np.cumsum(is_start)))]
     is_single = is_start & np.append(is_start[1:], True)
-    noise = np.where(is_single, np.nan, noise[order])
-    return RankedSample(order, ranked_scores, losses[order], noise)
+    draws = np.where(is_single, np.nan, draws[order])
+    return RankedSample(order, ranked_scores, losses[order], draws)
 
 
 BOUNDS = ("auto", "binomial", "hoeffding_bentkus", "betting")
@@ -134,27 +114,7 @@ def check_confidence(confidence, sample_weight=None):
 
 
 def choose_bound(losses, bound, max_loss):
-    """Return the name of the bound and the largest loss, after checking them.
-
-    Parameters
-    ----------
-    losses : ndarray of shape (n_samples,)
-        Non-negative losses.
-
-    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}
-        What the user asks for.
-
-    max_loss : float > 0 or None
-        Largest loss that is possible. None stands for losses that are 0 or 1.
-
-    Returns
-    -------
-    bound : {"binomial", "hoeffding_bentkus", "betting"}
-        The bound to use.
-
-    max_loss : float
-        The largest loss.
-    """
+    """Return the name of the bound and the largest loss, after checking them."""
     check_option(bound, "bound", BOUNDS)
     largest = _check_max_loss(losses, max_loss)
     is_binary = bool(np.isin(losses, (0.0, largest)).all())
@@ -240,49 +200,14 @@ class _Tests:
         return betting_p_value(losses[ranks < count], risk, self.delta)
 
 
-def certify_risk(
-    ranked, risk, *, confidence, bound, search, max_loss, randomize, random_state
-):
+def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_state):
     """Find the threshold of largest coverage whose risk can be certified.
 
-    Parameters
-    ----------
-    ranked : RankedSample
-        The calibration sample, its losses in [0, `max_loss`].
-
-    risk : float >= 0
-        Bound on the selective risk.
-
-    confidence : float in ]0, 1[
-        Probability that the bound holds for the population.
-
-    bound : {"binomial", "hoeffding_bentkus", "betting"}
-        Where the p-values come from.
-
-    search : {"fixed_sequence", "bonferroni", "sgr"}
-        How thresholds are tested.
-
-    max_loss : float
-        Largest loss that is possible.
-
-    randomize : bool
-        Whether noise has broken the ties.
-
-    random_state : RandomState instance
-        Source of the order of the bets.
-
-    Returns
-    -------
-    certificate : Certificate
-        What is certified, for the rule that accepts its `n_accepted` first samples.
-
-    Raises
-    ------
-    InfeasibleTargetError
-        If no threshold passes.
+    Returns the certificate of the rule that accepts the first `n_accepted` samples. The
+    random state gives the order of the bets.
     """
     scaled = RankedSample(
-        ranked.order, ranked.scores, ranked.losses / max_loss, ranked.noise
+        ranked.order, ranked.scores, ranked.losses / max_loss, ranked.draws
     )
     certificate = partial(
         Certificate, "risk", risk, confidence, bound, search, len(ranked)
@@ -291,9 +216,8 @@ def certify_risk(
         return certificate(len(ranked), 0.0)
     delta = 1 - confidence
     _refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
-    counts = ranked.accepted_counts(randomize)
     rows = scaled.shuffled(random_state) if bound == "betting" else ()
-    tests = _Tests(scaled, counts, bound, search, delta, rows)
+    tests = _Tests(scaled, ranked.accepted_counts, bound, search, delta, rows)
     n_accepted = tests.find(risk / max_loss)
     if n_accepted is None:
         raise _nothing_passes(tests, risk, max_loss, confidence)
@@ -362,23 +286,6 @@ def certify_coverage(n_samples, coverage, *, confidence):
     """Find the smallest rank whose score, as a threshold, has a certified coverage.
 
     The coverage of what is up to the sample of rank k has the law Beta(k, n + 1 - k).
-
-    Parameters
-    ----------
-    n_samples : int
-        Size n of the calibration sample.
-
-    coverage : float in ]0, 1]
-        Least share of the population to accept.
-
-    confidence : float in ]0, 1[
-        Probability that the coverage is reached.
-
-    Returns
-    -------
-    certificate : Certificate
-        What is certified, for the rule that accepts its `n_accepted` first samples; for
-        the rule that accepts everything if these are all.
     """
     # Beta(k, n + 1 - k) >= om is as likely as fewer than k of n samples below om.
     rank = n_samples + 1

@@ -2,10 +2,11 @@
 
 The direction, that is the weights of both scores, is fixed before the calibration
 sample is seen. The threshold is then the ID sample of a rank that follows from sizes
-and levels alone. Given it, the number of OOD samples below it is binomial, and the ID
+and levels alone. Given it, the number of OOD samples up to it is binomial, and the ID
 samples below it are independent draws of what the rule accepts. So each statement is an
 exact tail at an equal share of 1 - confidence, and all hold together with `confidence`.
-Noise breaks ties.
+Draws break ties; samples of the same score and draw are accepted together, which
+`_bound_risk` allows for.
 """
 
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from sklearn_reject.selection._ood_model import (
     BoundedModel,
     check_model,
 )
+from sklearn_reject.selection._rule import check_draws
 
 # Chance that the FPR is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
@@ -47,7 +49,7 @@ class OODCertificate:
 
     The probability is over the draw of the calibration sample, which must be
     independent of the classifier, of both scores and of their weights, and over the
-    noise that breaks ties.
+    draws that break ties.
 
     Attributes
     ----------
@@ -135,32 +137,11 @@ def _check_bounded_model(bounds):
 
 
 def rates_to_certify(n_id, n_ood, confidence, bounds):
-    """Return rates that make it likely that the bounds can be certified.
+    """Return rates, as dicts, that make it likely that the bounds can be certified.
 
     To tune with these, rather than with the bounds, finds the direction that serves the
     certified rule best. The first rates leave room for the FPR on the calibration
     sample to be larger than it is on the tuning sample; the second are just enough.
-
-    Parameters
-    ----------
-    n_id, n_ood : int
-        Number of calibration samples.
-
-    confidence : float in ]0, 1[
-        Probability that all bounds hold.
-
-    bounds : dict
-        Bounds as :func:`certify_double_score` has them.
-
-    Returns
-    -------
-    rates : list of dict
-        Each with `min_tpr` and `max_fpr`.
-
-    Raises
-    ------
-    InfeasibleTargetError
-        If there are too few samples to certify the bounds at all.
     """
     levels = _make_levels(confidence, _check_bounded_model(bounds))
     _refuse_few_samples(levels, n_id, n_ood)
@@ -213,6 +194,7 @@ def certify_double_score(
     ood_prior=None,
     bound="auto",
     max_loss=None,
+    draws=None,
     random_state=None,
 ):
     """Set the threshold of a rule so that its bounds hold for the population.
@@ -255,8 +237,14 @@ def certify_double_score(
     max_loss : float > 0, default=None
         Largest loss that is possible. None stands for a loss that is 0 or 1.
 
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties: those of :func:`keyed_draws` for the keys
+        that the samples will have in use, so that score and draw of a row are the same
+        at calibration and in use. Samples equal in both are accepted or rejected
+        together.
+
     random_state : int, RandomState instance or None, default=None
-        Source of the noise that breaks ties.
+        Source of the draws where `draws` is None.
 
     Returns
     -------
@@ -305,48 +293,96 @@ def certify_double_score(
             }
         ),
     )
-    scores = rule.combine(risk_scores, novelty_scores)
+    scores = rule.snap(risk_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
     bound, max_loss = choose_bound(losses[~is_ood], bound, max_loss)
     _refuse_few_samples(levels, int((~is_ood).sum()), int(is_ood.sum()))
-    noise = check_random_state(random_state).random_sample(len(scores))
-    order = _order(scores, noise, ~is_ood)
+    if draws is None:
+        draws = check_random_state(random_state).random_sample(len(scores))
+    points = _Points(scores, check_draws(draws, len(scores)))
+    order = points.order(~is_ood)
     rank = levels.rank(len(order))
     last, of_id = order[rank - 1], scores[~is_ood]
     _refuse_infinite(scores[last], of_id, levels)
-    if scores[last] == -np.inf:
-        noise[last] = 1.0  # all of these are accepted, whatever their noise
-    n_ood = _count_below(scores[is_ood], noise[is_ood], scores[last], noise[last])
-    _refuse_fpr(levels, n_ood, scores, noise, is_ood)
-    accepted = losses[order[: rank - 1]]
+    accepted = points.up_to(last)
+    n_ood = int(np.count_nonzero(accepted & is_ood))
+    _refuse_fpr(levels, n_ood, points, is_ood)
+    tied = order[rank:][accepted[order[rank:]]]
     certificate = OODCertificate(
         min_tpr=levels.min_tpr,
         max_fpr=levels.max_fpr,
-        max_risk=_largest_risk(accepted / max_loss, bound, levels.delta) * max_loss,
+        max_risk=max_loss
+        * _bound_risk(
+            losses[order[: rank - 1]] / max_loss,
+            losses[tied] / max_loss,
+            len(order) - rank,
+            bound,
+            levels,
+        ),
         confidence=confidence,
         n_id=len(order),
         n_ood=int(is_ood.sum()),
-        n_accepted_id=max(rank, int((of_id == -np.inf).sum())),
+        n_accepted_id=rank + len(tied),
         n_accepted_ood=n_ood,
     )
     rule = replace(
         rule,
         threshold=float(scores[last]),
-        proba_at_threshold=float(noise[last]),
+        proba_at_threshold=points.share_up_to(last),
         certificate=certificate,
     )
     return rule.measure(risk_scores, novelty_scores, losses, is_ood)
 
 
-def _order(scores, noise, inside):
-    """Return the rows inside by increasing score, ties by noise."""
-    rows = np.flatnonzero(inside)
-    return rows[np.lexsort((noise[rows], scores[rows]))]
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """Scores, and the draws that order those which tie."""
+
+    scores: np.ndarray
+    draws: np.ndarray
+
+    def order(self, inside):
+        """Return the rows inside by increasing score, ties by draw."""
+        rows = np.flatnonzero(inside)
+        return rows[np.lexsort((self.draws[rows], self.scores[rows]))]
+
+    def up_to(self, row):
+        """Tell which points are not above that of a row."""
+        score = self.scores[row]
+        if score == -np.inf:
+            return self.scores == score  # accepted whatever they draw
+        tied = (self.scores == score) & (self.draws <= self.draws[row])
+        return (self.scores < score) | tied
+
+    def below(self, row):
+        """Tell which points are strictly below that of a row."""
+        tied = (self.scores == self.scores[row]) & (self.draws < self.draws[row])
+        return (self.scores < self.scores[row]) | tied
+
+    def share_up_to(self, row):
+        """Return the acceptance probability at the score of a row that includes it."""
+        if self.scores[row] == -np.inf:
+            return 1.0
+        # Draws below the probability are accepted, and are multiples of 2^-53.
+        return float(np.nextafter(self.draws[row], 1.0))
 
 
-def _count_below(scores, noise, score, its_noise):
-    tied = (scores == score) & (noise < its_noise)
-    return int(np.count_nonzero((scores < score) | tied))
+def _bound_risk(below, tied, n_above, bound, levels):
+    """Return an upper confidence bound of the risk of what is up to a sample.
+
+    The losses below it are draws of what is strictly below. `tied` are those of the
+    `n_above` other samples that have its score and draw, and are accepted, too. Either
+    bounds what all of these add: as a mixture, by the larger risk, or by their number.
+    Given the sample, how many there are does not depend on the losses below.
+    """
+    delta = levels.delta
+    if not len(tied):
+        return _largest_risk(below, bound, delta)
+    risk = _largest_risk(below, bound, delta / 2)
+    mixture = max(risk, _largest_risk(tied, bound, delta / 4))
+    share = _binomial_bound(len(tied), n_above, delta / 4)
+    # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
+    return min(mixture, risk + share * (1 - levels.min_tpr) / levels.min_tpr)
 
 
 def _refuse_infinite(score, of_id, levels):
@@ -359,17 +395,16 @@ def _refuse_infinite(score, of_id, levels):
         )
 
 
-def _refuse_fpr(levels, n_accepted, scores, noise, is_ood):
+def _refuse_fpr(levels, n_accepted, points, is_ood):
     """Raise unless the accepted OOD samples are few enough."""
     n_ood = int(is_ood.sum())
     if levels.max_fpr is None or n_accepted <= levels.most_ood(n_ood):
         return
-    least = float(beta.ppf(1 - levels.delta, n_accepted + 1, n_ood - n_accepted))
-    least = 1.0 if n_accepted == n_ood else least
+    least = _binomial_bound(n_accepted, n_ood, levels.delta)
     # The threshold could be at most the first OOD sample that must be rejected.
-    first = _order(scores, noise, is_ood)[levels.most_ood(n_ood)]
-    of_id = scores[~is_ood], noise[~is_ood]
-    n_below, n_id = _count_below(*of_id, scores[first], noise[first]), len(of_id[0])
+    first = points.order(is_ood)[levels.most_ood(n_ood)]
+    n_id = len(is_ood) - n_ood
+    n_below = int(np.count_nonzero(points.below(first) & ~is_ood))
     most = float(beta.ppf(levels.delta, n_below, n_id + 1 - n_below)) if n_below else 0
     # Quantiles and tail probabilities agree up to rounding.
     least, most = min(1.0, least * (1 + _SLACK)), most * (1 - _SLACK)
@@ -383,13 +418,20 @@ def _refuse_fpr(levels, n_accepted, scores, noise, is_ood):
     )
 
 
+def _binomial_bound(count, n_samples, delta):
+    """Return the upper confidence bound of a share, of which `count` were seen."""
+    if count == n_samples:
+        return 1.0
+    return float(beta.ppf(1 - delta, count + 1, n_samples - count))
+
+
 def _largest_risk(losses, bound, delta):
     """Return the upper confidence bound of the mean of losses in [0, 1]."""
     count, total = len(losses), float(losses.sum())
     if count == 0 or total >= count:
         return 1.0
     if bound == "binomial":
-        return float(beta.ppf(1 - delta, round(total) + 1, count - round(total)))
+        return _binomial_bound(round(total), count, delta)
 
     def excess(risk):
         p_values = hoeffding_bentkus_p_values(

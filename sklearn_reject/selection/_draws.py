@@ -53,9 +53,9 @@ def keyed_draws(seed, keys):
     --------
     >>> from sklearn_reject.selection import keyed_draws
     >>> keyed_draws(0, [1, 2, 3]).round(3)
-    array([0.   , 0.   , 0.   ])
+    array([0.034, 0.843, 0.781])
     >>> keyed_draws(0, [3, 1]).round(3)
-    array([0.   , 0.   ])
+    array([0.781, 0.034])
     """
     bits = _mix(_check_keys(keys) ^ _mix(_check_seed(seed)))
     bits >>= _UNUSED_BITS

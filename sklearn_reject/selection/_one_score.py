@@ -100,7 +100,7 @@ def tune_single_score(
     )
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
-    groups = group_origins_validated(*sample)
+    groups = group_origins_validated(*sample, near=True)
 
     largest = groups.scores[-1] if len(groups) else -np.inf
 

@@ -3,17 +3,21 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,
     check_vector,
 )
+from sklearn_reject.curves._groups import snap
 from sklearn_reject.curves._ood import check_ood_prior
-from sklearn_reject.curves._origins import check_origin_samples, combine
+from sklearn_reject.curves._origins import (
+    check_origin_samples,
+    combine,
+    sizes_of_sums,
+)
 from sklearn_reject.selection._ood_model import check_costs
-from sklearn_reject.selection._rule import Certificate
+from sklearn_reject.selection._rule import Certificate, compare, decide
 
 _NAN = float("nan")
 
@@ -31,28 +35,23 @@ class _OODRule:
     ood_prior: float | None = None
     certificate: Certificate | None = None
 
-    def _accept_proba(self, scores):
-        probability = (scores < self.threshold).astype(np.float64)
-        probability[scores == self.threshold] = self.proba_at_threshold
+    def _compare(self, scores, sizes=None):
+        """Return which scores are below the threshold, and which at it."""
+        is_below, is_at = compare(scores, self.threshold, sizes)
         # No rule accepts plus infinity or rejects minus infinity.
-        probability[np.isinf(scores)] = 0.0
-        probability[scores == -np.inf] = 1.0
-        return probability
+        is_infinite = np.isinf(scores)
+        is_below[is_infinite] = scores[is_infinite] < 0
+        is_at[is_infinite] = False
+        return is_below, is_at
 
-    def _accept(self, scores, random_state):
-        probability = self._accept_proba(scores)
-        accepted = probability == 1
-        if 0 < self.proba_at_threshold < 1:
-            tied = np.flatnonzero(probability == self.proba_at_threshold)
-            draws = check_random_state(random_state).random_sample(len(tied))
-            accepted[tied] = draws < self.proba_at_threshold
-        return accepted
+    def _probability(self, is_below, is_at):
+        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
-    def _measure(self, scores, losses, is_ood, sample_weight):
-        scores, losses, is_ood, weight = check_origin_samples(
+    def _measure(self, compared, scores, losses, is_ood, sample_weight):
+        _, losses, is_ood, weight = check_origin_samples(
             scores, losses, is_ood, sample_weight
         )
-        accepted = self._accept_proba(scores)
+        accepted = self._probability(*compared)
         if weight is not None:
             accepted *= weight
         of_id = accepted.sum(where=~is_ood)
@@ -88,7 +87,8 @@ class SingleScoreRule(_OODRule):
     """Accept below a threshold of one score, at random at it, reject above.
 
     Scores of minus infinity are always accepted, scores of infinity never, whatever the
-    threshold is.
+    threshold is. A finite score is at the threshold if they differ by at most 2^-40 of
+    the score's magnitude.
 
     Attributes
     ----------
@@ -144,25 +144,57 @@ class SingleScoreRule(_OODRule):
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
-        return self._accept_proba(check_extended_vector(scores, "scores"))
+        return self._probability(*self._compare_checked(scores))
 
-    def accept(self, scores, random_state=None):
-        """Accept or reject each sample, drawing only at the threshold.
+    def at_threshold(self, scores):
+        """Tell which samples are at the threshold.
 
         Parameters
         ----------
         scores : array-like of shape (n_samples,)
             Scores, higher = rejected first. May be infinite.
 
+
+        Returns
+        -------
+        is_at : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is accepted with `proba_at_threshold`.
+        """
+        return self._compare_checked(scores)[1]
+
+    def accept(self, scores, *, draws=None, random_state=None):
+        """Accept or reject each sample, at random only at the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, higher = rejected first. May be infinite.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            sample is accepted if its number is below `proba_at_threshold`; the others
+            are not used. A callable maps the indices of the samples at the threshold to
+            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+
         random_state : int, RandomState instance or None, default=None
-            Source of the draws. Not used where `proba_at_threshold` is 0 or 1.
+            Source of the draws where `draws` is None. A decision then belongs to the
+            call: the same row may be accepted in one batch and not in another.
 
         Returns
         -------
         accepted : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        return self._accept(check_extended_vector(scores, "scores"), random_state)
+        compared = self._compare_checked(scores)
+        return decide(*compared, self.proba_at_threshold, draws, random_state)
+
+    def _compare_checked(self, scores):
+        return self._compare(check_extended_vector(scores, "scores"))
 
     def measure(self, scores, losses, is_ood, *, sample_weight=None):
         """Return the rule with what it achieves on another sample.
@@ -187,7 +219,8 @@ class SingleScoreRule(_OODRule):
             The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
             expected ones on the sample given.
         """
-        return self._measure(scores, losses, is_ood, sample_weight)
+        compared = self._compare_checked(scores)
+        return self._measure(compared, scores, losses, is_ood, sample_weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +232,9 @@ class DoubleScoreRule(_OODRule):
     where the novelty decides alone, or of -1 where samples of *high* risk score are
     accepted first, which helps only where the scores are poor; the novelty weight is
     never negative. An infinite novelty is the sum whatever the weights are: minus
-    infinity is always accepted, infinity never.
+    infinity is always accepted, infinity never. A finite sum is at the threshold if
+    they differ by at most 2^-40 of the magnitudes of its two terms together: where
+    these cancel, the sum is less exact than it is small.
 
     Attributes
     ----------
@@ -278,7 +313,32 @@ class DoubleScoreRule(_OODRule):
             Higher = rejected first. Infinite where the novelty is.
         """
         risk, novelty = check_two_scores(risk_scores, novelty_scores)
-        return combine(risk, novelty, (self.risk_weight, self.novelty_weight))
+        return combine(risk, novelty, self._weights)
+
+    def snap(self, risk_scores, novelty_scores):
+        """Return the combined scores, one value for all that tie up to rounding.
+
+        Parameters
+        ----------
+        risk_scores : array-like of shape (n_samples,)
+            Finite risk scores, higher = more likely wrong.
+
+        novelty_scores : array-like of shape (n_samples,)
+            Novelty scores, higher = more novel. May be infinite.
+
+        Returns
+        -------
+        combined : ndarray of shape (n_samples,)
+            As :meth:`combine` returns them, but what is at the threshold of one sample
+            has its value.
+        """
+        risk, novelty = check_two_scores(risk_scores, novelty_scores)
+        combined = combine(risk, novelty, self._weights)
+        return snap(combined, sizes_of_sums(risk, novelty, self._weights))
+
+    @property
+    def _weights(self):
+        return self.risk_weight, self.novelty_weight
 
     def accept_proba(self, risk_scores, novelty_scores):
         """Return the probability that each sample is accepted.
@@ -296,10 +356,10 @@ class DoubleScoreRule(_OODRule):
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
-        return self._accept_proba(self.combine(risk_scores, novelty_scores))
+        return self._probability(*self._compare_two(risk_scores, novelty_scores))
 
-    def accept(self, risk_scores, novelty_scores, random_state=None):
-        """Accept or reject each sample, drawing only at the threshold.
+    def at_threshold(self, risk_scores, novelty_scores):
+        """Tell which samples are at the threshold.
 
         Parameters
         ----------
@@ -309,15 +369,52 @@ class DoubleScoreRule(_OODRule):
         novelty_scores : array-like of shape (n_samples,)
             Novelty scores, higher = more novel. May be infinite.
 
+
+        Returns
+        -------
+        is_at : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is accepted with `proba_at_threshold`.
+        """
+        return self._compare_two(risk_scores, novelty_scores)[1]
+
+    def accept(self, risk_scores, novelty_scores, *, draws=None, random_state=None):
+        """Accept or reject each sample, at random only at the threshold.
+
+        Parameters
+        ----------
+        risk_scores : array-like of shape (n_samples,)
+            Finite risk scores, higher = more likely wrong.
+
+        novelty_scores : array-like of shape (n_samples,)
+            Novelty scores, higher = more novel. May be infinite.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            sample is accepted if its number is below `proba_at_threshold`; the others
+            are not used. A callable maps the indices of the samples at the threshold to
+            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+
         random_state : int, RandomState instance or None, default=None
-            Source of the draws. Not used where `proba_at_threshold` is 0 or 1.
+            Source of the draws where `draws` is None. A decision then belongs to the
+            call: the same row may be accepted in one batch and not in another.
 
         Returns
         -------
         accepted : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        return self._accept(self.combine(risk_scores, novelty_scores), random_state)
+        compared = self._compare_two(risk_scores, novelty_scores)
+        return decide(*compared, self.proba_at_threshold, draws, random_state)
+
+    def _compare_two(self, risk_scores, novelty_scores):
+        risk, novelty = check_two_scores(risk_scores, novelty_scores)
+        combined = combine(risk, novelty, self._weights)
+        return self._compare(combined, sizes_of_sums(risk, novelty, self._weights))
 
     def measure(
         self, risk_scores, novelty_scores, losses, is_ood, *, sample_weight=None
@@ -347,8 +444,8 @@ class DoubleScoreRule(_OODRule):
             The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
             expected ones on the sample given.
         """
-        combined = self.combine(risk_scores, novelty_scores)
-        return self._measure(combined, losses, is_ood, sample_weight)
+        compared = self._compare_two(risk_scores, novelty_scores)
+        return self._measure(compared, novelty_scores, losses, is_ood, sample_weight)
 
 
 def check_two_scores(risk_scores, novelty_scores):

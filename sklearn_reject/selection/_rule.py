@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_number, check_samples, check_vector
+from sklearn_reject._validation import (
+    check_number,
+    check_same_length,
+    check_samples,
+    check_vector,
+)
+from sklearn_reject.curves._groups import tie_range
 
 
 @dataclass(frozen=True)
@@ -66,9 +72,62 @@ class Certificate:
     p_value: float
 
 
+def compare(scores, threshold, sizes=None):
+    """Return which scores are below a threshold, and which are at it up to rounding."""
+    low, high = tie_range(scores, sizes)
+    is_below = high < threshold
+    return is_below, ~is_below & (low <= threshold)
+
+
+def decide(is_below, is_at, probability, draws, random_state):
+    """Accept what is below a threshold, and at it what draws less than a probability.
+
+    `draws` are numbers for all rows, or a callable that maps the rows at the threshold
+    to theirs; None takes them from the random state.
+    """
+    if draws is not None and random_state is not None:
+        raise ValueError(
+            f"random_state={random_state!r} is not used where draws are given. Pass "
+            "one of them."
+        )
+    if not callable(draws) and draws is not None:
+        draws = check_draws(draws, len(is_below))
+    if probability == 1:
+        return is_below | is_at
+    accepted = is_below.copy()
+    if probability > 0:
+        rows = np.flatnonzero(is_at)
+        accepted[rows] = _draw(rows, draws, random_state) < probability
+    return accepted
+
+
+def _draw(rows, draws, random_state):
+    if draws is None:
+        return check_random_state(random_state).random_sample(len(rows))
+    if not callable(draws):
+        return draws[rows]
+    return check_draws(draws(rows), len(rows)) if len(rows) else np.empty(0)
+
+
+def check_draws(draws, n_samples):
+    """Return draws as a vector of numbers in [0, 1[, one a sample."""
+    draws = check_vector(draws, "draws") if n_samples else np.empty(0)
+    check_same_length(n_samples, draws=draws)
+    outside = draws[(draws < 0) | (draws >= 1)]
+    if outside.size:
+        raise ValueError(
+            f"draws must be in [0, 1[, got {outside[0]}. Pass those of keyed_draws."
+        )
+    return draws
+
+
 @dataclass(frozen=True)
 class RejectionRule:
     """Accept below a threshold, at random at it, reject above (FPV23, eq. 25).
+
+    A score is at the threshold if they differ by at most 2^-40 of the score's
+    magnitude, as the scores of one sample do that are computed in other batches or on
+    another machine.
 
     Attributes
     ----------
@@ -124,37 +183,65 @@ class RejectionRule:
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
-        scores = check_vector(scores, "scores")
-        probability = (scores < self.threshold).astype(np.float64)
-        if self.proba_at_threshold > 0:
-            probability[scores == self.threshold] = self.proba_at_threshold
-        return probability
+        is_below, is_at = self._compare(scores)
+        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
-    def accept(self, scores, random_state=None):
-        """Accept or reject each sample, drawing only at the threshold.
+    def at_threshold(self, scores):
+        """Tell which samples are at the threshold.
 
         Parameters
         ----------
         scores : array-like of shape (n_samples,)
             Finite uncertainty scores, higher = more uncertain.
 
+        Returns
+        -------
+        is_at : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is accepted with `proba_at_threshold`.
+        """
+        return self._compare(scores)[1]
+
+    def accept(self, scores, *, draws=None, random_state=None):
+        """Accept or reject each sample, at random only at the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Finite uncertainty scores, higher = more uncertain.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            sample is accepted if its number is below `proba_at_threshold`; the others
+            are not used. A callable maps the indices of the samples at the threshold to
+            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+
         random_state : int, RandomState instance or None, default=None
-            Source of the draws. Not used where `proba_at_threshold` is 0 or 1.
+            Source of the draws where `draws` is None. A decision then belongs to the
+            call: the same row may be accepted in one batch and not in another.
 
         Returns
         -------
         accepted : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import RejectionRule, keyed_draws
+        >>> rule = RejectionRule(threshold=0.4, proba_at_threshold=0.5)
+        >>> rule.accept([0.3, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
+        array([ True, False, False, False])
         """
-        scores = check_vector(scores, "scores")
-        if self.proba_at_threshold == 1:
-            return scores <= self.threshold
-        accepted = scores < self.threshold
-        if self.proba_at_threshold > 0:
-            tied = np.flatnonzero(scores == self.threshold)
-            draws = check_random_state(random_state).random_sample(len(tied))
-            accepted[tied] = draws < self.proba_at_threshold
-        return accepted
+        return decide(
+            *self._compare(scores), self.proba_at_threshold, draws, random_state
+        )
+
+    def _compare(self, scores):
+        return compare(check_vector(scores, "scores"), self.threshold)
 
     def measure(self, scores, losses, *, sample_weight=None):
         """Return the rule with what it achieves on another sample.

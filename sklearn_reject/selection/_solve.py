@@ -7,7 +7,6 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_number, check_option, check_samples
-from sklearn_reject.curves import group_by_score
 from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_validated
 from sklearn_reject.curves._risk_coverage import (
     share_reaching_coverage,
@@ -23,7 +22,7 @@ from sklearn_reject.selection._certify import (
     choose_bound,
     rank_samples,
 )
-from sklearn_reject.selection._rule import RejectionRule
+from sklearn_reject.selection._rule import RejectionRule, check_draws
 
 
 def solve_reject_cost(scores, losses, target, *, sample_weight=None):
@@ -69,7 +68,7 @@ def solve_reject_cost(scores, losses, target, *, sample_weight=None):
     0.75
     """
     cost = check_number(target, "target (the reject cost)")
-    groups = group_by_score(scores, losses, sample_weight)
+    groups = _group(scores, losses, sample_weight)
     return rule_for_reject_cost(groups, cost)
 
 
@@ -84,6 +83,7 @@ def solve_target_risk(
     bound="auto",
     search="fixed_sequence",
     max_loss=None,
+    draws=None,
     random_state=None,
 ):
     """Maximise the coverage under a bound on the selective risk.
@@ -110,8 +110,8 @@ def solve_target_risk(
 
     randomize : bool, default=True
         If True, the tie group that would exceed the risk is accepted with the
-        probability that meets it exactly or, with `confidence`, that the noise which
-        breaks ties leads to. If False, it is rejected.
+        probability that meets it exactly or, with `confidence`, that the draws which
+        break ties lead to. If False, it is rejected.
 
     confidence : float in ]0, 1[, default=None
         Probability with which the risk is to hold for the population. The parameters
@@ -131,9 +131,15 @@ def solve_target_risk(
         Largest loss that is possible, not the largest in the sample. None stands for a
         loss that is 0 or 1.
 
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
+        :func:`keyed_draws` for the keys that the samples will have in use, so that
+        score and draw of a row are the same at calibration and in use. Samples equal in
+        both are accepted or rejected together.
+
     random_state : int, RandomState instance or None, default=None
-        Source of the noise that breaks ties, and of the order of bets. Pass an int to
-        get the same rule again.
+        Source of the draws where `draws` is None, and of the order of bets. Pass an int
+        to get the same rule again.
 
     Returns
     -------
@@ -175,13 +181,13 @@ def solve_target_risk(
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)
     if confidence is None:
-        groups = group_by_score(scores, losses, sample_weight)
+        groups = _group(scores, losses, sample_weight)
         return rule_for_target_risk(groups, risk, randomize=randomize)
     confidence = check_confidence(confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
     random_state = check_random_state(random_state)
-    ranked = _rank(scores, losses, randomize, random_state)
+    ranked = _rank(scores, losses, randomize, draws, random_state)
     certificate = certify_risk(
         ranked,
         risk,
@@ -189,7 +195,6 @@ def solve_target_risk(
         bound=bound,
         search=search,
         max_loss=max_loss,
-        randomize=randomize,
         random_state=random_state,
     )
     return _certified_rule(ranked, certificate, single_is_in=False)
@@ -203,6 +208,7 @@ def solve_target_coverage(
     sample_weight=None,
     randomize=True,
     confidence=None,
+    draws=None,
     random_state=None,
 ):
     """Minimise the selective risk under a bound on the coverage.
@@ -231,16 +237,22 @@ def solve_target_coverage(
 
     randomize : bool, default=True
         If True, the tie group that reaches the coverage is accepted with the
-        probability that meets it exactly or, with `confidence`, that the noise which
-        breaks ties leads to. If False, it is accepted as a whole.
+        probability that meets it exactly or, with `confidence`, that the draws which
+        break ties lead to. If False, it is accepted as a whole.
 
     confidence : float in ]0, 1[, default=None
         Probability with which the coverage is to be reached in the population. Where
         the sample is too small to tell, everything is accepted.
 
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
+        :func:`keyed_draws` for the keys that the samples will have in use, so that
+        score and draw of a row are the same at calibration and in use. Samples equal in
+        both are accepted or rejected together.
+
     random_state : int, RandomState instance or None, default=None
-        Source of the noise that breaks ties, used with `confidence` only. Pass an int
-        to get the same rule again.
+        Source of the draws where `draws` is None, used with `confidence` only. Pass an
+        int to get the same rule again.
 
     Returns
     -------
@@ -268,11 +280,11 @@ def solve_target_coverage(
     """
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
     if confidence is None:
-        groups = group_by_score(scores, losses, sample_weight)
+        groups = _group(scores, losses, sample_weight)
         return rule_for_target_coverage(groups, coverage, randomize=randomize)
     confidence = check_confidence(confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
-    ranked = _rank(scores, losses, randomize, check_random_state(random_state))
+    ranked = _rank(scores, losses, randomize, draws, check_random_state(random_state))
     certificate = certify_coverage(len(scores), coverage, confidence=confidence)
     return _certified_rule(ranked, certificate, single_is_in=True)
 
@@ -307,18 +319,26 @@ def rule_for_target_coverage(groups, coverage, *, randomize=True):
     return _rule_at(groups, n_groups - 1, share)
 
 
-def _rank(scores, losses, randomize, random_state):
-    """Sort samples, ties by noise where the rule may randomize."""
-    noise = random_state.random_sample(len(scores)) if randomize else None
-    return rank_samples(scores, losses, noise)
+def _group(scores, losses, sample_weight):
+    """Group samples by score, up to rounding: rules apply with the same tolerance."""
+    samples = check_samples(scores, losses, sample_weight)
+    return group_validated(*samples, near=True)
+
+
+def _rank(scores, losses, randomize, draws, random_state):
+    """Sort samples, ties by draws where the rule may randomize."""
+    if draws is not None:
+        draws = check_draws(draws, len(scores))
+    elif randomize:
+        draws = random_state.random_sample(len(scores))
+    return rank_samples(scores, losses, draws if randomize else None)
 
 
 def _certified_rule(ranked, certificate, *, single_is_in):
     """Make the rule that a certificate is about.
 
     A risk is certified strictly before the next sample, a coverage up to and including
-    the last one: that sample gives threshold and noise. `single_is_in` tells if the
-    threshold is accepted where it has no noise.
+    the last one: that sample gives threshold and draw. `single_is_in` tells which.
     """
     groups = group_validated(ranked.scores, ranked.losses, None)
     if certificate.n_accepted == len(ranked):
@@ -326,11 +346,18 @@ def _certified_rule(ranked, certificate, *, single_is_in):
     else:
         sample = certificate.n_accepted - single_is_in
         index = int(np.searchsorted(groups.scores, ranked.scores[sample]))
-        noise = float(ranked.noise[sample])
-        share = float(single_is_in) if np.isnan(noise) else noise
+        share = _share_up_to(ranked.draws[sample], inclusive=single_is_in)
         full = share == 1
         rule = _rule_at(groups, index + full, None if full else share)
     return replace(rule, certificate=certificate)
+
+
+def _share_up_to(draw, *, inclusive):
+    """Return the probability at the threshold below which draws are accepted."""
+    if np.isnan(draw):
+        return float(inclusive)
+    # Draws are multiples of 2^-53, and accepted below the probability only.
+    return float(np.nextafter(draw, 1.0) if inclusive else draw)
 
 
 def _rule_at(groups, n_groups, share=None):

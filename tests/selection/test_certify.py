@@ -177,7 +177,7 @@ def test_row_order_does_not_matter_given_the_noise(problem, random):
     random.shuffle(rows)
     ranked = rank_samples(scores, losses, noise)
     moved = rank_samples(scores[rows], losses[rows], noise[rows])
-    for name in ("scores", "losses", "noise"):
+    for name in ("scores", "losses", "draws"):
         np.testing.assert_array_equal(getattr(ranked, name), getattr(moved, name))
 
 
@@ -185,10 +185,13 @@ def test_noise_breaks_ties_only():
     scores = np.array([3.0, 1.0, 2.0, 2.0])
     ranked = rank_samples(scores, np.arange(4.0), np.array([0.1, 0.2, 0.9, 0.3]))
     np.testing.assert_array_equal(ranked.order, [1, 3, 2, 0])
-    np.testing.assert_array_equal(ranked.noise, [np.nan, 0.3, 0.9, np.nan])
+    np.testing.assert_array_equal(ranked.draws, [np.nan, 0.3, 0.9, np.nan])
     np.testing.assert_array_equal(ranked.loss_sums, [0, 1, 4, 6, 6])
-    np.testing.assert_array_equal(ranked.accepted_counts(True), np.arange(5))
-    np.testing.assert_array_equal(ranked.accepted_counts(False), [0, 1, 3, 4])
+    np.testing.assert_array_equal(ranked.accepted_counts, np.arange(5))
+    together = rank_samples(scores, np.arange(4.0))
+    np.testing.assert_array_equal(together.accepted_counts, [0, 1, 3, 4])
+    equal = rank_samples(scores, np.arange(4.0), np.array([0.1, 0.2, 0.9, 0.9]))
+    np.testing.assert_array_equal(equal.accepted_counts, [0, 1, 3, 4])
 
 
 @pytest.mark.parametrize("bound", ["hoeffding_bentkus", "betting", "auto"])
@@ -259,7 +262,8 @@ def test_coverage_by_hand(n, target, confidence, step):
     row = sorted(range(n), key=lambda row: (scores[row], noise[row]))[rank - 1]
     assert rule.threshold == scores[row]
     tied = (scores == scores[row]).sum() > 1
-    assert rule.proba_at_threshold == (noise[row] if tied else 1)
+    # Up to and including the sample: draws below the probability are accepted.
+    assert rule.proba_at_threshold == (np.nextafter(noise[row], 1) if tied else 1)
     assert safe.proba_at_threshold == 1
     assert safe.threshold == (scores[row] if scores[row] < scores[-1] else inf)
     assert rule.certificate.n_accepted == rank

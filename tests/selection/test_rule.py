@@ -39,14 +39,14 @@ def test_draws_repeat_with_an_int_only():
     first = rule.accept(scores, random_state=3)
     np.testing.assert_array_equal(first, rule.accept(scores, random_state=3))
     generator = np.random.RandomState(3)
-    np.testing.assert_array_equal(first, rule.accept(scores, generator))
-    assert (first != rule.accept(scores, generator)).any()
+    np.testing.assert_array_equal(first, rule.accept(scores, random_state=generator))
+    assert (first != rule.accept(scores, random_state=generator)).any()
 
 
 @pytest.mark.parametrize("proba_at_threshold", [0.0, 1.0])
-def test_nothing_is_drawn_without_need(nu):
+def test_nothing_is_drawn_without_need(proba_at_threshold):
     generator = np.random.RandomState(0)
-    RejectionRule(0.0, nu).accept(np.zeros(10), generator)
+    RejectionRule(0.0, proba_at_threshold).accept(np.zeros(10), random_state=generator)
     assert generator.random_sample() == np.random.RandomState(0).random_sample()
 
 
