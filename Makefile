@@ -15,14 +15,18 @@ VENV_BENCH := .venv-bench
 
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq
 # One thread a worker: more would only fight over the cores that the workers share.
-PYTEST := -m pytest -q -n $(WORKERS)
+PYTEST_OPTIONS := -q -n $(WORKERS)
+PYTEST := -m pytest $(PYTEST_OPTIONS)
+# Here and not among pytest's own options, so that by hand any -m can be given.
+FAST := -m "not slow"
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Targets share an environment, and two installs into one would damage it.
 .NOTPARALLEL:
-.PHONY: help demo test long-test test-oldest lint doc bench papers all-checks clean
+.PHONY: help demo test test-all test-kernels test-papers test-oldest long-test \
+	lint doc bench papers all-checks clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3] [WORKERS=2]"
@@ -32,15 +36,25 @@ help:  ## show this list
 demo: $(VENV)/stamp-plot  ## show in a minute what the package does
 	@$(VENV)/bin/python examples/demo.py
 
-test: $(VENV)/stamp-test  ## tests and doctests, every warning an error
-	@$(ONE_THREAD) $(VENV)/bin/python $(PYTEST)
+test: $(VENV)/stamp-test  ## fast tests and doctests, every warning an error
+	@$(ONE_THREAD) $(VENV)/bin/python $(PYTEST) $(FAST)
+
+test-all: $(VENV)/stamp-test  ## these and the slow ones, with more samples
+	@$(ONE_THREAD) HYPOTHESIS_PROFILE=suite $(VENV)/bin/python $(PYTEST)
+
+test-kernels: $(VENV)/stamp-test  ## fast tests with the linear algebra of other processors
+	@$(ONE_THREAD) $(VENV)/bin/python tests/run_with_kernels.py $(PYTEST_OPTIONS) $(FAST)
+
+test-papers: $(VENV)/stamp-test  ## tests of what the papers' tables are made from
+	@$(ONE_THREAD) HYPOTHESIS_PROFILE=suite $(VENV)/bin/python $(PYTEST) \
+		benchmarks/papers/tests
+
+test-oldest: $(VENV_OLDEST)/stamp-oldest  ## fast tests with the oldest versions declared
+	@$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST) $(FAST)
 
 long-test: $(VENV)/stamp-test  ## statistical guarantees, thousands of samples, minutes
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=thorough $(VENV)/bin/python $(PYTEST) \
 		tests/long tests/curves tests/selection tests/losses tests/decoding tests/thresholds
-
-test-oldest: $(VENV_OLDEST)/stamp-oldest  ## tests with the oldest versions declared
-	@$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST)
 
 lint: $(VENV)/stamp-lint  ## style, formatting and spelling
 	@$(VENV)/bin/ruff check --quiet
@@ -65,7 +79,7 @@ papers: $(VENV)/stamp-plot  ## print the papers' tables beside ours
 	@$(ONE_THREAD) $(VENV)/bin/python -m benchmarks.papers.rzmr20 --jobs $(WORKERS) \
 		--figure benchmarks/papers/figures/rzmr20-figure7.png
 
-all-checks: lint test test-oldest doc  ## all that must pass before a merge
+all-checks: lint test-all test-kernels test-papers test-oldest doc  ## all that must pass before a merge
 
 clean:  ## remove environments, builds and caches
 	@rm -rf $(VENV) $(VENV_OLDEST) $(VENV_BENCH) build dist *.egg-info
