@@ -270,7 +270,7 @@ class SelectiveClassifier(RejectClassifier):
             y,
             split_params,
             learns=learns(score),
-            needs_data=self.cv is not None or not is_chow,
+            needs_data=learns(score) or self.cv is not None or not is_chow,
             # A certificate is about samples that are drawn independently.
             stratify=self.confidence is None,
         )

@@ -243,7 +243,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             y,
             split_params,
             learns=learns(score),
-            needs_data=self.cv is not None or not is_chow,
+            needs_data=learns(score) or self.cv is not None or not is_chow,
             stratify=False,
         )
         evaluated = evaluate_out_of_sample(
