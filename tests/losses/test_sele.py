@@ -11,6 +11,7 @@ from joblib import parallel_config
 from sklearn_reject.curves import aurc_score, sele_score
 from sklearn_reject.losses import sele_loss_and_gradient
 from sklearn_reject.losses._pair_sums import sum_over_pairs
+from sklearn_reject.losses._sele import exact_sele, sele_gradient_and_curvature
 
 # The thorough profile of `make long-test` has time for more pairs.
 N = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 400
@@ -59,17 +60,17 @@ def pair_by_pair(scores, losses, weights=None):
     """Return value, gradient and curvature by the definition, in long double."""
     s, losses = np.longdouble(scores), np.longdouble(losses)
     a = np.ones(len(s), np.longdouble) if weights is None else np.longdouble(weights)
-    b = a * losses
-    difference = s - s[:, np.newaxis]
+    rows = np.flatnonzero(losses)
+    difference = s - s[rows, np.newaxis]
     small = np.exp(-np.abs(difference))
-    sigma = np.where(difference > 0, 1, small) / (1 + small)
-    slope = small / (1 + small) ** 2
-    np.fill_diagonal(sigma, 0)  # a sample with itself: a constant
-    np.fill_diagonal(slope, 0)
-    pairs = b[:, np.newaxis] * a
+    pairs = (a * losses)[rows, np.newaxis] * a
     value = (pairs * (np.maximum(difference, 0) + np.log1p(small))).sum()
-    gradient = (pairs * sigma).sum(axis=0) - (pairs * sigma).sum(axis=1)
-    curvature = (pairs * slope).sum(axis=0) + (pairs * slope).sum(axis=1)
+    pairs[np.arange(len(rows)), rows] = 0  # a sample with itself: a constant
+    pull = pairs * np.where(difference > 0, 1, small) / (1 + small)
+    slope = pairs * small / (1 + small) ** 2
+    gradient, curvature = pull.sum(axis=0), slope.sum(axis=0)
+    gradient[rows] -= pull.sum(axis=1)
+    curvature[rows] += slope.sum(axis=1)
     return value / a.sum() ** 2, gradient / a.sum() ** 2, curvature / a.sum() ** 2
 
 
@@ -186,6 +187,30 @@ def test_weight_two_is_a_sample_twice(method):
     np.testing.assert_allclose(
         gradient, np.bincount(twice, each, 50), rtol=0, atol=1e-15
     )
+
+
+def test_chunk_and_curvature_without_losses_are_zero():
+    scores, nothing = np.arange(9.0), np.zeros(9)
+    value, gradient = sele_loss_and_gradient(scores, nothing, method="chunked")
+    assert value == 0
+    assert not gradient.any()
+    sums = sum_over_pairs(scores, nothing + 1, nothing, curvature=True)
+    assert sums.total == 0
+    assert not sums.gradient.any()
+    assert not sums.curvature.any()
+
+
+def test_mean_curvature_is_that_of_the_gradient():
+    rng = np.random.default_rng(10)
+    scores, losses, weight = rng.normal(size=20), rng.random(20), 1 + rng.random(20)
+    gradient, curvature = sele_gradient_and_curvature(scores, losses, weight)
+    np.testing.assert_array_equal(gradient, exact_sele(scores, losses, weight)[1])
+    for k, step in enumerate(1e-5 * np.eye(20)):
+        above, below = (
+            sele_gradient_and_curvature(moved, losses, weight)[0][k]
+            for moved in (scores + step, scores - step)
+        )
+        assert (above - below) / 2e-5 == pytest.approx(curvature[k], rel=1e-7)
 
 
 def test_order_of_rows_does_not_matter():
