@@ -118,6 +118,10 @@ def _accuracy_rows():
         for losses in (rng.random(2000) < 0.1, rng.exponential(size=2000)):
             errors = _relative_errors(scores, losses.astype(float))
             worst = np.maximum(worst, errors)
+    for gap in (10.0, 20.0, 30.0):  # all errors last: sums of about exp(-gap)
+        losses = (np.arange(2000) >= 1950) * 1.0
+        errors = _relative_errors(rng.normal(size=2000) + gap * losses, losses)
+        worst = np.maximum(worst, errors)
     for name, error in zip(("value", "gradient"), worst, strict=True):
         what = f"2,000 samples, all ranges: relative error of the {name}"
         yield at_most(what, 1e-12, float(error))

@@ -29,6 +29,8 @@ def aurc_score(
     score (FPV23, eq. 27), in expectation over the random order of tied samples. So the
     value does not depend on the order of the rows.
 
+    In full: :func:`sklearn_reject.metrics.aurc_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,)
@@ -38,20 +40,15 @@ def aurc_score(
         Non-negative losses.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Integer weights equal repeated (tied) rows. Scaling
-        all weights changes the value with ``interpolation="mean"``, as repeating all
-        rows does.
+        Non-negative sample weights. Integer weights equal repeated rows.
 
     interpolation : {"mean", "trapezoid"}, default="mean"
-        "mean" is the definition above. "trapezoid" integrates the curve between its
-        distinct points, from the first one to coverage 1.
+        The mean over the samples, or the integral of the curve between its distinct
+        points, from the first one to coverage 1.
 
     normalize : {None, "excess", "prr"}, default=None
-        "excess" subtracts the area of the oracle, which sorts the samples by their
-        loss: zero is perfect, never negative. "prr", the prediction rejection ratio, is
-        (random - area) / (random - oracle): 1 is perfect, 0 is as good as random,
-        **higher is better**. With ``interpolation="trapezoid"`` both references are
-        taken at the coverages of the curve.
+        "excess" subtracts the area of the oracle, "prr" is (random - area) / (random -
+        oracle), **higher is better**.
 
     Returns
     -------
@@ -61,8 +58,7 @@ def aurc_score(
     Raises
     ------
     ValueError
-        If an option is unknown, or an array is empty, not finite or of another length,
-        or if a loss or weight is negative or all weights are zero.
+        If an array or an option is invalid, as in the metric.
 
     Notes
     -----
@@ -76,11 +72,6 @@ def aurc_score(
 
     where psi is the digamma function. For 0/1 losses without weights only the ranks of
     the errors are needed, and the samples are not fully sorted.
-
-    References
-    ----------
-    V. Franc, D. Prusa, V. Voracek. Optimal Strategies for Reject Option Classifiers.
-    JMLR 24(11), 2023.
 
     Examples
     --------
@@ -156,13 +147,13 @@ def _batches(n_groups):
 
 
 def _weigh_batch(total, below, weights, losses):
-    shares = digamma(total + 1.0) - digamma(below + 1.0)
+    factors = digamma(total + 1.0) - digamma(below + 1.0)
     rows = np.flatnonzero(weights != 1)  # elsewhere the rest is zero
     if rows.size:
         below, weights = below[rows], weights[rows]
         increment = digamma_increment(below + 1.0, weights)
-        shares[rows] += 1 - (below + weights) * (increment / weights)
-    return (losses * shares).sum() / total
+        factors[rows] += 1 - (below + weights) * (increment / weights)
+    return (losses * factors).sum() / total
 
 
 def _trapezoid_areas(scores, losses, weight):
@@ -191,13 +182,10 @@ def _lowest_loss_within(weights, losses, sample_weight):
 def augrc_score(scores, losses, *, sample_weight=None):
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
-    The integral of coverage times selective risk over the coverage, which is the mean
-    risk of failures that go undetected (Traub et al. 2024), as a trapezoid from (0, 0).
-    It equals the SELE statistic with mid-rank ties,
-    ``sele_score(scores, losses, ties="midrank")``, and for 0/1 losses
-    (1 - AUROC) acc (1 - acc) + (1 - acc)^2 / 2, where AUROC tells failures from
-    successes. The mean over the n prefixes, which some libraries report, is larger by
-    mean(losses) / (2 n).
+    The integral of coverage times selective risk over the coverage (Traub et al. 2024),
+    as a trapezoid from (0, 0): the SELE statistic with mid-rank ties.
+
+    In full: :func:`sklearn_reject.metrics.augrc_score`.
 
     Parameters
     ----------
@@ -208,7 +196,7 @@ def augrc_score(scores, losses, *, sample_weight=None):
         Non-negative losses.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights; a pair of samples weighs the product.
+        Non-negative sample weights.
 
     Returns
     -------
@@ -218,13 +206,7 @@ def augrc_score(scores, losses, *, sample_weight=None):
     Raises
     ------
     ValueError
-        If an array is empty, not finite or of another length, or if a loss or weight
-        is negative or all weights are zero.
-
-    References
-    ----------
-    J. Traub et al. Overcoming Common Flaws in the Evaluation of Selective
-    Classification Systems. NeurIPS 2024.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -238,9 +220,9 @@ def augrc_score(scores, losses, *, sample_weight=None):
 def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
 
-    The mean over all pairs (i, j) of l_i [s_i <= s_j] (FPV23, eq. 29). For distinct
-    scores sele <= AuRC <= H_n sele with H_n the n-th harmonic number. With ties only
-    the mid-rank form stays at or below AuRC.
+    The mean over all pairs (i, j) of l_i [s_i <= s_j] (FPV23, eq. 29).
+
+    In full: :func:`sklearn_reject.metrics.sele_score`.
 
     Parameters
     ----------
@@ -252,10 +234,10 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
 
     ties : {"inclusive", "midrank"}, default="inclusive"
         Whether a pair of tied samples, a sample with itself included, counts in full
-        as in the paper, or one half. The mid-rank form equals :func:`augrc_score`.
+        or one half.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights; a pair of samples weighs the product.
+        Non-negative sample weights.
 
     Returns
     -------
@@ -265,8 +247,7 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     Raises
     ------
     ValueError
-        If `ties` is unknown, an array is empty, not finite or of another length, or if
-        a loss or weight is negative or all weights are zero.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -278,8 +259,8 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     """
     check_option(ties, "ties", ("inclusive", "midrank"))
     groups = group_by_score(scores, losses, sample_weight)
-    tied_share = 0.0 if ties == "inclusive" else 0.5
-    below = groups.cumulative_weights - (1 - tied_share) * groups.weights
+    tied_part = 0.0 if ties == "inclusive" else 0.5
+    below = groups.cumulative_weights - (1 - tied_part) * groups.weights
     after = groups.total_weight - below
     total = groups.total_weight
     return float((groups.losses / total) @ (after / total))
@@ -289,11 +270,11 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
 _LARGEST_ERROR_RATE = 0.15
 
 
-# Many cells leave few samples to sort, few cells keep the tables in the cache.
-_CELLS_PER_ERROR = 16
+# Many bins leave few samples to sort, few bins keep the tables in the cache.
+_BINS_PER_ERROR = 16
 
 
-_FEWEST_CELLS, _MOST_CELLS = 2**10, 2**20
+_FEWEST_BINS, _MOST_BINS = 2**10, 2**20
 
 
 def is_zero_one(losses):
@@ -302,29 +283,17 @@ def is_zero_one(losses):
 
 
 def groups_with_errors(scores, losses):
-    """Return the tie groups that hold errors.
+    """Return samples below, size and errors of the tie groups that hold errors.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Finite scores.
-
-    losses : ndarray of shape (n_samples,)
-        Losses, each 0 or 1.
-
-    Returns
-    -------
-    below, sizes, errors : ndarray of shape (n_groups,)
-        Number of samples with lower scores, number of samples in the group, and number
-        of errors among them.
+    The losses are 0 or 1; all three arrays have the shape (n_groups,).
     """
     errors = np.flatnonzero(losses > 0)
-    cut = _cut_into_cells(scores, len(errors))
-    if cut is None:
+    to_bins = _bin_map(scores, len(errors))
+    if to_bins is None:
         return _sort_errors(scores, losses)[:3]
-    rows, passed_over = _split_by_cell(scores, errors, cut)
+    rows, passed_over = _split_by_bin(scores, errors, to_bins)
     below, sizes, errors, values = _sort_errors(scores[rows], losses[rows])
-    return below + passed_over[cut(values)], sizes, errors
+    return below + passed_over[to_bins(values)], sizes, errors
 
 
 def _sort_errors(scores, losses):
@@ -345,26 +314,26 @@ def _sort_errors(scores, losses):
     return below, sizes, errors, scores[below]
 
 
-def _cut_into_cells(scores, n_errors):
-    """Return the map from scores to cells, None where all samples are to be sorted."""
+def _bin_map(scores, n_errors):
+    """Return the map from scores to bins, None where all samples are to be sorted."""
     if not 0 < n_errors <= _LARGEST_ERROR_RATE * len(scores):
         return None
-    n_cells = np.clip(_CELLS_PER_ERROR * n_errors, _FEWEST_CELLS, _MOST_CELLS)
-    n_bits = int(n_cells).bit_length() - 1
+    n_bins = np.clip(_BINS_PER_ERROR * n_errors, _FEWEST_BINS, _MOST_BINS)
+    n_bits = int(n_bins).bit_length() - 1
     return cut_into_cells(
         scores, draw_evenly(scores), n_bits, most_shared=len(scores) / n_errors
     )
 
 
-def _split_by_cell(scores, errors, cut):
-    """Return the rows to sort, and the number of other samples below each cell."""
-    cells = cut(scores)
-    passed_over = np.bincount(cells)
+def _split_by_bin(scores, errors, to_bins):
+    """Return the rows to sort, and the number of other samples below each bin."""
+    bins = to_bins(scores)
+    passed_over = np.bincount(bins)
     with_errors = np.zeros(len(passed_over), dtype=bool)
-    with_errors[cells[errors]] = True
+    with_errors[bins[errors]] = True
     passed_over[with_errors] = 0
     np.cumsum(passed_over, out=passed_over)
-    return np.flatnonzero(with_errors[cells]), passed_over
+    return np.flatnonzero(with_errors[bins]), passed_over
 
 
 # The asymptotic series below is exact to 1e-16 from here on.

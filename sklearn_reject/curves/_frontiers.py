@@ -18,18 +18,19 @@ def roc_frontier(scores, is_ood, *, n_angles=361, sample_weight=None):
     best of the corners of all their weighted sums: which bounds `min_tpr` and `max_fpr`
     can be met together (FPP23, section 3.2).
 
+    In full: :func:`sklearn_reject.metrics.roc_frontier`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first. Minus infinity is always accepted, infinity
-        never. Two columns are a risk score, which is finite, and a novelty score.
+        Scores, higher = rejected first, or risk and novelty scores in two columns.
+        Minus infinity is always accepted, infinity never.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -37,9 +38,8 @@ def roc_frontier(scores, is_ood, *, n_angles=361, sample_weight=None):
     Returns
     -------
     fpr : ndarray of shape (n_points,)
-        Shares of OOD samples accepted, increasing: the smallest for each `tpr`. With
-        two scores and more than 10,000 samples they are rounded up to multiples of
-        0.0001.
+        Shares of OOD samples accepted, increasing. With two scores and more than 10,000
+        samples rounded up to multiples of 0.0001.
 
     tpr : ndarray of shape (n_points,)
         Largest share of ID samples accepted, increasing. Between two points the value
@@ -48,8 +48,7 @@ def roc_frontier(scores, is_ood, *, n_angles=361, sample_weight=None):
     Raises
     ------
     ValueError
-        If an array is empty, NaN or of another length, a weight is negative, or there
-        are no ID or no OOD samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -75,22 +74,22 @@ def precision_recall_frontier(
     among what is accepted: which bounds `min_precision` and `min_recall` can be met
     together (FPP23, section 3.3).
 
+    In full: :func:`sklearn_reject.metrics.precision_recall_frontier`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first. Minus infinity is always accepted, infinity
-        never. Two columns are a risk score, which is finite, and a novelty score.
+        Scores, higher = rejected first, or risk and novelty scores in two columns.
+        Minus infinity is always accepted, infinity never.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
 
     ood_prior : float in [0, 1[ or None
-        Share of OOD where the rule is going to be used. None takes the share in the
-        sample.
+        Share of OOD that the precision is for. None takes the share in the sample.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -103,13 +102,12 @@ def precision_recall_frontier(
 
     recall : ndarray of shape (n_points,)
         Shares of ID samples accepted, positive and increasing. With two scores and more
-        than 10,000 samples they are rounded down to multiples of 0.0001.
+        than 10,000 samples rounded down to multiples of 0.0001.
 
     Raises
     ------
     ValueError
-        If an array is empty, NaN or of another length, a weight is negative, the prior
-        is out of its range, or there are no ID or no OOD samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -138,11 +136,13 @@ def risk_coverage_frontier(
     Only thresholds count that accept at most the share `max_fpr` of the OOD samples:
     the points are what the bounded TPR-FPR model can attain (FPP23, section 3.2).
 
+    In full: :func:`sklearn_reject.metrics.risk_coverage_frontier`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first. Minus infinity is always accepted, infinity
-        never. Two columns are a risk score, which is finite, and a novelty score.
+        Scores, higher = rejected first, or risk and novelty scores in two columns.
+        Minus infinity is always accepted, infinity never.
 
     losses : array-like of shape (n_samples,)
         Non-negative losses of the ID samples. Those of OOD samples are not used.
@@ -154,8 +154,7 @@ def risk_coverage_frontier(
         Largest share of OOD samples to accept.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -163,9 +162,9 @@ def risk_coverage_frontier(
     Returns
     -------
     tpr : ndarray of shape (n_points,)
-        Shares of ID samples accepted, positive and increasing up to the largest that is
-        attainable; empty where no rule keeps `max_fpr`. With two scores and more than
-        10,000 samples they are rounded down to multiples of 0.0001.
+        Shares of ID samples accepted, positive and increasing; empty where no rule
+        keeps `max_fpr`. With two scores and more than 10,000 samples rounded down to
+        multiples of 0.0001.
 
     risk : ndarray of shape (n_points,)
         Least mean loss of accepted ID samples at that TPR or more, increasing. Between
@@ -174,8 +173,7 @@ def risk_coverage_frontier(
     Raises
     ------
     ValueError
-        If an array is empty, NaN or of another length, a loss or weight is negative,
-        `max_fpr` is not in [0, 1], or there are no ID or no OOD samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------

@@ -17,12 +17,13 @@ def ood_roc_curve(scores, is_ood, *, sample_weight=None):
     Point k belongs to the rule that accepts every sample whose score is at most
     ``thresholds[k]``.
 
+    In full: :func:`sklearn_reject.metrics.ood_roc_curve`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,)
-        Scores, higher = rejected first. Samples of score minus infinity are accepted by
-        every rule, those of score infinity by none, so that the curve may begin after
-        (0, 0) and end before (1, 1).
+        Scores, higher = rejected first. Minus infinity is always accepted, infinity
+        never.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
@@ -44,8 +45,7 @@ def ood_roc_curve(scores, is_ood, *, sample_weight=None):
     Raises
     ------
     ValueError
-        If an array is empty, NaN or of another length, a weight is negative, or there
-        are no ID or no OOD samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -67,22 +67,22 @@ array([-inf,  0.1,  0.4,  0.8]))
 def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None):
     """Compute the precision of what a threshold accepts against its recall.
 
-    The positive class is ID: recall is the share of the ID samples that are accepted,
-    precision the share of ID among what is accepted. Point k belongs to the rule that
-    accepts every sample whose score is at most ``thresholds[k]``.
+    The positive class is ID. Point k belongs to the rule that accepts every sample
+    whose score is at most ``thresholds[k]``.
+
+    In full: :func:`sklearn_reject.metrics.ood_precision_recall_curve`.
 
     Parameters
     ----------
     scores : array-like of shape (n_samples,)
-        Scores, higher = rejected first. Samples of score minus infinity are accepted by
-        every rule, those of score infinity by none.
+        Scores, higher = rejected first. Minus infinity is always accepted, infinity
+        never.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
 
     ood_prior : float in [0, 1[ or None
-        Share of OOD where the rule is going to be used. None takes the share in the
-        sample.
+        Share of OOD that the precision is for. None takes the share in the sample.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -90,9 +90,7 @@ def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None)
     Returns
     -------
     precision : ndarray of shape (n_thresholds,)
-        Share of ID among the accepted, under the prior: with prior p it is
-        (1 - p) TPR / ((1 - p) TPR + p FPR), and 1 where nothing is accepted. Higher is
-        better.
+        Share of ID among the accepted, 1 where nothing is. Higher is better.
 
     recall : ndarray of shape (n_thresholds,)
         Weighted share of the ID samples that are accepted, increasing.
@@ -103,8 +101,7 @@ def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None)
     Raises
     ------
     ValueError
-        If an array is empty, NaN or of another length, a weight is negative, the prior
-        is out of its range, or there are no ID or no OOD samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -131,19 +128,19 @@ def ood_auroc_score(scores, is_ood, *, n_angles=361, sample_weight=None):
     The probability that an OOD sample has a higher score than an ID sample, ties
     counted one half: the same whichever of the two is the positive class.
 
+    In full: :func:`sklearn_reject.metrics.ood_auroc_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first; infinite ones are the lowest and the highest.
-        Two columns are a risk score and a novelty score, of which the best direction
-        counts: the largest area over all weighted sums on the grid.
+        Scores, higher = rejected first. Of two columns, a risk score and a novelty
+        score, the best of all weighted sums on the grid counts.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -156,8 +153,7 @@ def ood_auroc_score(scores, is_ood, *, n_angles=361, sample_weight=None):
     Raises
     ------
     ValueError
-        If an array is empty, NaN or of another length, a weight is negative, or there
-        are no ID samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -183,32 +179,28 @@ def ood_aupr_score(
 ):
     """Compute the area under the precision-recall curve. Higher is better.
 
+    In full: :func:`sklearn_reject.metrics.ood_aupr_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first; infinite ones are the lowest and the highest.
-        Two columns are a risk score and a novelty score, of which the best direction
-        counts: the largest area over all weighted sums on the grid.
+        Scores, higher = rejected first. Of two columns, a risk score and a novelty
+        score, the best of all weighted sums on the grid counts.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
 
     positive : {"id", "ood"}
-        What is retrieved: "id" ranks the ID samples first, by the lowest score
-        ("AUPR-in", and the AUPR of the reject option with OOD inputs), "ood" the OOD
-        samples, by the highest ("AUPR-out"). The two areas are different numbers.
+        What is retrieved: ID samples by the lowest score, or OOD by the highest.
 
     interpolation : {"step", "trapezoid"}, default="step"
-        "step" is the average precision, as
-        :func:`sklearn.metrics.average_precision_score` has it. "trapezoid" draws lines
-        between the distinct points, from precision 1 at recall 0.
+        Average precision, or lines between the distinct points.
 
     ood_prior : float in ]0, 1[, default=None
         Share of OOD that the precision is for. None takes the share in the sample.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -221,8 +213,7 @@ def ood_aupr_score(
     Raises
     ------
     ValueError
-        If an option is unknown or out of its range, an array is empty, NaN or of
-        another length, a weight is negative, or there are no ID samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -256,12 +247,13 @@ def fpr_at_tpr_score(
 
     Lower is better.
 
+    In full: :func:`sklearn_reject.metrics.fpr_at_tpr_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first; infinite ones are the lowest and the highest.
-        Two columns are a risk score and a novelty score, of which the best direction
-        counts: the smallest rate over all weighted sums on the grid.
+        Scores, higher = rejected first. Of two columns, a risk score and a novelty
+        score, the best of all weighted sums on the grid counts.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
@@ -275,8 +267,7 @@ def fpr_at_tpr_score(
         True positive rate to reach. Tied samples are taken together.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -289,8 +280,7 @@ def fpr_at_tpr_score(
     Raises
     ------
     ValueError
-        If an option is unknown or out of its range, an array is empty, NaN or of
-        another length, a weight is negative, or there are no ID samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -385,30 +375,26 @@ def oscr_score(
     Higher is better. The curve is that of all threshold rules, those that accept a
     share of tied samples included, from FPR 0 to FPR 1.
 
+    In full: :func:`sklearn_reject.metrics.oscr_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first; infinite ones are the lowest and the highest.
-        Two columns are a risk score and a novelty score, of which the best direction
-        counts: the largest area over all weighted sums on the grid.
+        Scores, higher = rejected first. Of two columns, a risk score and a novelty
+        score, the best of all weighted sums on the grid counts.
 
     losses : array-like of shape (n_samples,)
-        1 for ID samples of a wrong label, 0 for those of the right one. Values of OOD
-        samples are not used.
+        1 for ID samples of a wrong label, 0 for those of the right one.
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution.
 
     definition : {"dhamija", "franc"}, default="dhamija"
         "dhamija" takes the share of **all** ID samples that are accepted and correct,
-        as is usual: at FPR 1 it is the accuracy without rejection. "franc" takes the
-        accuracy among the **accepted** ID samples, zero before there is one: it judges
-        the score as one of misclassification, too, and says nothing of how many ID
-        samples are lost.
+        "franc" the accuracy among the **accepted** ID samples.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -421,8 +407,7 @@ def oscr_score(
     Raises
     ------
     ValueError
-        If the definition is unknown, a loss is neither 0 nor 1, an array is empty, NaN
-        or of another length, a weight is negative, or there are no ID samples.
+        If an array or an option is invalid, as in the metric.
 
     Notes
     -----
@@ -440,14 +425,6 @@ def oscr_score(
 
     with n_I the weight of all ID samples. Without ties both are plain sums over the OOD
     samples.
-
-    References
-    ----------
-    A. R. Dhamija, M. Günther, T. E. Boult. Reducing Network Agnostophobia. NeurIPS
-    2018.
-
-    V. Franc, D. Prusa, J. Paplham. Reject option models comprising out-of-distribution
-    detection. 2023.
 
     Examples
     --------

@@ -19,9 +19,9 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
     """Count true and false positives at each threshold.
 
     Point k belongs to the rule that predicts every document positive whose score is at
-    least ``thresholds[k]``. All documents were rated: where some were not, leave them
-    out. Neither axis is divided by a total, which is unknown where only some of the
-    negatives were rated (RZMR20).
+    least ``thresholds[k]`` (RZMR20).
+
+    In full: :func:`sklearn_reject.metrics.pn_curve`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
         What the rater said.
 
     sample_weight : array-like of shape (n_documents,), default=None
-        Non-negative weights. Documents of zero weight count as absent.
+        Non-negative weights.
 
     Returns
     -------
@@ -46,14 +46,7 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
     Raises
     ------
     ValueError
-        If an array is empty, not finite or of another length, a weight is negative, or
-        there are no positives or no negatives.
-
-    References
-    ----------
-    E. Robles, F. Zaidouni, A. Mavromoustaki, P. Refael. Threshold Optimization in
-    Multiple Binary Classifiers for Extreme Rare Events using Predicted Positive Data.
-    AAAI-MAKE, 2020.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -76,6 +69,8 @@ def pn_auc_score(
     :func:`pn_curve`: the number of pairs of a positive and a negative that the score
     ranks correctly, ties counted one half.
 
+    In full: :func:`sklearn_reject.metrics.pn_auc_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_documents,)
@@ -85,16 +80,14 @@ def pn_auc_score(
         What the rater said.
 
     max_fp : float > 0, default=None
-        The area ends at so many false positives, between two points by the line that
-        joins them. None takes all.
+        The area ends at so many false positives. None takes all.
 
     normalize : bool, default=False
-        Whether to divide the area by its largest possible value: the number of
-        positives times that of negatives, or times `max_fp`. Without `max_fp` that is
-        the area under the ROC curve.
+        Whether to divide the area by its largest possible value; without `max_fp` that
+        is the area under the ROC curve.
 
     sample_weight : array-like of shape (n_documents,), default=None
-        Non-negative weights. Documents of zero weight count as absent.
+        Non-negative weights.
 
     Returns
     -------
@@ -105,9 +98,7 @@ def pn_auc_score(
     Raises
     ------
     ValueError
-        If an array is empty, not finite or of another length, a weight is negative,
-        there are no positives or no negatives, or `max_fp` is above the number of
-        negatives.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -124,7 +115,7 @@ def pn_auc_score(
     fp, tp, _ = pn_curve(scores, is_positive, sample_weight=sample_weight)
     positives = tp[-1]
     if max_fp is not None:
-        fp, tp = _cut(fp, tp, max_fp)
+        fp, tp = _end_at(fp, tp, max_fp)
     largest = positives * fp[-1] if normalize else 1.0
     return float(trapezoid(tp, fp) / largest)
 
@@ -149,7 +140,7 @@ def _check_both_classes(is_positive):
         )
 
 
-def _cut(fp, tp, max_fp):
+def _end_at(fp, tp, max_fp):
     """Return the curve up to so many false positives."""
     max_fp = check_number(max_fp, "max_fp", open_low=True)
     if max_fp > fp[-1] * (1 + RELATIVE_TOLERANCE):
@@ -164,43 +155,22 @@ def _cut(fp, tp, max_fp):
 
 
 # A pass over all points at once is worth while as long as it leaves out so many.
-_LARGEST_SHARE_LEFT = 0.75
+_LARGEST_PART_LEFT = 0.75
 
 
 def majorant_vertices(fp, tp):
-    """Return the vertices of the least concave majorant of a PN curve.
+    """Return the numbers of the points that the least concave majorant turns at.
 
-    It is the ROC convex hull in counts. Its slopes are the isotonic regression of the
-    labels in the order of the curve, which pools adjacent violators: the two are the
-    same thing, the slope dTP/dFP being the odds of the pooled share of positives.
-
-    Parameters
-    ----------
-    fp, tp : ndarray of shape (n_points,)
-        False and true positives, counts or sums of weights, none of which falls along
-        the curve. For counts the result is exact as long as the product of the largest
-        two is below 2**53.
-
-    Returns
-    -------
-    vertices : ndarray of shape (n_vertices,), dtype intp
-        Rising numbers of points. The lowest and the highest point are among them, no
-        vertex is between two others on a straight line, and of equal points only the
-        first is one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_reject.curves._pn import majorant_vertices
-    >>> fp, tp = np.array([0, 0, 1, 1, 2, 4]), np.array([0, 2, 2, 2, 3, 3])
-    >>> majorant_vertices(fp, tp).tolist()
-    [0, 1, 4, 5]
+    It is the ROC convex hull in counts; its slopes are the isotonic regression of the
+    labels in the order of the curve. Both ends are among them, of equal points the
+    first, and none on a line between two others. Exact for counts as long as the
+    product of the largest two is below 2**53.
     """
     fp, tp = np.asarray(fp, dtype=np.float64), np.asarray(tp, dtype=np.float64)
     moves = (np.diff(fp) != 0) | (np.diff(tp) != 0)
     left = np.flatnonzero(np.append(True, moves))
     n_before = np.inf
-    while len(left) < _LARGEST_SHARE_LEFT * n_before:
+    while len(left) < _LARGEST_PART_LEFT * n_before:
         n_before = len(left)
         left = _leave_out_hollows(left, fp, tp)
     return left[_chain(fp[left].tolist(), tp[left].tolist())]

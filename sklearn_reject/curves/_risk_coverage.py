@@ -18,22 +18,23 @@ def risk_coverage_curve(
     Point k belongs to the rule that accepts every sample whose score is at most
     ``thresholds[k]`` (FPV23, section 3.1). Lower risk is better.
 
+    In full: :func:`sklearn_reject.metrics.risk_coverage_curve`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain. With `is_ood`, minus infinity is
-        always accepted and infinity never.
+        Uncertainty scores, higher = more uncertain. With `is_ood` they may be
+        infinite.
 
     losses : array-like of shape (n_samples,)
         Non-negative losses. Those of OOD samples are not used.
 
     is_ood : array-like of shape (n_samples,), dtype bool, default=None
-        Whether a sample is out of distribution. Coverage and risk are then those of the
-        ID samples, and only their scores are thresholds.
+        Whether a sample is out of distribution; coverage and risk are those of the
+        others.
 
     max_fpr : float in [0, 1], default=None
-        Largest share of OOD samples to accept: the curve ends where a threshold accepts
-        more. It takes `is_ood`.
+        Largest share of OOD samples to accept. It takes `is_ood`.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -41,9 +42,7 @@ def risk_coverage_curve(
     Returns
     -------
     coverage : ndarray of shape (n_thresholds,)
-        Weighted share of accepted samples, increasing up to 1, or less where samples
-        of infinite score or `max_fpr` forbid it. Empty where no threshold keeps
-        `max_fpr`.
+        Weighted share of accepted samples, increasing.
 
     risk : ndarray of shape (n_thresholds,)
         Weighted mean loss of the accepted samples.
@@ -54,9 +53,7 @@ def risk_coverage_curve(
     Raises
     ------
     ValueError
-        If an array is empty, not finite or of another length, or if a loss or weight
-        is negative or all weights are zero; if there is no ID sample, or a `max_fpr`
-        without OOD samples.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -114,6 +111,8 @@ def selective_risk_at_coverage_score(
 
     Lower is better.
 
+    In full: :func:`sklearn_reject.metrics.selective_risk_at_coverage_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,)
@@ -126,9 +125,7 @@ def selective_risk_at_coverage_score(
         Share of the samples to accept.
 
     randomize : bool, default=False
-        If False, the whole tie group at the threshold is accepted and the coverage may
-        exceed what is asked. If True, the share of that group is accepted that makes
-        the coverage exact, and the risk is the expected one (FPV23, theorem 6).
+        Whether the last group of ties is accepted in part, for the exact coverage.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -141,7 +138,7 @@ def selective_risk_at_coverage_score(
     Raises
     ------
     ValueError
-        If `coverage` is not in ]0, 1] or an array is invalid.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------
@@ -167,6 +164,8 @@ def coverage_at_risk_score(
 
     Higher is better. NaN with a warning where no threshold keeps the risk.
 
+    In full: :func:`sklearn_reject.metrics.coverage_at_risk_score`.
+
     Parameters
     ----------
     scores : array-like of shape (n_samples,)
@@ -179,8 +178,7 @@ def coverage_at_risk_score(
         Selective risk that must not be exceeded, in units of the loss.
 
     randomize : bool, default=False
-        If False, tie groups are accepted as a whole or not at all. If True, a share of
-        the next group is accepted as far as the risk allows (FPV23, theorem 3).
+        Whether the next group of ties is accepted in part, as far as the risk allows.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -193,7 +191,7 @@ def coverage_at_risk_score(
     Raises
     ------
     ValueError
-        If `risk` is negative or an array is invalid.
+        If an array or an option is invalid, as in the metric.
 
     Examples
     --------

@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_reject._validation import check_number
 from sklearn_reject.losses._set_loss import (
+    SET_LOSSES,
     Absence,
     CallableSetLoss,
     Cells,
@@ -17,31 +18,35 @@ from sklearn_reject.losses._set_loss import (
 )
 
 _PREDICTED = Cells(tp=1.0, fp=1.0)
-
-
 _POSITIVE = Cells(tp=1.0, fn=1.0)
-
-
 _NEGATIVE = Cells(fp=1.0, tn=1.0)
-
-
 _TRUE_POSITIVE = Cells(tp=1.0)
-
-
 _TRUE_NEGATIVE = Cells(tn=1.0)
-
-
 _RELEVANT = Cells(tp=1.0, fp=1.0, fn=1.0)
 
 
-class _Share(SetLoss):
+class _BoundedLoss(SetLoss):
     """A loss within [0, 1] that no wrong prediction makes better."""
 
     largest = 1.0
     spares_negatives = True
 
 
-class FBetaLoss(_Share):
+class _TotalLoss(_BoundedLoss):
+    """A loss that is defined for all counts, without a choice of what 0/0 is."""
+
+    def __init__(self):
+        super().__init__()
+
+    @classmethod
+    def _from_options(cls, beta, zero_division):
+        return cls()
+
+    def _parameters(self):
+        return {}
+
+
+class FBetaLoss(_BoundedLoss):
     """One minus the F-measure.
 
     ``1 - (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp)``, in [0, 1].
@@ -61,9 +66,15 @@ class FBetaLoss(_Share):
     0.333
     """
 
+    name = "f_beta"
+
     def __init__(self, beta=1.0, *, zero_division=0.0):
         super().__init__(zero_division=zero_division)
         self.beta = check_number(beta, "beta", high=1e6, open_low=True)
+
+    @classmethod
+    def _from_options(cls, beta, zero_division):
+        return cls(beta, zero_division=zero_division)
 
     def _expansion(self, n_items):
         square = self.beta**2
@@ -81,7 +92,7 @@ class FBetaLoss(_Share):
         return {"beta": self.beta, **super()._parameters()}
 
 
-class JaccardLoss(_Share):
+class JaccardLoss(_BoundedLoss):
     """One minus the Jaccard index, intersection over union.
 
     ``1 - tp / (tp + fp + fn)``, in [0, 1].
@@ -98,6 +109,8 @@ class JaccardLoss(_Share):
     0.5
     """
 
+    name = "jaccard"
+
     def _expansion(self, n_items):
         ratio = Ratio(-1.0, _TRUE_POSITIVE, _RELEVANT)
         return Expansion(1.0, (ratio,), (Absence(_RELEVANT, -self.zero_division),))
@@ -106,7 +119,7 @@ class JaccardLoss(_Share):
         return 1 - _divide(tp, tp + fp + fn, self.zero_division)
 
 
-class AMLoss(_Share):
+class AMLoss(_BoundedLoss):
     """One minus the arithmetic mean of TPR and TNR.
 
     ``1 - (tp / (tp + fn) + tn / (tn + fp)) / 2``, in [0, 1]; the balanced error.
@@ -124,6 +137,8 @@ class AMLoss(_Share):
     0.375
     """
 
+    name = "am"
+
     def _expansion(self, n_items):
         half = -self.zero_division / 2
         absences = Absence(_POSITIVE, half), Absence(_NEGATIVE, half)
@@ -133,11 +148,11 @@ class AMLoss(_Share):
         return 1 - sum(_rates(tp, fp, fn, tn, self.zero_division)) / 2
 
 
-class BalancedAccuracyLoss(_Share):
+class BalancedAccuracyLoss(_TotalLoss):
     """One minus the mean rate of the classes that are there.
 
-    :class:`AMLoss`, except that a set without positives is judged by TNR alone, and one
-    without negatives by TPR alone, as scikit-learn's balanced accuracy does. In [0, 1].
+    :class:`AMLoss`, except that a set without positives has TNR alone, and one without
+    negatives TPR alone, as scikit-learn's balanced accuracy does. In [0, 1].
 
     Examples
     --------
@@ -146,8 +161,7 @@ class BalancedAccuracyLoss(_Share):
     array([0.375, 0.25 ])
     """
 
-    def __init__(self):
-        super().__init__()
+    name = "balanced_accuracy"
 
     def _expansion(self, n_items):
         slope = 1 / (2 * n_items)
@@ -159,11 +173,8 @@ class BalancedAccuracyLoss(_Share):
         n_classes = 1.0 * (tp + fn > 0) + (tn + fp > 0)
         return 1 - _divide(tpr + tnr, n_classes, 0.0)
 
-    def _parameters(self):
-        return {}
 
-
-class GTPPRLoss(_Share):
+class GTPPRLoss(_BoundedLoss):
     """One minus the geometric mean of TPR (recall) and precision, G-TP/PR.
 
     ``1 - tp / sqrt((tp + fn) (tp + fp))``, in [0, 1].
@@ -180,6 +191,8 @@ class GTPPRLoss(_Share):
     0.293
     """
 
+    name = "g_tp_pr"
+
     def _expansion(self, n_items):
         ratio = Ratio(-1.0, _TRUE_POSITIVE, _POSITIVE, power=0.5, size_power=0.5)
         return Expansion(1.0, (ratio,), (Absence(_RELEVANT, -self.zero_division),))
@@ -190,7 +203,7 @@ class GTPPRLoss(_Share):
         return 1 - np.where(both_empty, self.zero_division, score)
 
 
-class _MeanOfRates(_Share):
+class _MeanOfRates(_BoundedLoss):
     """One minus a concave mean of TPR and TNR; a subclass writes `_mean`."""
 
     is_mean_of_rates = True
@@ -232,6 +245,8 @@ class GMeanLoss(_MeanOfRates):
     0.75
     """
 
+    name = "g_mean"
+
     def _mean(self, tpr, tnr):
         return np.sqrt(tpr * tnr)
 
@@ -253,12 +268,14 @@ class HMeanLoss(_MeanOfRates):
     0.75
     """
 
+    name = "h_mean"
+
     def _mean(self, tpr, tnr):
         return _divide(2 * tpr * tnr, tpr + tnr, 0.0)
 
 
-class HammingLoss(_Share):
-    """Share of the items that are judged wrongly.
+class HammingLoss(_TotalLoss):
+    """Share of the items that are predicted wrongly.
 
     ``(fp + fn) / n``, in [0, 1]; the 0/1 loss of single items. The best set has the
     items that are more likely positive than not.
@@ -270,8 +287,7 @@ class HammingLoss(_Share):
     0.2
     """
 
-    def __init__(self):
-        super().__init__()
+    name = "zero_one"
 
     def _expansion(self, n_items):
         wrong = Cells(fp=1.0, fn=1.0)
@@ -280,11 +296,8 @@ class HammingLoss(_Share):
     def _losses(self, tp, fp, fn, tn):
         return _divide(fp + fn, tp + fp + fn + tn, 0.0)
 
-    def _parameters(self):
-        return {}
 
-
-class AUCLoss(_Share):
+class AUCLoss(_BoundedLoss):
     """Product of the two error rates.
 
     ``fp fn / ((tp + fn) (fp + tn))``, in [0, 1]. It is zero where nothing or everything
@@ -301,6 +314,8 @@ class AUCLoss(_Share):
     >>> float(AUCLoss()(tp=1, fp=1, fn=1, tn=1))
     0.25
     """
+
+    name = "auc"
 
     needs_bounds = ("min_positive", "max_positive")
 
@@ -322,7 +337,7 @@ class AUCLoss(_Share):
         return (1 - tpr) * (1 - tnr)
 
 
-class PrecisionLoss(_Share):
+class PrecisionLoss(_BoundedLoss):
     """One minus precision, ``fp / (tp + fp)``, in [0, 1].
 
     The most probable item alone is best, so that a best set needs a least size.
@@ -339,6 +354,8 @@ class PrecisionLoss(_Share):
     0.25
     """
 
+    name = "precision"
+
     needs_bounds = ("min_positive",)
 
     def _expansion(self, n_items):
@@ -349,7 +366,7 @@ class PrecisionLoss(_Share):
         return 1 - _divide(tp, tp + fp, self.zero_division)
 
 
-class RecallLoss(_Share):
+class RecallLoss(_BoundedLoss):
     """One minus recall (TPR), ``fn / (tp + fn)``, in [0, 1].
 
     All items together are best, so that a best set needs a largest size.
@@ -365,6 +382,8 @@ class RecallLoss(_Share):
     >>> float(RecallLoss()(tp=3, fp=2, fn=1, tn=1))
     0.25
     """
+
+    name = "recall"
 
     needs_bounds = ("max_positive",)
 
@@ -529,25 +548,6 @@ def _check_positive(above, below):
             )
 
 
-_LOSSES = {
-    "am": AMLoss,
-    "auc": AUCLoss,
-    "balanced_accuracy": BalancedAccuracyLoss,
-    "f_beta": FBetaLoss,
-    "g_mean": GMeanLoss,
-    "g_tp_pr": GTPPRLoss,
-    "h_mean": HMeanLoss,
-    "jaccard": JaccardLoss,
-    "precision": PrecisionLoss,
-    "recall": RecallLoss,
-    "zero_one": HammingLoss,
-}
-
-
-# They divide by nothing that may be zero, or say themselves what 0/0 is.
-_WITHOUT_ZERO_DIVISION = ("balanced_accuracy", "zero_one")
-
-
 def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     """Turn what a user gives as the loss of a set into a :class:`SetLoss`.
 
@@ -585,22 +585,16 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     >>> float(loss(tp=2, fp=1, fn=1, tn=6))
     0.5
     """
-    plain = FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
+    FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
     if isinstance(loss, SetLoss):
         return loss
     if isinstance(loss, str):
-        return plain if loss == "f_beta" else _named_loss(loss, zero_division)
+        if loss not in SET_LOSSES:
+            _refuse(loss)
+        return SET_LOSSES[loss]._from_options(beta, zero_division)
     if callable(loss) and not isinstance(loss, type):
         return CallableSetLoss(loss)
     return FractionalLinearLoss(*_constants(loss), zero_division=zero_division)
-
-
-def _named_loss(name, zero_division):
-    if name not in _LOSSES:
-        _refuse(name)
-    if name in _WITHOUT_ZERO_DIVISION:
-        return _LOSSES[name]()
-    return _LOSSES[name](zero_division=zero_division)
 
 
 def _constants(loss):
@@ -615,7 +609,7 @@ def _constants(loss):
 
 def _refuse(loss):
     raise ValueError(
-        f"loss must be one of {sorted(_LOSSES)}, the constants of a fractional-linear "
-        "loss in an array of shape (2, 4), a callable of (tp, fp, fn, tn) or a "
-        f"SetLoss, got {loss!r}."
+        f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
+        "fractional-linear loss in an array of shape (2, 4), a callable of "
+        f"(tp, fp, fn, tn) or a SetLoss, got {loss!r}."
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklearn_reject._validation import check_number
+from sklearn_reject.losses._task import register_by_name
 
 # Tables of so many items tell whether a loss falls where true positives are gained.
 _N_ITEMS_OF_CHECK = 10
@@ -14,6 +15,10 @@ _N_ITEMS_OF_CHECK = 10
 
 # Relative to the largest loss: what rounding may add to one.
 _ROUNDING = 1e-12
+
+
+# What each name stands for.
+SET_LOSSES = {}
 
 
 class SetLoss:
@@ -24,7 +29,8 @@ class SetLoss:
     is least among all sets, it is least at a set of the k most probable items, if the
     loss falls, or stays, where tp grows at fixed k and P (NKRD16, theorem 1).
 
-    A subclass writes `_losses`, and `_expansion` where the loss is made of ratios.
+    A subclass writes `_losses`, and `_expansion` where the loss is made of ratios. With
+    a `name` of its own, it is what :func:`check_set_loss` finds by that name.
 
     Parameters
     ----------
@@ -42,6 +48,9 @@ class SetLoss:
     array([0., 1.])
     """
 
+    #: What `loss` calls it, a class attribute; None where it has no name.
+    name = None
+
     #: Whether the loss falls, or stays, as tp grows at fixed tp + fp and tp + fn.
     is_tp_monotone = True
 
@@ -58,8 +67,17 @@ class SetLoss:
     #: Whether an item that is surely negative never makes a set better.
     spares_negatives = False
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        register_by_name(cls, SET_LOSSES)
+
     def __init__(self, *, zero_division=0.0):
         self.zero_division = check_number(zero_division, "zero_division", high=1.0)
+
+    @classmethod
+    def _from_options(cls, beta, zero_division):
+        """Make the loss that a name stands for; `beta` is that of the F-measure."""
+        return cls(zero_division=zero_division)
 
     def __call__(self, tp, fp, fn, tn):
         """Return the loss of each confusion matrix.
@@ -224,32 +242,11 @@ class Cells(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """A weighted sum of counts over a power of another one.
+    """``coefficient * numerator * factor / (denominator**power * k**size_power)``.
 
-    It is ``coefficient * numerator * factor / (denominator**power * k**size_power)``,
-    with k = tp + fp, each but `coefficient` and the powers a sum of the four counts
-    with these weights, and zero where the denominator or, for a positive
-    `size_power`, k is zero.
-
-    Parameters
-    ----------
-    coefficient : float
-        Of either sign.
-
-    numerator : Cells
-        Weights of the counts.
-
-    denominator : Cells
-        Weights of the counts, not negative.
-
-    factor : Cells, default=None
-        Weights of fn and tn only, for a numerator of tp and fp only. None is no factor.
-
-    power : float > 0, default=1.0
-        Power of the denominator.
-
-    size_power : float >= 0, default=0.0
-        Power of k.
+    With k = tp + fp, and with `Cells` for weights of the counts: not negative in the
+    denominator, of fn and tn only in a `factor`, whose numerator is of tp and fp only.
+    Zero where the denominator or, for a positive `size_power`, k is zero.
     """
 
     coefficient: float
@@ -261,18 +258,7 @@ class Ratio(NamedTuple):
 
 
 class Absence(NamedTuple):
-    """What the loss gains where no item is in certain cells.
-
-    It is ``constant + slope * k`` there, and zero elsewhere.
-
-    Parameters
-    ----------
-    cells : Cells
-        True for the cells that are empty.
-
-    constant, slope : float
-        Of either sign.
-    """
+    """``constant + slope * k`` where no item is in the cells marked True, else zero."""
 
     cells: Cells
     constant: float
@@ -280,19 +266,7 @@ class Absence(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """A set loss as ``constant`` plus the sum of its parts.
-
-    Parameters
-    ----------
-    constant : float
-        The part without counts.
-
-    ratios : tuple of Ratio
-        Ratios of counts.
-
-    absences : tuple of Absence, default=()
-        What is defined apart, mostly 0/0.
-    """
+    """A set loss as ``constant`` plus ratios, plus what is apart, mostly for 0/0."""
 
     constant: float
     ratios: tuple

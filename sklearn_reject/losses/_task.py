@@ -8,12 +8,30 @@ from sklearn_reject._validation import (
     index_labels,
 )
 
+# What each name stands for.
+_LOSSES = {}
+
+
+def register_by_name(cls, table):
+    """Add a class that has a name of its own to the table of those that have one."""
+    name = vars(cls).get("name")
+    if name is None:
+        return
+    known = table.get(name, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(
+            f"{cls.__name__} cannot have name={name!r}, which is that of "
+            f"{known.__name__}. Choose another one."
+        )
+    table[name] = cls
+
 
 class TaskLoss:
     """Cost of predicting `y_pred` where the truth is `y_true`.
 
     A subclass writes `_losses`, which gets two label arrays of equal length.
-    The loss is non-negative, zero is best and lower is better.
+    The loss is non-negative, zero is best and lower is better. A subclass with a `name`
+    of its own is what :func:`check_loss` finds by that name.
 
     Examples
     --------
@@ -27,8 +45,15 @@ class TaskLoss:
            [1., 0.]])
     """
 
+    #: What `loss` calls it, a class attribute; None where it has no name.
+    name = None
+
     #: Whether a prediction may be a vector of several outputs.
     takes_vectors = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        register_by_name(cls, _LOSSES)
 
     def __call__(self, y_true, y_pred):
         """Return the loss of each sample.
@@ -91,6 +116,8 @@ class ZeroOneLoss(TaskLoss):
     array([0., 1.])
     """
 
+    name = "zero_one"
+
     def _losses(self, y_true, y_pred):
         return (y_true != y_pred).astype(np.float64)
 
@@ -107,10 +134,11 @@ class AbsoluteLoss(TaskLoss):
     array([1., 3.])
     """
 
+    name = "absolute"
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_of_outputs(np.abs(_difference(y_true, y_pred, "absolute")))
+        return _mean_of_outputs(np.abs(_difference(y_true, y_pred, self.name)))
 
 
 class SquaredLoss(TaskLoss):
@@ -125,10 +153,11 @@ class SquaredLoss(TaskLoss):
     array([1., 9.])
     """
 
+    name = "squared"
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_of_outputs(_difference(y_true, y_pred, "squared") ** 2)
+        return _mean_of_outputs(_difference(y_true, y_pred, self.name) ** 2)
 
 
 class CostMatrixLoss(TaskLoss):
@@ -209,9 +238,6 @@ class CallableLoss(TaskLoss):
 
     def __repr__(self):
         return f"CallableLoss({self.function!r})"
-
-
-_LOSSES = {"zero_one": ZeroOneLoss, "absolute": AbsoluteLoss, "squared": SquaredLoss}
 
 
 def check_loss(loss, *, labels=None):

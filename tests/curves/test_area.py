@@ -1,3 +1,4 @@
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn_reject.curves import (
     risk_coverage_curve,
     sele_score,
 )
+from sklearn_reject.curves._area import digamma_increment
 from tests.samples import samples
 
 RTOL = 1e-13
@@ -287,3 +289,28 @@ def test_samples_of_no_weight_do_not_make_prr_defined():
     options = {"normalize": "prr", "sample_weight": [0.3, 0.3, 0.7, 0]}
     with pytest.warns(UndefinedMetricWarning, match="All losses are equal"):
         assert np.isnan(aurc_score([1, 2, 3, 4], [0.1, 0.1, 0.1, 5], **options))
+
+
+@pytest.mark.parametrize("low", [1, 2, 19, 20, 21, 400])
+@pytest.mark.parametrize("step", [1, 2, 7, 300])
+def test_digamma_of_integers_gives_sums_of_reciprocals(low, step):
+    exact = float(sum(Fraction(1, i) for i in range(low, low + step)))
+    np.testing.assert_allclose(digamma_increment(low, step), exact, rtol=4e-16 * 8)
+
+
+@pytest.mark.parametrize("low", [1.0, 1.3, 5.5, 19.99, 20.0, 33.3, 1e6])
+@pytest.mark.parametrize("step", [1e-9, 1e-3, 0.4, 1.7, 50.0])
+def test_digamma_of_reals_gives_the_integral_of_trigamma(low, step):
+    mean, _ = quad(lambda t: polygamma(1, low + t * step), 0, 1, epsabs=0, epsrel=1e-12)
+    np.testing.assert_allclose(digamma_increment(low, step), mean * step, rtol=1e-11)
+
+
+def test_digamma_of_tiny_steps_keeps_its_digits():
+    # digamma itself cannot tell these arguments apart.
+    np.testing.assert_allclose(
+        digamma_increment(1.0, 1e-17), np.pi**2 / 6 * 1e-17, rtol=1e-14
+    )
+
+
+def test_digamma_broadcasts():
+    assert digamma_increment(np.arange(1.0, 40.0), 1.0).shape == (39,)

@@ -274,6 +274,7 @@ def test_table_1(mixture, method):
     assert area == pytest.approx(dhamija, abs=0.005)
 
 
+@pytest.mark.slow
 def test_two_scores_of_table_1(mixture):
     scores, losses, is_ood = (array[:5000] for array in mixture)
     franc = curves.oscr_score(scores, losses, is_ood, definition="franc")

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from joblib import parallel_config
 
 from sklearn_reject.curves import aurc_score, sele_score
 from sklearn_reject.losses import sele_loss_and_gradient
 from sklearn_reject.losses._pair_sums import sum_over_pairs
+from sklearn_reject.losses._sele import exact_sele, sele_gradient_and_curvature
 
 # The thorough profile of `make long-test` has time for more pairs.
 N = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 400
@@ -36,7 +38,12 @@ SCORES = {
     "gaps just wide": lambda rng, n: np.append(
         rng.normal(size=n // 2), np.arange(n - n // 2) * rng.uniform(39, 49)
     ),
-    "at cell borders": lambda rng, n: 4.0 * rng.integers(-5, 5, n),
+    "at nodes": lambda rng, n: np.floor(0.1 * rng.integers(0, 50, n) * 10) / 10,
+    "offset, dense": lambda rng, n: 0.01 * rng.normal(size=n) + 1e6,
+    "a cluster and far ones": lambda rng, n: np.where(
+        rng.random(n) < 0.9, 0.1 * rng.normal(size=n), 1e4 * rng.normal(size=n)
+    ),
+    "islands": lambda rng, n: 100.0 * rng.integers(0, 3, n) + rng.normal(size=n),
     "tiny": lambda rng, n: 1e-300 * rng.normal(size=n),
     "huge": lambda rng, n: 1e30 * rng.normal(size=n),
 }
@@ -53,17 +60,17 @@ def pair_by_pair(scores, losses, weights=None):
     """Return value, gradient and curvature by the definition, in long double."""
     s, losses = np.longdouble(scores), np.longdouble(losses)
     a = np.ones(len(s), np.longdouble) if weights is None else np.longdouble(weights)
-    b = a * losses
-    difference = s - s[:, np.newaxis]
+    rows = np.flatnonzero(losses)
+    difference = s - s[rows, np.newaxis]
     small = np.exp(-np.abs(difference))
-    sigma = np.where(difference > 0, 1, small) / (1 + small)
-    slope = small / (1 + small) ** 2
-    np.fill_diagonal(sigma, 0)  # a sample with itself: a constant
-    np.fill_diagonal(slope, 0)
-    pairs = b[:, np.newaxis] * a
+    pairs = (a * losses)[rows, np.newaxis] * a
     value = (pairs * (np.maximum(difference, 0) + np.log1p(small))).sum()
-    gradient = (pairs * sigma).sum(axis=0) - (pairs * sigma).sum(axis=1)
-    curvature = (pairs * slope).sum(axis=0) + (pairs * slope).sum(axis=1)
+    pairs[np.arange(len(rows)), rows] = 0  # a sample with itself: a constant
+    pull = pairs * np.where(difference > 0, 1, small) / (1 + small)
+    slope = pairs * small / (1 + small) ** 2
+    gradient, curvature = pull.sum(axis=0), slope.sum(axis=0)
+    gradient[rows] -= pull.sum(axis=1)
+    curvature[rows] += slope.sum(axis=1)
     return value / a.sum() ** 2, gradient / a.sum() ** 2, curvature / a.sum() ** 2
 
 
@@ -94,6 +101,47 @@ def test_weights_and_curvature(scores):
     assert_close(sums.total / n_pairs, value)
     assert_close(sums.gradient / n_pairs, gradient)
     assert_close(sums.curvature / n_pairs, curvature, tolerance=3e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("gap", [-30.0, 0.0, 5.0, 12.0, 20.0, 27.0])
+def test_small_sums_beside_large_ones(gap, weighted):
+    # Errors last leave exp(-gap) of the sums: no digit may get lost in the large ones.
+    rng = np.random.default_rng(8)
+    losses = (np.arange(N) >= N - 20) * 1.0
+    scores = 0.5 * rng.normal(size=N) + gap * losses
+    weights = 10.0 ** rng.uniform(-3, 0, N) if weighted else np.ones(N)
+    sums = sum_over_pairs(scores, weights, weights * losses)
+    value, gradient, _ = pair_by_pair(scores, losses, weights)
+    assert_close(sums.total / weights.sum() ** 2, value, tolerance=1e-13)
+    right = losses == 0  # there is nothing else that a large sum could hide
+    each = np.abs(sums.gradient[right] / weights.sum() ** 2 / gradient[right] - 1)
+    assert each.max() <= 1e-12
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("gap", [0.0, 1e-9, 0.1, 39.9, 40.1, 1e12])
+def test_fewest_samples(n, gap):
+    scores, losses = gap * np.arange(n) + 0.3, np.arange(n) + 1.0
+    sums = sum_over_pairs(scores, losses, losses, curvature=True)
+    value, gradient, curvature = pair_by_pair(scores, np.ones(n), losses)
+    assert sums.total / losses.sum() ** 2 == pytest.approx(float(value), rel=1e-13)
+    for actual, expected in ((sums.gradient, gradient), (sums.curvature, curvature)):
+        np.testing.assert_allclose(
+            actual / losses.sum() ** 2, np.float64(expected), rtol=0, atol=1e-15
+        )
+
+
+def test_dense_chunks_and_thousands_of_samples_agree():
+    rng = np.random.default_rng(9)
+    scores, losses = 5 * rng.normal(size=3000), rng.exponential(size=3000)
+    losses[rng.random(3000) < 0.9] = 0
+    exact = sele_loss_and_gradient(scores, losses)
+    again = sele_loss_and_gradient(scores, losses)
+    dense = sele_loss_and_gradient(scores, losses, method="chunked", chunk_size=3000)
+    assert exact[0] == again[0] == pytest.approx(dense[0], rel=1e-13)
+    np.testing.assert_array_equal(exact[1], again[1])
+    assert_close(exact[1], dense[1], tolerance=1e-13)
 
 
 @given(
@@ -141,6 +189,30 @@ def test_weight_two_is_a_sample_twice(method):
     )
 
 
+def test_chunk_and_curvature_without_losses_are_zero():
+    scores, nothing = np.arange(9.0), np.zeros(9)
+    value, gradient = sele_loss_and_gradient(scores, nothing, method="chunked")
+    assert value == 0
+    assert not gradient.any()
+    sums = sum_over_pairs(scores, nothing + 1, nothing, curvature=True)
+    assert sums.total == 0
+    assert not sums.gradient.any()
+    assert not sums.curvature.any()
+
+
+def test_mean_curvature_is_that_of_the_gradient():
+    rng = np.random.default_rng(10)
+    scores, losses, weight = rng.normal(size=20), rng.random(20), 1 + rng.random(20)
+    gradient, curvature = sele_gradient_and_curvature(scores, losses, weight)
+    np.testing.assert_array_equal(gradient, exact_sele(scores, losses, weight)[1])
+    for k, step in enumerate(1e-5 * np.eye(20)):
+        above, below = (
+            sele_gradient_and_curvature(moved, losses, weight)[0][k]
+            for moved in (scores + step, scores - step)
+        )
+        assert (above - below) / 2e-5 == pytest.approx(curvature[k], rel=1e-7)
+
+
 def test_order_of_rows_does_not_matter():
     rng = np.random.default_rng(4)
     scores, losses = 30 * rng.normal(size=N), rng.exponential(size=N)
@@ -177,7 +249,8 @@ def test_jobs_do_not_change_the_chunks():
     scores, losses = rng.normal(size=N), rng.exponential(size=N)
     options = {"method": "chunked", "chunk_size": 100, "random_state": 0}
     value, gradient = sele_loss_and_gradient(scores, losses, **options)
-    again, parallel = sele_loss_and_gradient(scores, losses, n_jobs=2, **options)
+    with parallel_config("threading"):
+        again, parallel = sele_loss_and_gradient(scores, losses, n_jobs=2, **options)
     assert again == value
     np.testing.assert_array_equal(parallel, gradient)
 

@@ -1,6 +1,8 @@
 """Losses of sets: what they are, what they are made of, and what they refuse."""
 
+import inspect
 import pickle
+import re
 import warnings
 from copy import deepcopy
 from fractions import Fraction
@@ -13,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from sklearn_reject import losses
 from sklearn_reject.losses import (
     AMLoss,
     AUCLoss,
@@ -28,8 +31,12 @@ from sklearn_reject.losses import (
     PrecisionLoss,
     RecallLoss,
     SetLoss,
+    TaskLoss,
+    check_loss,
     check_set_loss,
 )
+from sklearn_reject.losses._set_loss import SET_LOSSES
+from sklearn_reject.losses._task import _LOSSES
 from tests.decoding.set_oracle import BETAS, DEFINITIONS, LOSSES, ZERO_DIVISIONS, priced
 
 NAMES = {
@@ -45,6 +52,7 @@ NAMES = {
     "recall": RecallLoss,
     "zero_one": HammingLoss,
 }
+TASK_NAMES = {"absolute", "squared", "zero_one"}
 
 
 def tables_of(n):
@@ -58,6 +66,36 @@ TABLES = np.concatenate([tables_of(n) for n in range(1, 8)])
 
 def test_the_named_losses_are_those_of_the_oracle():
     assert set(NAMES) == set(DEFINITIONS)
+
+
+def test_every_exported_loss_with_a_name_is_found_and_documented():
+    exported = [getattr(losses, name) for name in losses.__all__]
+    classes = [cls for cls in exported if inspect.isclass(cls)]
+    for base, check in ((SetLoss, check_set_loss), (TaskLoss, check_loss)):
+        named = {c.name: c for c in classes if issubclass(c, base) and c.name}
+        for name, cls in named.items():
+            assert type(check(name)) is cls
+            assert f'"{name}"' in check.__doc__
+        with pytest.raises(ValueError, match=re.escape(str(sorted(named)))):
+            check("no such name")
+        assert set(named) == set(NAMES if base is SetLoss else TASK_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("base", "names", "check"),
+    [(SetLoss, SET_LOSSES, check_set_loss), (TaskLoss, _LOSSES, check_loss)],
+)
+def test_a_subclass_with_a_name_is_found_by_it(monkeypatch, base, names, check):
+    monkeypatch.setitem(names, "toy", None)
+    del names["toy"]
+    first, again = (type("Toy", (base,), {"name": "toy"}) for _ in range(2))
+    assert first is not again  # as where a cell of a notebook runs twice
+    assert type(check("toy")) is again
+    type("Derived", (again,), {})
+    assert type(check("toy")) is again
+    with pytest.raises(ValueError, match=r"Other cannot have name='toy'.*of Toy"):
+        type("Other", (base,), {"name": "toy"})
+    assert base.name is None
 
 
 @pytest.mark.parametrize("z", ZERO_DIVISIONS)

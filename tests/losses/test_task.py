@@ -150,3 +150,22 @@ def test_base_class_says_what_is_missing():
 def test_a_class_is_no_loss():
     with pytest.raises(ValueError, match="loss must be one of"):
         check_loss(ZeroOneLoss, labels=[0, 1])
+
+
+def test_several_outputs():
+    y_true, y_pred = [[0, 1], [2, 3]], [[0, 3], [1, 1]]
+    np.testing.assert_array_equal(AbsoluteLoss()(y_true, y_pred), [1, 1.5])
+    np.testing.assert_array_equal(SquaredLoss()(y_true, y_pred), [2, 2.5])
+    np.testing.assert_array_equal(ZeroOneLoss()([[0], [1]], [0, 0]), [0, 1])
+    with pytest.raises(ValueError, match=r"same number of outputs.*\(2,\)"):
+        AbsoluteLoss()(y_true, [0, 1])
+    for odd in ([[0, np.nan], [1, 1]], [["a", "b"], ["c", "d"]]):
+        with pytest.raises(ValueError, match="y_pred with several outputs must hold"):
+            AbsoluteLoss()(y_true, odd)
+
+
+def test_losses_show_what_they_are():
+    assert repr(AbsoluteLoss()) == "AbsoluteLoss()"
+    loss = CostMatrixLoss([[0, 1], [5, 0]], labels=["a", "b"])
+    assert repr(loss) == "CostMatrixLoss(labels=['a', 'b'])"
+    assert repr(CallableLoss(len)) == "CallableLoss(<built-in function len>)"
