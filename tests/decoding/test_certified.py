@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.decoding._best_size import certified_optimum
-from sklearn_reject.decoding._curves import reference_curve
 from sklearn_reject.decoding._windows import window_curve
 from sklearn_reject.losses import GMeanLoss, HMeanLoss, RecallLoss
 from tests.decoding.set_oracle import (
     KINDS,
     draw_probabilities,
+    expected_losses_by_convolution,
     expected_losses_by_enumeration,
     probabilities,
 )
@@ -59,20 +59,20 @@ def test_least_of_the_whole_curve(eta, loss, data):
     n = len(eta)
     low = data.draw(st.integers(0, n))
     high = data.draw(st.integers(low, n))
-    curve = reference_curve(eta, loss)
+    curve = expected_losses_by_convolution(eta, loss)
     found = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, low, high)
     assert_least(found, curve[low : high + 1], low)
 
 
 @given(DRAWN, MEANS)
 def test_bounds_hold(eta, loss):
-    scores = 1 - reference_curve(eta, loss)
+    scores = 1 - expected_losses_by_convolution(eta, loss)
     assert (scores <= upper_bounds(eta, loss) + TOL).all()
 
 
 @given(DRAWN, MEANS, st.sampled_from(["none", "exact"]))
 def test_any_bounds_will_do(eta, loss, bound):
-    curve = reference_curve(eta, loss)
+    curve = expected_losses_by_convolution(eta, loss)
     bounds = np.ones_like(curve) if bound == "none" else 1 - curve
     assert_least(certified_optimum(eta, loss, bounds, TOL, 0, len(eta)), curve)
 
@@ -80,7 +80,7 @@ def test_any_bounds_will_do(eta, loss, bound):
 @given(DRAWN, MEANS, st.sampled_from([1, 40]))
 def test_surely_negative_items_need_not_be_given(eta, loss, n_negatives):
     padded = np.append(eta, np.zeros(n_negatives))
-    curve = reference_curve(padded, loss)[: len(eta) + 1]
+    curve = expected_losses_by_convolution(padded, loss)[: len(eta) + 1]
     bounds = upper_bounds(padded, loss)[: len(eta) + 1]
     found = certified_optimum(eta, loss, bounds, TOL, 0, len(eta), n_negatives)
     assert_least(found, curve)

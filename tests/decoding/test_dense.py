@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.decoding import _curves as _dense
-from sklearn_reject.decoding._curves import dense_curves, reference_curve
+from sklearn_reject.decoding._curves import dense_curves
 from tests.decoding.set_oracle import (
     KINDS,
     LOSSES,
     draw_probabilities,
+    expected_losses_by_convolution,
     expected_losses_by_enumeration,
     loss_names,
     probabilities,
@@ -27,7 +28,9 @@ def test_enumeration(eta, key):
 def test_rows_of_all_kinds(key):
     rng = np.random.default_rng(0)
     eta = np.array([draw_probabilities(kind, 60, rng) for kind in KINDS])
-    expected = np.array([reference_curve(row, LOSSES[key]) for row in eta])
+    expected = np.array(
+        [expected_losses_by_convolution(row, LOSSES[key]) for row in eta]
+    )
     scale = max(1, np.ptp(expected))
     curves = dense_curves(eta, LOSSES[key])
     np.testing.assert_allclose(curves, expected, rtol=0, atol=1e-13 * scale)
@@ -38,7 +41,7 @@ def test_rows_of_all_kinds(key):
 )
 def test_surely_negative_items_need_no_column(eta, key, n_negatives):
     padded = np.append(eta, np.zeros(n_negatives))
-    expected = reference_curve(padded, LOSSES[key])[: len(eta) + 1]
+    expected = expected_losses_by_convolution(padded, LOSSES[key])[: len(eta) + 1]
     curves = dense_curves(eta[np.newaxis], LOSSES[key], n_negatives)
     scale = max(1, np.ptp(expected))
     np.testing.assert_allclose(curves[0], expected, rtol=0, atol=1e-13 * scale)
@@ -62,6 +65,6 @@ def test_rows_in_chunks(monkeypatch):
 def test_products_below_the_smallest_number():
     eta = np.full((1, 120), 1e-40)
     eta[0, :2] = 0.5, 0.25
-    expected = reference_curve(eta[0, :2], LOSSES["callable", 1.0, 0.0])
+    expected = expected_losses_by_convolution(eta[0, :2], LOSSES["callable", 1.0, 0.0])
     curve = dense_curves(eta, LOSSES["callable", 1.0, 0.0])[0, :3]
     np.testing.assert_allclose(curve, expected, rtol=1e-14)

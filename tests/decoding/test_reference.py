@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding._curves import reference_curve
 from sklearn_reject.losses import check_set_loss
 from tests.decoding.set_oracle import (
     DEFINITIONS,
     KINDS,
     LOSSES,
     draw_probabilities,
+    expected_losses_by_convolution,
     expected_losses_by_enumeration,
     loss_names,
     outcomes,
@@ -25,14 +25,14 @@ def test_enumeration(key, kind):
     eta = draw_probabilities(kind, 9, np.random.default_rng(3))
     expected = expected_losses_by_enumeration(eta, LOSSES[key])
     scale = max(1, np.ptp(expected))
-    curve = reference_curve(eta, LOSSES[key])
+    curve = expected_losses_by_convolution(eta, LOSSES[key])
     np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-13 * scale)
 
 
 @given(probabilities(max_size=12), st.sampled_from(list(LOSSES)))
 def test_enumeration_of_any_set(eta, key):
     expected = expected_losses_by_enumeration(eta, LOSSES[key])
-    curve = reference_curve(eta, LOSSES[key])
+    curve = expected_losses_by_convolution(eta, LOSSES[key])
     scale = max(1, np.ptp(expected))
     np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-13 * scale)
 
@@ -41,7 +41,7 @@ def test_enumeration_of_any_set(eta, key):
 def test_no_set_is_better_than_the_most_probable_items(eta, key):
     of_all = expected_losses_by_enumeration(eta, LOSSES[key], sets="all")
     best = of_all.min()
-    curve = reference_curve(eta, LOSSES[key])
+    curve = expected_losses_by_convolution(eta, LOSSES[key])
     scale = max(1, np.ptp(of_all))
     np.testing.assert_allclose(curve.min(), best, rtol=0, atol=1e-13 * scale)
     # And for each size on its own.
@@ -51,7 +51,9 @@ def test_no_set_is_better_than_the_most_probable_items(eta, key):
 
 
 def test_first_local_minimum_need_not_be_the_least():
-    curve = reference_curve(np.array([1.0] + 8 * [0.307]), check_set_loss("f_beta"))
+    curve = expected_losses_by_convolution(
+        np.array([1.0] + 8 * [0.307]), check_set_loss("f_beta")
+    )
     first = int(np.argmax(np.diff(curve) > 0))
     assert first < np.argmin(curve)
     assert curve[first] > curve.min() + 0.005
@@ -86,8 +88,8 @@ GAINS = {
 @given(probabilities(), st.sampled_from([0.25, 1.0]))
 def test_value_of_zero_division(name, eta, z):
     n, k = len(eta), np.arange(len(eta) + 1)
-    plain = reference_curve(eta, check_set_loss(name))
-    curve = reference_curve(eta, check_set_loss(name, zero_division=z))
+    plain = expected_losses_by_convolution(eta, check_set_loss(name))
+    curve = expected_losses_by_convolution(eta, check_set_loss(name, zero_division=z))
     gain = GAINS[name](z, k, n, np.prod(1 - eta), np.prod(eta))
     np.testing.assert_allclose(plain - curve, gain, rtol=0, atol=1e-13)
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding._curves import reference_curve
 from sklearn_reject.decoding._windows import CountLaws, expected_losses, window_curve
 from sklearn_reject.losses import SetLoss
 from tests.decoding.set_oracle import (
     KINDS,
     LOSSES,
     draw_probabilities,
+    expected_losses_by_convolution,
     expected_losses_by_enumeration,
     loss_names,
     probabilities,
@@ -54,7 +54,7 @@ def test_enumeration(eta, key):
 
 @given(DRAWN, st.sampled_from(list(LOSSES)))
 def test_reference(eta, key):
-    expected = reference_curve(eta, LOSSES[key])
+    expected = expected_losses_by_convolution(eta, LOSSES[key])
     assert_within(window_curve(eta, LOSSES[key]), expected, 1e-12)
 
 
@@ -62,7 +62,7 @@ def test_reference(eta, key):
 def test_reference_for_every_loss(key):
     for kind in ("uniform", "certain"):
         eta = draw_probabilities(kind, 100, np.random.default_rng(1))
-        expected = reference_curve(eta, LOSSES[key])
+        expected = expected_losses_by_convolution(eta, LOSSES[key])
         assert_within(window_curve(eta, LOSSES[key]), expected, 1e-12)
 
 
@@ -70,7 +70,7 @@ def test_reference_for_every_loss(key):
 @pytest.mark.parametrize("key", FEW, ids=loss_names)
 def test_reference_for_many_items(key, kind):
     eta = draw_probabilities(kind, 300, np.random.default_rng(0))
-    expected = reference_curve(eta, LOSSES[key])
+    expected = expected_losses_by_convolution(eta, LOSSES[key])
     assert_within(window_curve(eta, LOSSES[key]), expected, 1e-12)
 
 
@@ -79,7 +79,7 @@ def test_reference_for_many_items(key, kind):
 def test_error_is_within_the_bound(key, kind):
     eta = draw_probabilities(kind, 300, np.random.default_rng(2))
     loss = LOSSES[key]
-    expected, scale = reference_curve(eta, loss), range_of(loss, 300)
+    expected, scale = expected_losses_by_convolution(eta, loss), range_of(loss, 300)
     errors = [
         np.abs(window_curve(eta, loss, tol) - expected).max() / scale
         for tol in (1e-1, 1e-4, 1e-8)
@@ -105,7 +105,7 @@ def test_bound_for_a_loss_that_lives_outside_the_windows():
     eta = np.full(400, 0.5)
     for least in (225, 235, 245):
         loss = WorstLoss(least)
-        expected = reference_curve(eta, loss)[-1]
+        expected = expected_losses_by_convolution(eta, loss)[-1]
         for tol in (1e-1, 1e-3, 1e-5):
             assert abs(window_curve(eta, loss, tol)[-1] - expected) <= tol
 
@@ -113,7 +113,7 @@ def test_bound_for_a_loss_that_lives_outside_the_windows():
 @given(DRAWN, st.sampled_from(FEW), st.sampled_from([1, 50]))
 def test_surely_negative_items_need_not_be_given(eta, key, n_negatives):
     padded = np.append(eta, np.zeros(n_negatives))
-    expected = reference_curve(padded, LOSSES[key])[: len(eta) + 1]
+    expected = expected_losses_by_convolution(padded, LOSSES[key])[: len(eta) + 1]
     curve = window_curve(eta, LOSSES[key], n_negatives=n_negatives)
     assert_within(curve, expected, 1e-12)
 
