@@ -64,8 +64,8 @@ def maximize(candidates, derivative, starts=()):
     known = max(_gains(candidates, points, derivative))
     fewer, first = leave_out_low(candidates, derivative, known)
     if len(candidates) == 2:
-        is_any = np.ones(len(fewer.counts), dtype=bool)
-        return first + best_pair(fewer, (0, 1), is_any, derivative)
+        everything = np.ones(len(fewer.counts), dtype=bool)
+        return first + best_pair(fewer, (0, 1), everything, derivative)
     return first + _climb(fewer, np.maximum(points - first, 0), derivative)
 
 
