@@ -19,13 +19,10 @@ from benchmarks.papers._rzmr20_classifiers import KINDS, out_of_fold
 from benchmarks.papers._rzmr20_data import SETS, load, missing_file
 from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.curves import pn_auc_score
+from sklearn_reject.thresholds import check_documents
 from sklearn_reject.thresholds._analytic import analytic_path
 from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._documents import (
-    RULES,
-    check_documents,
-    predict_positive,
-)
+from sklearn_reject.thresholds._documents import RULES, predict_positive
 from sklearn_reject.thresholds._graph import best_grid_path, graph_path
 from sklearn_reject.thresholds._grid import count_table, threshold_grid
 from sklearn_reject.thresholds._point import point_on_path
@@ -53,17 +50,16 @@ def run():
         yield from _smooth_rows()
 
 
-def make_documents(n_documents, n_classifiers, rule="any", seed=0):
+def make_documents(n_documents, n_classifiers, rule="any", seed=0, rate=0.01):
     """Return documents of which all were rated."""
-    return check_documents(
-        *_make_scores(n_documents, n_classifiers, seed=seed), rule=rule
-    )
+    scores, y = _make_scores(n_documents, n_classifiers, seed, rate)
+    return check_documents(scores, y, rule=rule)
 
 
-def _make_scores(n_documents, n_classifiers, seed=0):
+def _make_scores(n_documents, n_classifiers, seed=0, rate=0.01):
     """Return scores that find different positives, and labels."""
     rng = np.random.default_rng(seed)
-    y = (rng.random(n_documents) < 0.01).astype(int)
+    y = (rng.random(n_documents) < rate).astype(int)
     lift = rng.normal(1.5, 1.5, (n_documents, n_classifiers))
     return rng.normal(size=lift.shape) + lift * y[:, np.newaxis], y
 
@@ -153,6 +149,11 @@ def _direct_rows():
             yield Row(what, "", show_time(time))
         else:
             yield at_most(what, limit, time, " s")
+    # So many pairs of thresholds, 1e8, that a table of all takes seconds.
+    documents = make_documents(10**5, 2, "all", rate=0.1)
+    time = seconds(partial(direct_point, documents, _DERIVATIVE))
+    what = "100,000 documents, 10 % positives, 2 classifiers: direct optimum of all"
+    yield at_most(what, 1, time, " s")
 
 
 def _never_below_rows():

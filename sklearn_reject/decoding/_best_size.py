@@ -6,7 +6,6 @@ import numpy as np
 
 from sklearn_reject.decoding._curves import (
     DEFAULT_TOL,
-    candidate_curves,
     expansion_curves,
     independent_curves,
     is_dense,
@@ -20,28 +19,21 @@ from sklearn_reject.losses._set_loss import Absence, Cells, Expansion, Ratio
 # rounding makes as much.
 _TIE = 1e-12
 
-
-# TPR and TNR: the cell above the line, and those below.
+# TPR and TNR: the counts of the numerator, and of the denominator.
 _RATES = (
     (Cells(tp=1.0), Cells(tp=1.0, fn=1.0)),
     (Cells(tn=1.0), Cells(fp=1.0, tn=1.0)),
 )
 
+# Fraction of the tolerance that the windows, and interpolation, may err by.
+_FRACTION_OF_TOL = 1 / 8
+
+# No score is below zero.
+_LARGEST_LOSS = 1.0
+
 
 class BestSize(NamedTuple):
-    """The size of the least expected loss.
-
-    Parameters
-    ----------
-    loss : SetLoss
-        The loss.
-
-    distribution : {"independent", "multinomial"}
-        As :func:`expected_loss_curve` has it.
-
-    min_positive, max_positive : int
-        Bounds on the size.
-    """
+    """The size of the least expected loss, within bounds."""
 
     loss: SetLoss
     distribution: str
@@ -60,31 +52,18 @@ class BestSize(NamedTuple):
         return independent_curves(eta, self.loss, n_negatives=n_negatives)
 
     def choose(self, eta, n_negatives=0):
-        """Return the size of each row, and its expected loss.
+        """Return the size of each row, and its expected loss, each of shape (n_rows,).
 
-        Of sizes whose losses differ by no more than rounding the smallest.
-
-        Parameters
-        ----------
-        eta : ndarray of shape (n_rows, n_columns)
-            Probabilities, in each row sorted decreasing.
-
-        n_negatives : int, default=0
-            Number of further items of each row that are surely negative and are not
-            to be predicted.
-
-        Returns
-        -------
-        sizes, expected_losses : ndarray of shape (n_rows,)
-            The sizes and their losses.
+        Rows are sorted decreasing; `n_negatives` further items of each are surely
+        negative and not predicted. Of losses that differ by no more than rounding the
+        smallest size.
         """
         if self._is_certified(eta):
             found = [self._certified_size(row, n_negatives) for row in eta]
             sizes, losses = map(np.array, zip(*found, strict=True))
             return sizes, losses
-        curves = self._candidate_curves(eta, n_negatives)
-        known = np.where(np.isfinite(curves), curves, 0.0)
-        largest = np.abs(known).max(axis=1, keepdims=True)
+        curves = self.curves(eta, n_negatives)
+        largest = np.abs(curves).max(axis=1, keepdims=True)
         tie = _TIE * np.maximum(largest, self.loss.largest)
         curves = curves[:, self.min_positive : self.max_positive + 1]
         near = curves <= curves.min(axis=1, keepdims=True) + tie
@@ -99,15 +78,6 @@ class BestSize(NamedTuple):
             found = [at._certified_size(row, n_negatives) for at, row in pairs]
             return np.array([expected_loss for _, expected_loss in found])
         return self.curves(eta, n_negatives)[np.arange(len(eta)), sizes]
-
-    def _candidate_curves(self, eta, n_negatives):
-        """Return the curves, infinite for sizes that cannot be the best."""
-        expansion = self.loss.expansion(eta.shape[1] + n_negatives)
-        if self.distribution == "multinomial" or expansion is None:
-            return self.curves(eta, n_negatives)
-        return candidate_curves(
-            eta, expansion, n_negatives=n_negatives, min_positive=self.min_positive
-        )
 
     def _is_certified(self, eta):
         """Tell whether all sizes would take long, and bounds rule most of them out."""
@@ -128,23 +98,14 @@ class BestSize(NamedTuple):
 
 
 class ThresholdSize(NamedTuple):
-    """The number of items that reach a threshold, within the bounds.
+    """The number of items that reach a threshold, within the bounds of a problem.
 
-    Parameters
-    ----------
-    threshold : float
-        Items of at least this probability count.
-
-    problem : BestSize
-        Bounds, and how the expected loss is computed.
-
-    tells_loss : bool, default=True
-        Whether the expected loss is of interest. It takes longer than all else.
+    The expected loss, which takes longer than all else, is NaN unless `with_loss`.
     """
 
     threshold: float
     problem: BestSize
-    tells_loss: bool = True
+    with_loss: bool = True
 
     @property
     def min_positive(self):
@@ -161,36 +122,19 @@ class ThresholdSize(NamedTuple):
         return self.problem.curves(eta, n_negatives)
 
     def choose(self, eta, n_negatives=0):
-        """Return the size of each row, and its expected loss; see `BestSize`.
-
-        The loss is NaN where it is not of interest.
-        """
+        """Return the size of each row, and its expected loss; see `BestSize`."""
         sizes = np.count_nonzero(eta >= self.threshold, axis=1)
         bounds = self.problem.min_positive, self.problem.max_positive
         sizes = np.clip(sizes, *bounds)
-        if not self.tells_loss:
+        if not self.with_loss:
             return sizes, np.full(len(sizes), np.nan)
         return sizes, self.problem.losses_at(eta, sizes, n_negatives)
 
 
 def expected_rates(eta, zero_division, n_negatives=0):
-    """Return the expected TPR and TNR of the top k items, for all k.
+    """Return the expected TPR and TNR of the top k items for all k, in [0, 1].
 
-    Parameters
-    ----------
-    eta : ndarray of shape (n_columns,)
-        Probabilities, sorted decreasing.
-
-    zero_division : float
-        The rate of a class that is absent.
-
-    n_negatives : int, default=0
-        Number of further items that are surely negative.
-
-    Returns
-    -------
-    rates : list of ndarray of shape (n_columns + 1,)
-        TPR and TNR, in [0, 1].
+    The rate of a class that is absent is `zero_division`.
     """
     rates = []
     for true, of_class in _RATES:
@@ -201,23 +145,17 @@ def expected_rates(eta, zero_division, n_negatives=0):
     return rates
 
 
-# Share of the tolerance that the evaluated losses may be off by, in each of two ways.
-_SHARE = 1 / 8
-
-
-# No score is below zero.
-_LARGEST_LOSS = 1.0
-
-
 def certified_optimum(
     eta, loss, upper_bounds, tol, min_positive, max_positive, n_negatives=0
 ):
-    """Return the set size of the least expected loss, and that loss.
+    """Return the set size of the least expected loss, and that loss to ``tol / 4``.
 
-    Parameters and returns are those of :func:`_certify`. Where most items are likely,
-    the mirrored problem is solved, in which the other class is the positive one: the
-    laws of few counts are short.
+    `eta` is one sorted row; `upper_bounds` bound one minus the expected loss of each
+    size, and may be too low by `tol`. No size within the bounds is better by over 1.5
+    `tol`.
     """
+    # Where most items are likely, the mirrored problem is solved, in which the other
+    # class is the positive one: the laws of few counts are short.
     bounds = min_positive, max_positive
     if n_negatives or eta.mean() <= 0.5:
         return _certify(eta, loss, upper_bounds, tol, *bounds, n_negatives)
@@ -239,52 +177,16 @@ def _certify(
     *,
     takes_largest=False,
 ):
-    r"""Return the set size of the least expected loss, and that loss.
+    """Return the size and loss of `certified_optimum`, evaluating few sizes.
 
-    Sizes are evaluated in blocks, the most promising one first, as long as a bound
-    leaves hope for a score above, or as good as, the best one found. G-mean and H-mean
-    are concave in TPR and TNR, so that by Jensen's inequality
-
-    .. math::
-
-        E[G_k] \le \sqrt{E[TPR_k] E[TNR_k]}, \quad
-        E[H_k] \le \frac{2 E[TPR_k] E[TNR_k]}{E[TPR_k] + E[TNR_k]}.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_items,)
-        Probability of each item to be positive, sorted decreasing.
-
-    loss : SetLoss
-        Loss of a set, in [0, 1].
-
-    upper_bounds : ndarray of shape (n_items + 1,)
-        Upper bound of one minus the expected loss, for k = 0, ..., n_items. They may be
-        too low by `tol`.
-
-    tol : float in ]0, 0.1]
-        Expected losses that differ by no more are taken for equal.
-
-    min_positive, max_positive : int
-        Bounds on the size, ``0 <= min_positive <= max_positive <= n_items``.
-
-    n_negatives : int, default=0
-        Number of further items that are surely negative, and are never predicted.
-
-    takes_largest : bool, default=False
-        Whether of equally good sizes the largest is taken, instead of the smallest.
-
-    Returns
-    -------
-    size : int
-        Number of items to predict.
-
-    expected_loss : float
-        Its expected loss, to `tol / 4`; lower is better. No size that is within the
-        bounds has one that is lower by more than `1.5 * tol`.
+    Of sizes that are equally good to `tol` the smallest, or the largest.
     """
+    # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
+    # hope for a loss below, or as good as, the least one found. G-mean and H-mean are
+    # concave in TPR and TNR, so that by Jensen's inequality the mean of the expected
+    # rates is a bound.
     n_items = len(eta) + n_negatives
-    laws = CountLaws(eta, _SHARE * tol)
+    laws = CountLaws(eta, _FRACTION_OF_TOL * tol)
     allowed = slice(min_positive, max_positive + 1)
     lowest = np.full(len(eta) + 1, np.inf)
     lowest[allowed] = _LARGEST_LOSS - upper_bounds[allowed] - 2 * tol
@@ -295,7 +197,9 @@ def _certify(
             break
         block = laws.block(index)
         block = block.take(lowest[block.sizes] <= best)
-        losses[block.sizes] = expected_losses(block, loss, n_items, _SHARE * tol)
+        losses[block.sizes] = expected_losses(
+            block, loss, n_items, _FRACTION_OF_TOL * tol
+        )
         best = losses.min()
     size = int(np.flatnonzero(losses <= best + tol)[-1 if takes_largest else 0])
     return size, float(losses[size])

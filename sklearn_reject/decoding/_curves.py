@@ -13,28 +13,30 @@ from sklearn_reject.decoding._windows import window_curve
 from sklearn_reject.losses import check_set_loss
 
 DISTRIBUTIONS = ("independent", "multinomial")
-
-
 _METHODS = ("auto", "quadrature", "window", "reference")
-
 
 # Many sets of up to so many items, or one of up to so many, take less time by all their
 # counts at once than by windows.
 _LONGEST_OF_MANY, _LONGEST_OF_ONE = 256, 24
 
-
 _MANY = 4
-
-
 DEFAULT_TOL = 1e-12
-
 
 # Entries of rows that are worked on together, to save memory.
 _N_AT_ONCE = 2**20
 
-
 # Rounding leaves no room for less.
 _LEAST_TOL = 1e-14
+
+# Numbers that the laws of the rows treated at once may hold: 32 MB.
+_LARGEST_LAWS = 2**22
+
+# Probabilities below it are taken for zero, before products of them underflow, which
+# would make all further operations on them slow.
+_NEGLIGIBLE = 1e-100
+
+# Items between two searches for such probabilities.
+_FLUSH_EVERY = 8
 
 
 def expected_loss_curve(
@@ -139,30 +141,24 @@ def expected_loss_curve(
     return curves if eta.ndim == 2 else curves[0]
 
 
+def _check_tol(tol):
+    tol = check_number(tol, "tol", high=0.1)
+    if tol < _LEAST_TOL:
+        raise ValueError(
+            f"tol must be in [{_LEAST_TOL:g}, 0.1], got {tol!r}: rounding alone may "
+            "exceed less."
+        )
+    return tol
+
+
 def independent_curves(eta, loss, *, n_negatives=0, method="auto", tol=DEFAULT_TOL):
-    """Return the curves of independent items.
+    """Return the curves of independent items, shape (n_rows, n_columns + 1).
 
-    Parameters
-    ----------
-    eta : ndarray of shape (n_rows, n_columns)
-        Probabilities, in each row sorted decreasing.
-
-    loss : SetLoss
-        The loss.
-
-    n_negatives : int, default=0
-        Number of further items of each row that are surely negative.
-
-    method, tol : str, float
-        As :func:`expected_loss_curve` has them.
-
-    Returns
-    -------
-    curves : ndarray of shape (n_rows, n_columns + 1)
-        For k = 0, ..., n_columns.
+    Rows of `eta` are sorted decreasing; `n_negatives` further items of each row are
+    surely negative.
     """
     if method == "reference":
-        return np.array([reference_curve(row, loss) for row in eta])
+        return dense_curves(eta, loss, n_negatives=n_negatives)
     expansion = loss.expansion(eta.shape[1] + n_negatives)
     if method == "quadrature" and expansion is None:
         raise ValueError(
@@ -181,93 +177,25 @@ def is_dense(n_rows, n_columns):
     return n_columns <= (_LONGEST_OF_MANY if n_rows >= _MANY else _LONGEST_OF_ONE)
 
 
-def expansion_curves(eta, expansion, *, n_negatives=0, tol=DEFAULT_TOL, **options):
-    """Return the curves of a loss that is made of ratios.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_rows, n_columns)
-        Probabilities, in each row sorted decreasing.
-
-    expansion : Expansion
-        Parts of the loss.
-
-    n_negatives : int, default=0
-        Number of further items of each row that are surely negative.
-
-    tol : float, default=1e-12
-        Bound on the error of each ratio.
-
-    **options : dict
-        Passed to :func:`ratio_curves`.
-
-    Returns
-    -------
-    curves : ndarray of shape (n_rows, n_columns + 1)
-        For k = 0, ..., n_columns.
-    """
+def expansion_curves(eta, expansion, *, n_negatives=0, tol=DEFAULT_TOL):
+    """Return the curves of a loss that is made of ratios and absences."""
     curves = np.full((len(eta), eta.shape[1] + 1), expansion.constant)
-    options = {"n_negatives": n_negatives, "tol": tol, **options}
     for ratio in expansion.ratios:
-        curves += ratio_curves(eta, ratio, **options)
+        curves += ratio_curves(eta, ratio, n_negatives=n_negatives, tol=tol)
     for absence in expansion.absences:
         curves += absence_curves(eta, absence, n_negatives=n_negatives)
     return curves
 
 
-def _check_tol(tol):
-    tol = check_number(tol, "tol", high=0.1)
-    if tol < _LEAST_TOL:
-        raise ValueError(
-            f"tol must be in [{_LEAST_TOL:g}, 0.1], got {tol!r}: rounding alone may "
-            "exceed less."
-        )
-    return tol
-
-
-# Numbers that the laws of the rows treated at once may hold: 32 MB.
-_LARGEST_LAWS = 2**22
-
-
-# Probabilities below it are taken for zero, before products of them underflow, which
-# would make all further operations on them slow.
-_NEGLIGIBLE = 1e-100
-
-
-# Items between two searches for such probabilities.
-_FLUSH_EVERY = 8
-
-
 def dense_curves(eta, loss, n_negatives=0):
-    r"""Return the expected loss of the k most probable items of rows, for every k.
+    """Return the curves of rows by algorithm 1 of NKRD16, exact for every loss.
 
-    The double sum of NKRD16, algorithm 1,
-
-    .. math::
-
-        \sum_{a=0}^{k} \sum_{b=0}^{n-k} C_k(a) D_k(b) L(a, k - a, b, n - k - b),
-
-    as products of matrices, as all rows share the losses. It takes O(n^3) time and
-    O(n^2) memory a row, but is exact for every loss.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_sets, n_items)
-        Probability of each item to be positive, each row sorted decreasing.
-
-    loss : SetLoss
-        Loss of a set.
-
-    n_negatives : int, default=0
-        Number of further items in each row that are surely negative, and are never
-        predicted.
-
-    Returns
-    -------
-    expected_losses : ndarray of shape (n_sets, n_items + 1)
-        Entry (i, k) is the expected loss if the first k items of row i are predicted,
-        lower is better.
+    It takes O(n^3) time and O(n^2) memory a row.
     """
+    # The double sum over the counts a of true positives and b of false negatives,
+    # C_k(a) D_k(b) L(a, k - a, b, n - k - b), is a product of matrices, as all rows
+    # share the losses. The paper stops at the first local minimum, which need not be
+    # the least.
     n_sets, n_items = eta.shape
     n_laws = (n_items + 1) * (n_items + 2) // 2
     step = min(n_sets, max(1, _LARGEST_LAWS // n_laws))
@@ -286,18 +214,18 @@ def _curves_of_rows(eta, loss, n_negatives, of_others):
     """Return the curves, shape (n_items + 1, n_sets); `of_others` is overwritten."""
     n_items = len(eta)
     for law in _laws_of_counts(eta[::-1]):
-        of_others[_place(len(law) - 1)] = law
+        of_others[_slice_of_law(len(law) - 1)] = law
     curves = np.empty((n_items + 1, eta.shape[1]))
     for k, of_first in enumerate(_laws_of_counts(eta)):
         tp, fn = np.arange(k + 1), np.arange(n_items - k + 1)[:, np.newaxis]
         losses = loss(tp, k - tp, fn, n_items - k - fn + n_negatives)
-        of_fn = of_others[_place(n_items - k)]
+        of_fn = of_others[_slice_of_law(n_items - k)]
         np.einsum("bs,bs->s", losses @ of_first, of_fn, out=curves[k])
     return curves
 
 
-def _place(n_items):
-    """Return where the law of so many items lies among those of fewer items."""
+def _slice_of_law(n_items):
+    """Return where the law of so many items lies, after those of fewer items."""
     start = n_items * (n_items + 1) // 2
     return slice(start, start + n_items + 1)
 
@@ -305,7 +233,7 @@ def _place(n_items):
 def _laws_of_counts(eta):
     """Yield the laws of the positives among the first 0, 1, ... items of each set.
 
-    They have the shape (n_counts, n_sets), and hold until the next one is asked for.
+    They have the shape (n_counts, n_sets), and hold until the next one is made.
     """
     n_items, n_sets = eta.shape
     laws = np.zeros((n_items + 1, n_sets))
@@ -326,19 +254,6 @@ def multinomial_curves(eta, loss):
 
     The true class is among them or not, so that only two confusion matrices can occur
     (NKRD16, section 4).
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_rows, n_classes)
-        Probabilities of the classes, in each row sorted decreasing.
-
-    loss : SetLoss
-        The loss.
-
-    Returns
-    -------
-    curves : ndarray of shape (n_rows, n_classes + 1)
-        For k = 0, ..., n_classes.
     """
     n_classes = eta.shape[1]
     k = np.arange(n_classes + 1)
@@ -350,116 +265,3 @@ def multinomial_curves(eta, loss):
     missed = np.zeros_like(covered)
     missed[:, :-1] = np.cumsum(eta[:, ::-1], axis=1)[:, ::-1]
     return covered * hit + missed * miss
-
-
-def reference_curve(eta, loss):
-    r"""Return the expected loss of the k most probable items, for every k.
-
-    Algorithm 1 of NKRD16, without its stop at the first local minimum, which need not
-    be the least:
-
-    .. math::
-
-        \sum_{a=0}^{k} \sum_{b=0}^{n-k} C_k(a) D_k(b) L(a, k - a, b, n - k - b)
-
-    with the probabilities C_k(a) that a of the first k items are positive, and D_k(b)
-    that b of the others are. It takes O(n^3) time and O(n^2) memory.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_items,)
-        Probability of each item to be positive, sorted decreasing.
-
-    loss : SetLoss
-        Loss of a set.
-
-    Returns
-    -------
-    expected_losses : ndarray of shape (n_items + 1,)
-        Entry k is the expected loss if the first k items are predicted, lower is
-        better.
-    """
-    of_first = _laws_of_prefixes(eta)
-    of_others = _laws_of_prefixes(eta[::-1])[::-1]
-    pairs = zip(of_first, of_others, strict=True)
-    return np.array([_expected_loss(*laws, loss) for laws in pairs])
-
-
-def _laws_of_prefixes(eta):
-    """Return the law of the number of positives among the first 0, 1, ... items."""
-    laws = [np.ones(1)]
-    for p in eta:
-        laws.append(np.convolve(laws[-1], [1 - p, p]))
-    return laws
-
-
-def _expected_loss(of_tp, of_fn, loss):
-    n_predicted, n_others = len(of_tp) - 1, len(of_fn) - 1
-    tp = np.arange(n_predicted + 1)[:, np.newaxis]
-    fn = np.arange(n_others + 1)
-    return of_tp @ loss(tp, n_predicted - tp, fn, n_others - fn) @ of_fn
-
-
-def candidate_curves(eta, expansion, *, n_negatives=0, min_positive=0):
-    r"""Return the expected loss of each size, infinite for some that are not best.
-
-    Of many items most have small probabilities. They count in the expected losses of
-    all sizes, but sets that have them need not be looked at where smaller ones are
-    better than
-
-    .. math::
-
-        E[F_k] \le (1 + \beta^2) \frac{\sum_{i \le k} \eta_i}{k + \beta^2}
-
-    allows for, and likewise for other scores that are a share of true positives.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_rows, n_columns)
-        Probabilities, in each row sorted decreasing.
-
-    expansion : Expansion
-        Parts of the loss.
-
-    n_negatives : int, default=0
-        Number of further items of each row that are surely negative.
-
-    min_positive : int, default=0
-        Smallest size that may be taken. The bound is of use for zero only.
-
-    Returns
-    -------
-    curves : ndarray of shape (n_rows, n_columns + 1)
-        For k = 0, ..., n_columns.
-    """
-    most_ahead = None
-    if min_positive == 0 and _is_share_of_positives(expansion):
-        most_ahead = _most_ahead(eta, *expansion.ratios)
-    return expansion_curves(
-        eta, expansion, n_negatives=n_negatives, most_ahead=most_ahead
-    )
-
-
-def _is_share_of_positives(expansion):
-    """Tell whether the loss falls with a ratio of tp, but for the empty set."""
-    if len(expansion.ratios) != 1:
-        return False
-    [ratio] = expansion.ratios
-    above, below = ratio.numerator, ratio.denominator
-    falls = ratio.coefficient < 0 < above.tp and not any(above[1:])
-    grows = min(below.tp, below.fp) > 0 and not ratio.size_power
-    # Nothing but the empty set has no item above the cut.
-    of_empty = all(part.cells.tp and part.cells.fp for part in expansion.absences)
-    gains = all(part.constant <= 0 and not part.slope for part in expansion.absences)
-    return falls and grows and of_empty and gains
-
-
-def _most_ahead(eta, ratio):
-    """Return an upper bound of the ratio for all sizes above k, for all k."""
-    below = ratio.denominator
-    k = np.arange(1, eta.shape[1] + 1)
-    least = (below.tp + (k - 1) * min(below.tp, below.fp)) ** ratio.power
-    bounds = np.zeros((len(eta), eta.shape[1] + 1))
-    bounds[:, :-1] = ratio.numerator.tp * np.cumsum(eta, axis=1) / least
-    # The largest of those that follow.
-    return np.maximum.accumulate(bounds[:, ::-1], axis=1)[:, ::-1]

@@ -17,6 +17,12 @@ from sklearn_reject.decoding._items import (
 )
 from sklearn_reject.losses import check_set_loss
 
+# Rows of a chunk: enough work for a job to be worth its start, little memory.
+_ROWS_AT_ONCE = 4096
+
+# Entries of a chunk of long rows.
+_N_AT_ONCE = 2**20
+
 
 def decode(
     eta,
@@ -128,92 +134,21 @@ def decode(
     return mask, float(losses[0]) if is_one_set else losses
 
 
-# Rows of a chunk: enough work for a job to be worth its start, little memory.
-_ROWS_AT_ONCE = 4096
-
-
-# Entries of a chunk of long rows.
-_N_AT_ONCE = 2**20
-
-
 def choose_sets(eta, chooser, *, groups=None, n_jobs=None):
-    """Return the set that is chosen of each set of items, and its expected loss.
+    """Return the mask of the chosen items, and the expected loss of each set.
 
-    Parameters
-    ----------
-    eta : {ndarray, csr_matrix} of shape (n_items,) or (n_sets, n_items)
-        Probabilities, in any order.
-
-    chooser : BestSize or ThresholdSize
-        Says how many of the most probable items are chosen.
-
-    groups : array-like of shape (n_items,), default=None
-        The set of each item of a vector.
-
-    n_jobs : int, default=None
-        Number of chunks of rows that are worked on in parallel.
-
-    Returns
-    -------
-    mask : {ndarray, csr_matrix} of the shape of `eta`, dtype bool
-        The items that are chosen.
-
-    expected_losses : ndarray of shape (n_sets,)
-        Lower is better.
+    Probabilities may come in any order. `chooser` is a `BestSize` or `ThresholdSize`,
+    which says how many of the most probable items are chosen.
     """
     if issparse(eta):
         return _choose_sparse(eta, chooser, n_jobs)
     if eta.ndim == 2:
         return _choose_rows(eta, chooser, n_jobs)
-    mask, losses = np.empty(len(eta), dtype=bool), np.empty(0)
+    mask = np.empty(len(eta), dtype=bool)
     losses = np.empty(number_groups(groups, len(eta))[1])
     for numbers, items in sets_of_equal_size(groups, len(eta)):
         mask[items], losses[numbers] = _choose_rows(eta[items], chooser, n_jobs)
     return mask, losses
-
-
-def expected_curves(eta, chooser, *, groups=None):
-    """Return the expected loss of each size, a list of one curve a set.
-
-    Parameters are those of :func:`choose_sets`.
-    """
-    if issparse(eta):
-        eta = eta.toarray()
-    if eta.ndim == 2:
-        return list(chooser.curves(-np.sort(-eta, axis=1)))
-    curves = {}
-    for numbers, items in sets_of_equal_size(groups, len(eta)):
-        of_sets = chooser.curves(-np.sort(-eta[items], axis=1))
-        curves |= zip(numbers.tolist(), of_sets, strict=True)
-    return [curves[number] for number in range(len(curves))]
-
-
-def sets_of_equal_size(groups, n_items):
-    """Return the sets of each size, as rows of item numbers.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n_items,) or None
-        The set of each item.
-
-    n_items : int
-        Number of items.
-
-    Returns
-    -------
-    found : list of (numbers, items)
-        Numbers of the sets, shape (n_sets,), and their items in the order in which
-        they come, shape (n_sets, size).
-    """
-    sets, n_sets = number_groups(groups, n_items)
-    sizes = np.bincount(sets, minlength=n_sets)
-    starts = np.cumsum(sizes) - sizes
-    order = np.argsort(sets, kind="stable")
-    found = []
-    for size in np.unique(sizes):
-        numbers = np.flatnonzero(sizes == size)
-        found.append((numbers, order[starts[numbers, None] + np.arange(size)]))
-    return found
 
 
 def _choose_rows(eta, chooser, n_jobs):
@@ -225,6 +160,18 @@ def _choose_rows(eta, chooser, n_jobs):
     return np.concatenate(masks), np.concatenate(losses)
 
 
+def _choose_chunk(eta, chooser, n_negatives=0):
+    order = _order_rows(eta)
+    eta = np.take_along_axis(eta, order, axis=1)
+    sizes, losses = chooser.choose(eta, n_negatives)
+    return _take_top(order, sizes), losses
+
+
+def _order_rows(eta):
+    """Return the items of each row by decreasing probability, ties as they come."""
+    return np.argsort(-eta, axis=1, kind="stable")
+
+
 def _take_top(order, sizes):
     """Return the mask of the first items of each row in an order, so many as sizes."""
     mask = np.zeros(order.shape, dtype=bool)
@@ -233,24 +180,12 @@ def _take_top(order, sizes):
     return mask
 
 
-def _order_rows(eta):
-    """Return the items of each row by decreasing probability, ties as they come."""
-    return np.argsort(-eta, axis=1, kind="stable")
-
-
 def _chunks(n_rows, n_columns, n_jobs):
     n_at_once = max(1, min(_ROWS_AT_ONCE, _N_AT_ONCE // n_columns))
     # Each job has something to do.
     n_at_once = min(n_at_once, -(-n_rows // effective_n_jobs(n_jobs)))
     starts = range(0, n_rows, n_at_once)
     return [slice(start, min(start + n_at_once, n_rows)) for start in starts]
-
-
-def _choose_chunk(eta, chooser, n_negatives=0):
-    order = _order_rows(eta)
-    eta = np.take_along_axis(eta, order, axis=1)
-    sizes, losses = chooser.choose(eta, n_negatives)
-    return _take_top(order, sizes), losses
 
 
 def _choose_sparse(eta, chooser, n_jobs):
@@ -304,3 +239,33 @@ def _fill_up(columns, n_items):
     is_open = columns < 0
     columns[is_open] = free[: np.count_nonzero(is_open)]
     return columns
+
+
+def expected_curves(eta, chooser, *, groups=None):
+    """Return the expected loss of each size, a list of one curve a set."""
+    if issparse(eta):
+        eta = eta.toarray()
+    if eta.ndim == 2:
+        return list(chooser.curves(-np.sort(-eta, axis=1)))
+    curves = {}
+    for numbers, items in sets_of_equal_size(groups, len(eta)):
+        of_sets = chooser.curves(-np.sort(-eta[items], axis=1))
+        curves |= zip(numbers.tolist(), of_sets, strict=True)
+    return [curves[number] for number in range(len(curves))]
+
+
+def sets_of_equal_size(groups, n_items):
+    """Return pairs (numbers, items) for each size that sets have.
+
+    Numbers of these sets, shape (n_sets,), and of their items in the order in which
+    they come, shape (n_sets, size).
+    """
+    sets, n_sets = number_groups(groups, n_items)
+    sizes = np.bincount(sets, minlength=n_sets)
+    starts = np.cumsum(sizes) - sizes
+    order = np.argsort(sets, kind="stable")
+    found = []
+    for size in np.unique(sizes):
+        numbers = np.flatnonzero(sizes == size)
+        found.append((numbers, order[starts[numbers, None] + np.arange(size)]))
+    return found

@@ -8,116 +8,17 @@ from sklearn.utils import check_array
 
 from sklearn_reject._validation import check_same_length
 
-
-def check_indicators(y, shape):
-    """Return labels of items, zeros and ones, as booleans.
-
-    Parameters
-    ----------
-    y : {array-like, sparse matrix}
-        Whether each item is positive.
-
-    shape : tuple of int
-        Shape of the probabilities.
-
-    Returns
-    -------
-    y : ndarray of the shape given, dtype bool
-        The labels.
-
-    Raises
-    ------
-    ValueError
-        If the labels have another shape or are anything but 0 and 1.
-    """
-    y = y.toarray() if issparse(y) else np.asarray(y)
-    if y.shape != shape:
-        raise ValueError(f"y must have the shape of eta, {shape}, got {y.shape}.")
-    flags = as_flags(y)
-    if flags is None:
-        raise ValueError(
-            f"y must hold 0 and 1, got {show_odd(y)}. Compare the labels with the "
-            "positive one, as in `y == pos_label`."
-        )
-    return flags
-
-
-def as_flags(y):
-    """Return zeros and ones as booleans.
-
-    Parameters
-    ----------
-    y : {array-like, sparse matrix}
-        Labels of items.
-
-    Returns
-    -------
-    flags : {ndarray, sparse matrix} of the shape of `y`, dtype bool, or None
-        None if there is anything but 0 and 1.
-    """
-    if not issparse(y):
-        y = np.asarray(y)
-    values = y.data if issparse(y) else y
-    if values.dtype.kind == "O":  # such as columns of a frame that may be missing
-        try:
-            y = values = values.astype(np.float64)
-        except (TypeError, ValueError):
-            return None
-    if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
-        return None
-    return y.astype(bool)
-
-
-def show_odd(y):
-    """Return words for what is neither 0 nor 1 in an array or a sparse matrix."""
-    y = y.data if issparse(y) else y
-    if y.dtype.kind not in "biuf":
-        return f"an array of dtype {y.dtype}"
-    return str(y[~np.isin(y, (0, 1))][0])
-
-
-def one_hot(index, shape):
-    """Return indicators of one column a row, as a sparse matrix of booleans."""
-    ones = np.ones(len(index), dtype=bool)
-    return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)
-
-
 # What rounding may add to a probability: such values are taken for 0 or 1.
 _ROUNDING = 1e-9
-
 
 # How far the probabilities of the classes of a row may be from adding up to one.
 _MISSING_MASS = 1e-3
 
 
 def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
-    """Return probabilities as float64, with at least one item.
+    """Return probabilities in [0, 1] of at least one item, as float64 or in CSR form.
 
     Values beyond 0 and 1 by no more than 1e-9 are rounding, and become 0 and 1.
-
-    Parameters
-    ----------
-    eta : array-like or sparse matrix
-        Probabilities.
-
-    name : str, default="eta"
-        Name in errors.
-
-    ndim : tuple of int, default=(1, 2)
-        Numbers of axes that are fine.
-
-    accept_sparse : bool, default=False
-        Whether a sparse matrix is fine; it is returned in CSR form.
-
-    Returns
-    -------
-    eta : ndarray or csr_matrix
-        The probabilities.
-
-    Raises
-    ------
-    ValueError
-        If they are not in [0, 1], or NaN, or there are none.
     """
     if issparse(eta):
         return _check_sparse(eta, name, accept_sparse)
@@ -131,30 +32,6 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
         )
     _check_not_empty(eta.shape, name)
     return _check_values(eta.astype(np.float64), name)
-
-
-def check_sorted(eta):
-    """Raise unless probabilities decrease along the last axis."""
-    if (eta[..., 1:] > eta[..., :-1]).any():
-        raise ValueError(
-            "eta must be sorted decreasing, as k counts the most probable items. Pass "
-            "`np.sort(eta)[..., ::-1]`, or call decode, which takes any order."
-        )
-
-
-def check_distribution(eta, groups=None):
-    """Raise unless the probabilities of the classes of each set add up to one."""
-    if groups is None:
-        total = np.asarray(eta.sum(axis=-1)).ravel()
-    else:
-        total = np.bincount(number_groups(groups, len(eta))[0], weights=eta)
-    odd = total[np.abs(total - 1) > _MISSING_MASS]
-    if len(odd):
-        raise ValueError(
-            "eta must add up to one over the classes of each set for "
-            f"distribution='multinomial', got {odd[0]:g}. For labels of which several "
-            "may be true, use distribution='independent'."
-        )
 
 
 def _check_sparse(eta, name, accept_sparse):
@@ -197,131 +74,35 @@ def _check_values(values, name):
     return np.clip(values, 0.0, 1.0, out=values)
 
 
-def number_groups(groups, n_items):
-    """Return the number of the set of each item, and how many sets there are.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n_items,) or None
-        Items of equal value form a set. None makes one set of all.
-
-    n_items : int
-        Number of items.
-
-    Returns
-    -------
-    numbers : ndarray of shape (n_items,), dtype int
-        From zero, in the order of the sorted values.
-
-    n_sets : int
-        Number of sets.
-
-    Raises
-    ------
-    ValueError
-        If there is not one value an item, or one is missing.
-    """
-    if groups is None:
-        return np.zeros(n_items, dtype=np.intp), 1
-    groups = check_array(groups, input_name="groups", ensure_2d=False, dtype=None)
-    if groups.ndim != 1:
+def check_sorted(eta):
+    """Raise unless probabilities decrease along the last axis."""
+    if (eta[..., 1:] > eta[..., :-1]).any():
         raise ValueError(
-            "groups must be a vector with the set of each item, got an array of shape "
-            f"{groups.shape}."
+            "eta must be sorted decreasing, as k counts the most probable items. Pass "
+            "`np.sort(eta)[..., ::-1]`, or call decode, which takes any order."
         )
-    check_same_length(n_items, groups=groups)
-    try:
-        values, numbers = np.unique(groups, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            "groups must be values that can be sorted, all numbers or all strings, got "
-            f"an array of dtype {groups.dtype}: {error}."
-        ) from error
-    return numbers, len(values)
 
 
-def number_sets(shape, groups):
-    """Return the number of the set of each item, and the sizes of the sets.
-
-    Parameters
-    ----------
-    shape : tuple of one int or two
-        Shape of the probabilities: of a vector of items, or of a matrix with a set in
-        each row.
-
-    groups : array-like of shape (n_items,) or None
-        The set of each item of a vector.
-
-    Returns
-    -------
-    numbers : ndarray, dtype int
-        One an item, row by row, from zero.
-
-    sizes : ndarray of shape (n_sets,), dtype int
-        Number of items of each set.
-
-    Raises
-    ------
-    ValueError
-        If there are groups of a matrix, or not one value an item.
-    """
-    if len(shape) == 1:
-        numbers, n_sets = number_groups(groups, *shape)
-        return numbers, np.bincount(numbers, minlength=n_sets)
-    _refuse_groups(shape, groups)
-    return np.repeat(np.arange(shape[0]), shape[1]), np.full(*shape)
-
-
-def sizes_of_sets(shape, groups):
-    """Return the number of items of all sets alike, or of each of the groups.
-
-    Parameters and errors are those of :func:`number_sets`.
-    """
+def check_distribution(eta, groups=None):
+    """Raise unless the probabilities of the classes of each set add up to one."""
     if groups is None:
-        return shape[-1]
-    _refuse_groups(shape, groups)
-    return number_sets(shape, groups)[1]
-
-
-def _refuse_groups(shape, groups):
-    if groups is not None and len(shape) == 2:
+        total = np.asarray(eta.sum(axis=-1)).ravel()
+    else:
+        total = np.bincount(number_groups(groups, len(eta))[0], weights=eta)
+    odd = total[np.abs(total - 1) > _MISSING_MASS]
+    if len(odd):
         raise ValueError(
-            f"groups say which items of a vector form a set, but eta has shape {shape} "
-            "and each row is a set. Leave groups out."
+            "eta must add up to one over the classes of each set for "
+            f"distribution='multinomial', got {odd[0]:g}. For labels of which several "
+            "may be true, use distribution='independent'."
         )
 
 
 def check_bounds(loss, n_items, min_positive, max_positive):
-    """Return the least and the largest number of items to predict.
+    """Return the least and the largest number of items to predict, at most `n_items`.
 
-    Parameters
-    ----------
-    loss : SetLoss or None
-        The loss, which may need bounds. None where it does not decide on the size.
-
-    n_items : int or ndarray of shape (n_sets,)
-        Number of items, or that of each set.
-
-    min_positive : int >= 0
-        Least number of items to predict, at most the number of items of each set.
-
-    max_positive : int >= 0 or None
-        Largest number of items to predict. None, and any number above that of the
-        items, is no bound.
-
-    Returns
-    -------
-    min_positive : int
-        The lower bound.
-
-    max_positive : int or ndarray of shape (n_sets,)
-        The upper bound, at most `n_items`.
-
-    Raises
-    ------
-    ValueError
-        If a bound is no int or negative, the lower one above the upper one or above the
-        number of items, or if the loss needs a bound that is not given.
+    `n_items` is an int, or one of each set. `loss`, which may need bounds, is None
+    where it does not decide on the size.
     """
     if loss is not None:
         _check_needs(loss, min_positive, max_positive)
@@ -362,3 +143,98 @@ def _check_bound(value, name):
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
         raise ValueError(f"{name} must be an int >= 0, got {value!r}.")
     return int(value)
+
+
+def check_indicators(y, shape):
+    """Return labels 0 and 1, in the shape of the probabilities, as booleans."""
+    y = y.toarray() if issparse(y) else np.asarray(y)
+    if y.shape != shape:
+        raise ValueError(f"y must have the shape of eta, {shape}, got {y.shape}.")
+    flags = as_flags(y)
+    if flags is None:
+        raise ValueError(
+            f"y must hold 0 and 1, got {show_odd(y)}. Compare the labels with the "
+            "positive one, as in `y == pos_label`."
+        )
+    return flags
+
+
+def as_flags(y):
+    """Return zeros and ones, dense or sparse, as booleans; None for anything else."""
+    if not issparse(y):
+        y = np.asarray(y)
+    values = y.data if issparse(y) else y
+    if values.dtype.kind == "O":  # such as columns of a frame that may be missing
+        try:
+            y = values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            return None
+    if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
+        return None
+    return y.astype(bool)
+
+
+def show_odd(y):
+    """Return words for what is neither 0 nor 1 in an array or a sparse matrix."""
+    y = y.data if issparse(y) else y
+    if y.dtype.kind not in "biuf":
+        return f"an array of dtype {y.dtype}"
+    return str(y[~np.isin(y, (0, 1))][0])
+
+
+def one_hot(index, shape):
+    """Return indicators of one column a row, as a sparse matrix of booleans."""
+    ones = np.ones(len(index), dtype=bool)
+    return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)
+
+
+def sizes_of_sets(shape, groups):
+    """Return the number of items of all sets alike, or of each of the groups."""
+    if groups is None:
+        return shape[-1]
+    _refuse_groups(shape, groups)
+    return number_sets(shape, groups)[1]
+
+
+def number_sets(shape, groups):
+    """Return the number of the set of each item, row by row, and the sizes of the sets.
+
+    A row of a matrix is a set; items of a vector belong to their groups.
+    """
+    if len(shape) == 1:
+        numbers, n_sets = number_groups(groups, *shape)
+        return numbers, np.bincount(numbers, minlength=n_sets)
+    _refuse_groups(shape, groups)
+    return np.repeat(np.arange(shape[0]), shape[1]), np.full(*shape)
+
+
+def number_groups(groups, n_items):
+    """Return the number of the set of each item, and how many sets there are.
+
+    Sets are numbered by their sorted values. Without groups all items are one set.
+    """
+    if groups is None:
+        return np.zeros(n_items, dtype=np.intp), 1
+    groups = check_array(groups, input_name="groups", ensure_2d=False, dtype=None)
+    if groups.ndim != 1:
+        raise ValueError(
+            "groups must be a vector with the set of each item, got an array of shape "
+            f"{groups.shape}."
+        )
+    check_same_length(n_items, groups=groups)
+    try:
+        values, numbers = np.unique(groups, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            "groups must be values that can be sorted, all numbers or all strings, got "
+            f"an array of dtype {groups.dtype}: {error}."
+        ) from error
+    return numbers, len(values)
+
+
+def _refuse_groups(shape, groups):
+    if groups is not None and len(shape) == 2:
+        raise ValueError(
+            f"groups say which items of a vector form a set, but eta has shape {shape} "
+            "and each row is a set. Leave groups out."
+        )

@@ -1,4 +1,4 @@
-"""Expected losses of all sizes by quadrature, for losses made of ratios of counts."""
+"""Expected ratios of counts of all sizes, by quadrature."""
 
 from functools import lru_cache
 from itertools import pairwise
@@ -13,64 +13,73 @@ from sklearn_reject.curves._groups import running_sum
 # Items times nodes times rows that are worked on at once: a megabyte for each array.
 _N_AT_ONCE = 2**17
 
-
 # Items whose sums are taken step by step.
 _SEGMENT = 32
 
-
-# How often it is asked whether larger sizes can be better.
-_ITEMS_BETWEEN_STOPS = 32
-
-
 # What the interval of the denominator may miss, relative to the tolerance.
-_SHARE_OF_TAILS = 1e-4
-
+_CHANCE_OF_TAILS = 1e-4
 
 # Below it a factor is as good as zero, and still no division by zero.
 _LEAST_FACTOR = 1e-300
 
+# Rounding adds up over so many equal summands.
+_LONG = 4096
 
-def ratio_curves(eta, ratio, *, n_negatives=0, tol=1e-12, most_ahead=None):
+# Rates below this one over the largest number vary little over the interval, so that a
+# few nodes stand for all of them.
+_SMALL_RATE = 3.0
+
+_N_NODES_OF_SMALL_RATES = 8
+_STEPS = np.arange(0.7, 0.15, -0.01)
+
+
+def ratio_curves(eta, ratio, *, n_negatives=0, tol=1e-12):
     """Return the expectation of a ratio for the sets of the top k items, for all k.
 
-    The error is at most `tol` times the largest value that the ratio can have, beside
-    rounding.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_rows, n_items)
-        Probabilities of items that are independent, in each row sorted decreasing.
-
-    ratio : Ratio
-        The ratio of counts.
-
-    n_negatives : int, default=0
-        Number of further items of each row that are surely negative.
-
-    tol : float, default=1e-12
-        Bound on the relative error of the exponential sum.
-
-    most_ahead : ndarray of shape (n_rows, n_items + 1), default=None
-        What the ratio without its coefficient can be at most for all sizes above k.
-        Where that is less than what was found for smaller sizes, they are not looked
-        at. None looks at all.
-
-    Returns
-    -------
-    curves : ndarray of shape (n_rows, n_items + 1)
-        For k = 0, ..., n_items; of sizes that were not looked at infinite, with the
-        sign opposite to that of the coefficient.
+    Rows of `eta` are sorted decreasing. The error is at most `tol` times the largest
+    value that the ratio can have, beside rounding.
     """
     top, rest = predicted_half(ratio), other_half(ratio)
     if top.extra == rest.extra == 0:
         curves = _curves_of_fixed_denominator(eta, ratio, n_negatives)
     else:
-        curves = _curves_by_quadrature(eta, ratio, n_negatives, tol, most_ahead)
+        curves = _curves_by_quadrature(eta, ratio, n_negatives, tol)
     if ratio.size_power:
         k = np.arange(eta.shape[1] + 1)
         curves[:, 1:] *= k[1:] ** -ratio.size_power
         curves[:, 0] = 0.0
     return ratio.coefficient * curves
+
+
+def absence_curves(eta, absence, *, n_negatives=0):
+    """Return what an absence adds to the expected loss, for all k."""
+    k = np.arange(eta.shape[1] + 1)
+    value = absence.constant + absence.slope * k
+    cells = absence.cells
+    curves = np.zeros((len(eta), len(k)))
+    if not value.any() or (n_negatives and cells.tn):
+        return curves
+    of_rest = _log_chance(eta, cells.fn, cells.tn)[:, ::-1]
+    curves[:, 1:] = _running_sums(_log_chance(eta, cells.tp, cells.fp))
+    curves[:, :-1] += _running_sums(of_rest)[:, ::-1]
+    return value * np.exp(curves)
+
+
+def _running_sums(logs):
+    """Return cumulative sums of rows; of long ones without drift."""
+    if logs.shape[1] < _LONG:
+        return np.cumsum(logs, axis=1)
+    return np.array([running_sum(row) for row in logs])
+
+
+def _log_chance(eta, no_positive, no_negative):
+    """Return the logarithm of the chance that an item is in neither empty cell."""
+    if no_positive and no_negative:
+        return np.full_like(eta, -np.inf)
+    if not (no_positive or no_negative):
+        return np.zeros_like(eta)
+    with np.errstate(divide="ignore"):
+        return np.log1p(-eta) if no_positive else np.log(eta)
 
 
 def _curves_of_fixed_denominator(eta, ratio, n_negatives):
@@ -99,21 +108,17 @@ def _gain_of_true_negative(ratio):
     return (ratio.numerator if ratio.factor is None else ratio.factor).tn
 
 
-def _curves_by_quadrature(eta, ratio, n_negatives, tol, most_ahead):
-    low, high = range_of_denominator(eta, ratio, n_negatives, tol * _SHARE_OF_TAILS)
+def _curves_by_quadrature(eta, ratio, n_negatives, tol):
+    low, high = range_of_denominator(eta, ratio, n_negatives, tol * _CHANCE_OF_TAILS)
     rates, weights = exponential_sum(low, high, ratio.power, tol)
     n_rows, n_items = eta.shape
-    n_block = _N_AT_ONCE // len(rates)
-    if most_ahead is not None:
-        # Many rows are worked on together anyway, and stop the sooner.
-        n_block = max(_ITEMS_BETWEEN_STOPS, n_block // n_rows)
-    n_block = max(1, min(n_items, n_block))
+    n_block = max(1, min(n_items, _N_AT_ONCE // len(rates)))
     n_rows_at_once = max(1, _N_AT_ONCE // (len(rates) * n_block))
     curves = np.empty((n_rows, n_items + 1))
     for first in range(0, n_rows, n_rows_at_once):
         rows = slice(first, first + n_rows_at_once)
         blocks = _Blocks(eta[rows], ratio, n_negatives, rates, weights, n_block)
-        blocks.fill(curves[rows], None if most_ahead is None else most_ahead[rows])
+        blocks.fill(curves[rows])
     return curves
 
 
@@ -132,36 +137,33 @@ class _Blocks:
         self._top = predicted_half(ratio)
         self._rest = other_half(ratio)
         self._n_items = len(self._eta)
-        cuts = [*range(0, self._n_items, n_block), self._n_items]
-        self._blocks = list(pairwise(cuts))
+        edges = [*range(0, self._n_items, n_block), self._n_items]
+        self._blocks = list(pairwise(edges))
         # Then the product of all factors does not depend on k.
         self._is_same = self._top.factor == self._rest.factor
 
-    def fill(self, curves, most_ahead=None):
-        """Write the curves of the rows, as far as something better may be ahead."""
-        rest_sums = self._suffixes(self._shares)
+    def fill(self, curves):
+        """Write the curves of the rows."""
+        rest_sums = self._suffixes(self._heavy_chances)
         rest_logs = self._suffixes(self._logs)
         top_sum, top_log = np.zeros((2, 1, 1, 1))
         if self._is_same:
             top_log = rest_logs[0]
         for number, block in enumerate(self._blocks):
-            tops = _running(self._shares(self._top, block), top_sum)
+            tops = _running(self._heavy_chances(self._top, block), top_sum)
             rests = _running_back(
-                self._shares(self._rest, block), rest_sums[number + 1]
+                self._heavy_chances(self._rest, block), rest_sums[number + 1]
             )
             logs = top_log
             if not self._is_same:
-                tops_logs = _running(self._logs(self._top, block), top_log)
-                top_log = tops_logs[-1:]
-                logs = tops_logs + _running_back(
+                top_logs = _running(self._logs(self._top, block), top_log)
+                top_log = top_logs[-1:]
+                logs = top_logs + _running_back(
                     self._logs(self._rest, block), rest_logs[number + 1]
                 )
             top_sum = tops[-1:]
             k = np.arange(block[0], block[1] + 1)
             curves[:, k[0] : k[-1] + 1] = self._integrate(k, tops, rests, logs).T
-            if most_ahead is not None and _is_settled(curves, most_ahead, k[-1]):
-                curves[:, k[-1] + 1 :] = -np.inf
-                break
 
     def _integrate(self, k, tops, rests, logs):
         """Return the expected ratio for each k and row."""
@@ -194,7 +196,7 @@ class _Blocks:
             sums.append(sums[-1] + of_block)
         return sums[::-1]
 
-    def _shares(self, half, block):
+    def _heavy_chances(self, half, block):
         """Return the tilted chance of the heavy cell, zeros where nothing needs it."""
         heavy, light = self._chances(half, block)
         if half.extra_gain == 0:
@@ -226,13 +228,8 @@ class _Blocks:
         return half.chances(self._eta[slice(*block), :, None])
 
 
-def _is_settled(curves, most_ahead, k):
-    """Tell whether no larger size is better in any row."""
-    return (curves[:, : k + 1].max(axis=1) >= most_ahead[:, k]).all()
-
-
 def _gains(half, sums, n_items):
-    """Return what items add to the numerator, from the sum of their shares."""
+    """Return what items add to the numerator, from the sum of their chances."""
     gains = sums if half.extra_gain == 1 else half.extra_gain * sums
     return gains + half.gain * n_items if half.gain else gains
 
@@ -268,24 +265,10 @@ def _running_back(values, after):
 
 
 class Half(NamedTuple):
-    """What the items on one side of the cut add to a denominator and a numerator.
+    """What the predicted items, or the others, add to a denominator and a numerator.
 
-    Each is a positive or a negative item, in one cell of the confusion matrix or the
-    other; the heavy cell is the one that adds more to the denominator.
-
-    Parameters
-    ----------
-    base : float
-        What each item adds to the denominator at least.
-
-    extra : float >= 0
-        What it adds beyond in the heavy cell.
-
-    gain, extra_gain : float
-        The same for the numerator; of either sign.
-
-    positive_is_heavy : bool
-        Whether the heavy cell is that of the positive items.
+    Each item is positive or negative; its heavy cell of the confusion matrix is the one
+    of the two that adds more to the denominator, by `extra`, beyond `base` of both.
     """
 
     base: float
@@ -305,7 +288,7 @@ class Half(NamedTuple):
 
 
 def predicted_half(ratio):
-    """Return what the items above the cut add to a ratio: tp or fp."""
+    """Return what the predicted items add to a ratio: tp or fp."""
     return _half(
         (ratio.denominator.tp, ratio.numerator.tp),
         (ratio.denominator.fp, ratio.numerator.fp),
@@ -313,7 +296,7 @@ def predicted_half(ratio):
 
 
 def other_half(ratio):
-    """Return what the items below the cut add to a ratio: fn or tn."""
+    """Return what the other items add to a ratio: fn or tn."""
     above = ratio.numerator if ratio.factor is None else ratio.factor
     return _half(
         (ratio.denominator.fn, above.fn),
@@ -334,29 +317,10 @@ def _half(positive, negative):
 
 
 def range_of_denominator(eta, ratio, n_negatives, chance):
-    """Return an interval for the denominator, over all k and rows.
+    """Return a positive interval for the denominator, over all k and rows.
 
-    It leaves out values for which the numerator is zero, and values that are less
-    likely than `chance` on either side, by Bernstein's inequalities.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_rows, n_items)
-        Probabilities.
-
-    ratio : Ratio
-        The ratio.
-
-    n_negatives : int
-        Number of further items that are surely negative.
-
-    chance : float > 0
-        Probability that may be left out.
-
-    Returns
-    -------
-    low, high : float
-        Positive.
+    It leaves out values for which the numerator is zero and, by Bernstein's
+    inequalities, values that are less likely than `chance` on either side.
     """
     top, rest = predicted_half(ratio), other_half(ratio)
     n_items = eta.shape[1]
@@ -396,100 +360,16 @@ def _least_weight(numerator, denominator):
     return min((below for above, below in pairs if above), default=max(denominator))
 
 
-# Rounding adds up over so many equal summands.
-_LONG = 4096
-
-
-def absence_curves(eta, absence, *, n_negatives=0):
-    """Return what an absence adds to the expected loss, for all k.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_rows, n_columns)
-        Probabilities of independent items, in each row sorted decreasing.
-
-    absence : Absence
-        The empty cells, and what the loss gains by them.
-
-    n_negatives : int, default=0
-        Number of further items of each row that are surely negative.
-
-    Returns
-    -------
-    curves : ndarray of shape (n_rows, n_columns + 1)
-        For k = 0, ..., n_columns.
-    """
-    k = np.arange(eta.shape[1] + 1)
-    value = absence.constant + absence.slope * k
-    cells = absence.cells
-    curves = np.zeros((len(eta), len(k)))
-    if not value.any() or (n_negatives and cells.tn):
-        return curves
-    of_rest = _log_chance(eta, cells.fn, cells.tn)[:, ::-1]
-    curves[:, 1:] = _running_sums(_log_chance(eta, cells.tp, cells.fp))
-    curves[:, :-1] += _running_sums(of_rest)[:, ::-1]
-    return value * np.exp(curves)
-
-
-def _running_sums(logs):
-    """Return cumulative sums of rows; of long ones without drift."""
-    if logs.shape[1] < _LONG:
-        return np.cumsum(logs, axis=1)
-    return np.array([running_sum(row) for row in logs])
-
-
-def _log_chance(eta, no_positive, no_negative):
-    """Return the logarithm of the chance that an item is in neither empty cell."""
-    if no_positive and no_negative:
-        return np.full_like(eta, -np.inf)
-    if not (no_positive or no_negative):
-        return np.zeros_like(eta)
-    with np.errstate(divide="ignore"):
-        return np.log1p(-eta) if no_positive else np.log(eta)
-
-
-# Rates below this one over the largest number vary little over the interval, so that a
-# few nodes stand for all of them.
-_SMALL_RATE = 3.0
-
-
-_N_NODES_OF_SMALL_RATES = 8
-
-
-_STEPS = np.arange(0.7, 0.15, -0.01)
-
-
 def exponential_sum(low, high, power, tol):
-    r"""Return rates and weights of a sum of exponentials that is a power.
+    """Return decreasing rates and weights whose sum of exponentials is ``a**-power``.
 
-    It is the trapezoidal rule in x for
-
-    .. math::
-
-        a^{-s} = \frac{1}{\Gamma(s)} \int e^{s x} e^{-a e^x} dx
-
-    whose relative error does not depend on a: it is twice the sum of
-    ``abs(gamma(s + 2 pi i m / h)) / gamma(s)`` over m = 1, 2, ... for steps of h. Rates
-    much smaller than ``1 / high``, where the exponential is nearly a polynomial, are
-    merged by a Gauss rule.
-
-    Parameters
-    ----------
-    low, high : float > 0
-        Interval of a.
-
-    power : float > 0
-        The power s.
-
-    tol : float > 0
-        Bound on the relative error within the interval, not below 1e-14. Beyond its
-        ends the sum is positive, and at most ``(1 + tol) * a**-s`` below `low`.
-
-    Returns
-    -------
-    rates, weights : ndarray of shape (n_terms,)
-        ``a**-power`` is the sum of ``weights * exp(-rates * a)``; rates decreasing.
+    Its relative error is at most `tol` for a in [low, high]; beyond the ends the sum is
+    positive, and at most ``(1 + tol) * a**-power`` below `low`.
     """
+    # The trapezoidal rule in x for a^-s = int e^(s x) exp(-a e^x) dx / Gamma(s). Its
+    # relative error does not depend on a: for steps of h it is twice the sum of
+    # abs(gamma(s + 2 pi i m / h)) / gamma(s) over m = 1, 2, ... Rates much smaller than
+    # 1 / high, where the exponential is nearly a polynomial, are merged.
     step = _find_step(power, tol / 4)
     largest = gammainccinv(power, tol / 4) / low
     n_large = int(np.ceil(np.log(largest * high / _SMALL_RATE) / step))
@@ -514,11 +394,9 @@ def _find_step(power, tol):
 
 @lru_cache(maxsize=64)
 def _merge_small_rates(power, step):
-    """Return the Gauss rule of the masses ``exp(-power step j)`` at ``exp(-step j)``.
-
-    It is the one whose moments are theirs, by the recurrence of their orthogonal
-    polynomials (Lanczos).
-    """
+    """Return the Gauss rule of masses ``exp(-power step j)`` at ``exp(-step j)``."""
+    # The rule has the moments of the masses, by the recurrence of their orthogonal
+    # polynomials (Lanczos).
     points = np.exp(-step * np.arange(int(45 / (step * power))))
     masses = points**power
     vector = np.sqrt(masses / masses.sum())

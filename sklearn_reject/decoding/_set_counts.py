@@ -9,29 +9,10 @@ from sklearn_reject.decoding._items import as_flags, number_groups, one_hot, sho
 
 
 def count_sets(y_true, y_pred, *, groups=None, pos_label=1, labels=None):
-    """Return the confusion matrix of each set.
+    """Return tp, fp, fn and tn of each set, arrays of shape (n_sets,).
 
-    Parameters
-    ----------
-    y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
-        True labels, or indicators of the positive items.
-
-    y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
-        Predicted labels, or indicators of the predicted items.
-
-    groups : array-like of shape (n_samples,), default=None
-        The set of each sample, where both are vectors.
-
-    pos_label : label, default=1
-        Label of the positive samples, where both are vectors.
-
-    labels : array-like of shape (n_items,), default=None
-        Labels in the order of the columns, where only `y_true` is a vector.
-
-    Returns
-    -------
-    tp, fp, fn, tn : ndarray of shape (n_sets,)
-        Counts.
+    Both arguments are labels of samples, in sets given by `groups`; or indicators, a
+    row a set; or `y_true` is one label a row, of the classes `labels` of the columns.
     """
     y_true, y_pred = _as_array(y_true), _as_array(y_pred)
     shapes = y_true.ndim, y_pred.ndim

@@ -15,29 +15,17 @@ from sklearn_reject.decoding._items import (
 )
 from sklearn_reject.losses import check_set_loss
 
+# Cuts whose losses are evaluated at once, few enough to stay in the cache.
+_BLOCK = 2**14
 
-@dataclass(frozen=True)
-class TunedThreshold:
-    """A threshold on probabilities, and how good it is.
+# What rounding may add to a loss, relative to the numbers that it is made of.
+ROUNDING = 2.0**-52
 
-    Attributes
-    ----------
-    threshold : float
-        Items of at least this probability are predicted. Infinite if none is, zero if
-        all are.
+# Sums of integers stay below it.
+_BITS_OF_SUM = 62
 
-    loss : float
-        Mean loss over the sets that it was tuned on, lower is better.
-
-    Examples
-    --------
-    >>> from sklearn_reject.decoding import tune_threshold
-    >>> tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f_beta")
-    TunedThreshold(threshold=0.3..., loss=0.0)
-    """
-
-    threshold: float
-    loss: float
+# Losses that reach further above the least sum are cut off.
+_WIDEST_RANGE = 2.0**16
 
 
 def tune_threshold(
@@ -135,6 +123,30 @@ def tune_threshold(
     return TunedThreshold(cuts.threshold(best), float(cuts.mean_loss(best)))
 
 
+@dataclass(frozen=True)
+class TunedThreshold:
+    """A threshold on probabilities, and how good it is.
+
+    Attributes
+    ----------
+    threshold : float
+        Items of at least this probability are predicted. Infinite if none is, zero if
+        all are.
+
+    loss : float
+        Mean loss over the sets that it was tuned on, lower is better.
+
+    Examples
+    --------
+    >>> from sklearn_reject.decoding import tune_threshold
+    >>> tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f_beta")
+    TunedThreshold(threshold=0.3..., loss=0.0)
+    """
+
+    threshold: float
+    loss: float
+
+
 def _check_items(y, eta, groups):
     """Return label, probability and set of each item, and the sizes of the sets."""
     eta = check_probabilities(eta)
@@ -143,29 +155,49 @@ def _check_items(y, eta, groups):
     return y.ravel(), eta.ravel(), sets, sizes
 
 
-# Cuts whose losses are evaluated at once, few enough to stay in the cache.
-_BLOCK = 2**14
+def cut_one_set(y, eta, loss, bounds):
+    """Return the cuts of one set, their losses in units of the loss."""
+    positive, sorted_eta = _sort_together(y, eta)
+    tp = np.append(0, np.cumsum(positive))
+    k = np.append(0, ends_of_ties(sorted_eta))
+    values = sorted_eta[k[1:] - 1]
+    tp, n_positive = tp[k], tp[-1]
+    moved = 0
+    if bounds[0] > 0 or bounds[1] < len(y):
+        for bound, outside in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
+            tp[outside] = _count_in_top(bound, y, eta, sorted_eta)
+        moved = np.abs(k - np.clip(k, *bounds))
+        k = np.clip(k, *bounds)
+    losses = _evaluate(loss, tp, k, n_positive, len(y))
+    # Losses of up to one are made of numbers of about one, such as 1 - F.
+    slack = ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
+    return Cuts(values, losses, slack, moved, losses.__getitem__)
+
+
+def cut_sets(y, eta, sets, loss, bounds):
+    """Return the cuts of several sets, of which none is without items.
+
+    Losses are sums over the sets, less a constant, in tiny units.
+    """
+    table = PrefixTable(y, eta, sets, bounds)
+    tp, n_positive = table.tp, table.n_positive[table.set_of]
+    losses = _evaluate(loss, tp, table.k, n_positive, table.sizes[table.set_of])
+    totals, slack = sum_exactly(table, losses)
+
+    def mean_loss(cut):
+        return losses[table.entries_at(cut)].mean()
+
+    return Cuts(
+        table.values, totals, slack, table.sum_over_sets(table.moved), mean_loss
+    )
 
 
 class Cuts(NamedTuple):
-    """What each threshold costs; cut i predicts the items of the first i values.
+    """The loss of each cut, which predicts the items of the first so many values.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,)
-        Distinct probabilities, decreasing.
-
-    losses : ndarray of shape (n_values + 1,)
-        Loss of each cut, lower is better, in any units.
-
-    slack : float
-        What equal losses may differ by, in these units.
-
-    moved : ndarray of shape (n_values + 1,) or int
-        Number of items that the bounds add to the cut, or take from it.
-
-    mean_loss : callable
-        Returns the mean loss over the sets of a cut, in units of the loss.
+    `values` are the distinct probabilities, decreasing; losses are equal within
+    `slack`; `moved` is how many items the bounds add or take; `mean_loss(cut)` is in
+    units of the loss.
     """
 
     values: np.ndarray
@@ -192,90 +224,27 @@ class Cuts(NamedTuple):
         return float(middle if middle > low else high)
 
 
-def cut_one_set(y, eta, loss, bounds):
-    """Return the cuts of one set.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_items,), dtype bool
-        Whether each item is positive.
-
-    eta : ndarray of shape (n_items,), dtype float64
-        Probabilities in [0, 1].
-
-    loss : SetLoss
-        The loss.
-
-    bounds : tuple of two ints
-        Least and largest number of items to predict.
-
-    Returns
-    -------
-    cuts : Cuts
-        The cuts, their losses in units of the loss.
-    """
-    positive, sorted_eta = _sort_together(y, eta)
-    tp = np.append(0, np.cumsum(positive))
-    k = np.append(0, ends_of_ties(sorted_eta))
-    values = sorted_eta[k[1:] - 1]
-    tp, n_positive = tp[k], tp[-1]
-    moved = 0
-    if bounds[0] > 0 or bounds[1] < len(y):
-        for bound, outside in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
-            tp[outside] = _count_in_top(bound, y, eta, sorted_eta)
-        moved = np.abs(k - np.clip(k, *bounds))
-        k = np.clip(k, *bounds)
-    losses = _evaluate(loss, tp, k, n_positive, len(y))
-    # Losses of up to one are made of numbers of about one, such as 1 - F.
-    slack = ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    return Cuts(values, losses, slack, moved, losses.__getitem__)
+def _evaluate(loss, tp, k, n_positive, n_items):
+    """Return the losses of k predicted items each, block by block."""
+    losses = np.empty(len(k))
+    for start in range(0, len(k), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        hits, predicted = tp[part], k[part]
+        positive, items = _take(n_positive, part), _take(n_items, part)
+        fp, fn = predicted - hits, positive - hits
+        losses[part] = loss(hits, fp, fn, items - positive - fp)
+    return losses
 
 
-def cut_sets(y, eta, sets, loss, bounds):
-    """Return the cuts of several sets.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_items,), dtype bool
-        Whether each item is positive.
-
-    eta : ndarray of shape (n_items,), dtype float64
-        Probabilities in [0, 1].
-
-    sets : ndarray of shape (n_items,), dtype int
-        Number of the set of each item, none without items.
-
-    loss : SetLoss
-        The loss.
-
-    bounds : tuple of int and ndarray of shape (n_sets,)
-        Least and largest number of items to predict in each set.
-
-    Returns
-    -------
-    cuts : Cuts
-        The cuts. Their losses are sums over the sets, less a constant, in tiny units.
-    """
-    table = PrefixTable(y, eta, sets, bounds)
-    tp, n_positive = table.tp, table.n_positive[table.set_of]
-    losses = _evaluate(loss, tp, table.k, n_positive, table.sizes[table.set_of])
-    totals, slack = sum_exactly(table, losses)
-
-    def mean_loss(cut):
-        return losses[table.entries_at(cut)].mean()
-
-    return Cuts(
-        table.values, totals, slack, table.sum_over_sets(table.moved), mean_loss
-    )
+def _take(values, part):
+    return values[part] if np.ndim(values) else values
 
 
 def _sort_together(y, eta):
-    """Return labels and probabilities by decreasing probability.
-
-    One sort of integers is several times faster than the sort of indices and two
-    gathers. The bits of floats that are not negative are in the order of the floats,
-    and the first of them, the sign, makes room for the label.
-    """
+    """Return labels and probabilities by decreasing probability."""
+    # One sort of integers is several times faster than the sort of indices and two
+    # gathers. The bits of floats that are not negative are in the order of the floats,
+    # and the first of them, the sign, makes room for the label.
     bits = (eta + 0.0).view(np.uint64)  # there is no minus zero any more
     bits <<= np.uint64(1)
     bits |= y
@@ -293,53 +262,17 @@ def _count_in_top(k, y, eta, sorted_eta):
     return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
 
 
-def _evaluate(loss, tp, k, n_positive, n_items):
-    """Return the losses of k predicted items each, block by block."""
-    losses = np.empty(len(k))
-    for start in range(0, len(k), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        hits, predicted = tp[part], k[part]
-        positive, items = _take(n_positive, part), _take(n_items, part)
-        fp, fn = predicted - hits, positive - hits
-        losses[part] = loss(hits, fp, fn, items - positive - fp)
-    return losses
-
-
-def _take(values, part):
-    return values[part] if np.ndim(values) else values
+def ends_of_ties(sorted_values):
+    """Return how many values there are up to the end of each tie group."""
+    starts = np.flatnonzero(starts_of_ties(sorted_values))
+    return np.append(starts[1:], len(sorted_values))
 
 
 class PrefixTable:
     """An entry for each set and each number of its most probable items.
 
-    Entries come set after set, each from no item to all. Cut i is the threshold that
+    Entries come set after set, each from no item to all; cut i is the threshold that
     the items of the first i distinct probabilities reach.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_items,), dtype bool
-        Whether each item is positive.
-
-    eta : ndarray of shape (n_items,), dtype float64
-        Probabilities.
-
-    sets : ndarray of shape (n_items,), dtype int
-        Number of the set of each item, none without items.
-
-    bounds : tuple of int and ndarray of shape (n_sets,)
-        Least and largest number of items to predict in each set.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_values,)
-        Distinct probabilities, decreasing.
-
-    sizes, n_positive, first : ndarray of shape (n_sets,)
-        Numbers of items and of positive ones in each set, and its first entry.
-
-    set_of, k, tp, moved : ndarray of shape (n_entries,)
-        Set of each entry, number of items that are predicted, number of true positives
-        among them, and number of items that the bounds add or take.
     """
 
     def __init__(self, y, eta, sets, bounds):
@@ -363,18 +296,7 @@ class PrefixTable:
         self.tp = until[start[self.set_of] + self.k] - until[start][self.set_of]
 
     def sum_over_sets(self, values):
-        """Return the sum of integers over the sets at each cut.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_entries,), dtype int
-            Numbers of which no sum overflows.
-
-        Returns
-        -------
-        sums : ndarray of shape (n_values + 1,), dtype int
-            Exact, however many changes there are.
-        """
+        """Return the exact sum over the sets at each cut of integers, one an entry."""
         is_item = np.ones(len(values), dtype=bool)
         is_item[self.first] = False
         changes = np.empty(len(self._by_set), dtype=np.int64)
@@ -387,47 +309,14 @@ class PrefixTable:
         return self.first + np.bincount(reached, minlength=len(self.first))
 
 
-def ends_of_ties(sorted_values):
-    """Return how many values there are up to the end of each tie group."""
-    starts = np.flatnonzero(starts_of_ties(sorted_values))
-    return np.append(starts[1:], len(sorted_values))
-
-
-#: What rounding may add to a loss, relative to the numbers that it is made of.
-ROUNDING = 2.0**-52
-
-
-# Sums of integers stay below it.
-_BITS_OF_SUM = 62
-
-
-# Losses that reach further above the least sum are cut off.
-_WIDEST_RANGE = 2.0**16
-
-
 def sum_exactly(table, losses):
-    """Return the sum over the sets of the losses at each cut, less a constant.
+    """Return the sums over the sets of the losses at each cut, less a constant.
 
-    Losses become whole numbers of a tiny unit, so that the sum after a million changes
-    is as exact as the first. The unit goes by what can occur at the best cut: a loss so
-    large that its cut cannot be the best may be any other such number.
-
-    Parameters
-    ----------
-    table : PrefixTable
-        The sets.
-
-    losses : ndarray of shape (n_entries,)
-        Loss of each entry.
-
-    Returns
-    -------
-    totals : ndarray of shape (n_values + 1,), dtype int
-        The sums, in units.
-
-    slack : int
-        What rounding may add to a sum, in units.
+    They are whole numbers of a tiny unit, and come with what rounding may add to one.
     """
+    # In whole numbers the sum after a million changes is as exact as the first. The
+    # unit goes by what can occur at the best cut: a loss so large that its cut cannot
+    # be the best may be any other such number.
     excess = losses - np.minimum.reduceat(losses, table.first)[table.set_of]
     # Losses of up to one are made of numbers of about one, such as 1 - F.
     rounded = min(1.0, np.abs(losses).max())

@@ -1,4 +1,4 @@
-"""Expected losses of any set loss, from windows of the laws of counts."""
+"""Expected losses of any set loss, by sums over the likely counts."""
 
 from dataclasses import dataclass
 from math import acosh, ceil, exp, inf, isqrt, log
@@ -11,53 +11,24 @@ from sklearn_reject.losses import GMeanLoss, HMeanLoss
 # Confusion matrices whose losses are evaluated at once, few enough for the cache.
 _TILE = 2**15
 
-
 # Losses that may be interpolated in the counts, see `interpolate_counts`.
 _SMOOTH = (GMeanLoss, HMeanLoss)
 
+# Fewer items than that are no block of their own.
+_SMALLEST_BLOCK = 64
+
 
 def window_curve(eta, loss, tol=1e-12, n_negatives=0):
-    r"""Return the expected loss of the k most probable items, for every k.
+    """Return the expected loss of the k most probable items of one row, for every k.
 
-    The double sum of NKRD16, algorithm 1,
-
-    .. math::
-
-        \sum_{a} \sum_{b} C_k(a) D_k(b) L(a, k - a, b, n - k - b),
-
-    over the counts that have all but `tol` of the probability, O(n) confusion matrices
-    a size. G-mean and H-mean take a few dozen, at which they are interpolated. Memory
-    is O(n).
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_items,)
-        Probability of each item to be positive, sorted decreasing.
-
-    loss : SetLoss
-        Loss of a set.
-
-    tol : float in [0, 0.5], default=1e-12
-        Bound on the absolute error, relative to the range of the loss: the largest
-        minus the smallest loss of any confusion matrix of so many items.
-
-    n_negatives : int, default=0
-        Number of further items that are surely negative, and are never predicted.
-
-    Returns
-    -------
-    expected_losses : ndarray of shape (n_items + 1,)
-        Entry k is the expected loss if the first k items are predicted, lower is
-        better. Apart from rounding, the error is at most `tol` times the range.
-
-    Notes
-    -----
-    The windows leave out outcomes of a probability q of at most `tol / 2`, and the
-    laws within them are normalised, so that their sum is the expected loss E_in of the
-    other outcomes. With E_out that of those left out, the expected loss is
-    ``(1 - q) E_in + q E_out``, and differs from E_in by ``q (E_out - E_in)``, at most q
-    times the range. Interpolation has the other half of `tol`.
+    The double sum of algorithm 1 over the counts that have all but `tol` of the
+    probability. The error is at most `tol` times the range of the loss, beside
+    rounding.
     """
+    # The windows leave out outcomes of a probability q of at most tol / 2, and the laws
+    # within them are normalised, so that their sum is the expected loss E_in of the
+    # others. The expected loss (1 - q) E_in + q E_out differs from it by at most q
+    # times the range. Interpolation has the other half of the tolerance.
     laws = CountLaws(eta, tol / 2)
     blocks = (laws.block(index) for index in range(laws.n_blocks))
     n_items = len(eta) + n_negatives
@@ -66,31 +37,15 @@ def window_curve(eta, loss, tol=1e-12, n_negatives=0):
 
 
 def expected_losses(block, loss, n_items, tol):
-    """Return the expected losses of the sizes of a block.
+    """Return the expected losses of the sizes of a block, given counts in its windows.
 
-    Parameters
-    ----------
-    block : CountBlock
-        Laws of the true positives and of the false negatives.
-
-    loss : SetLoss
-        Loss of a set.
-
-    n_items : int
-        Number of items, with those that are surely negative and not in the block.
-
-    tol : float
-        Largest error of interpolation, for the losses that can be interpolated.
-
-    Returns
-    -------
-    expected_losses : ndarray of shape (n_sizes,)
-        Given that the counts are in the windows.
+    Interpolation, of the losses that allow it, errs by at most `tol`.
     """
     tp, of_tp = block.tp, block.of_tp
     fn, of_fn = block.fn, block.of_fn
     if type(loss) in _SMOOTH:
-        # An error in fn is passed on by interpolation in tp, times 7 at the very most.
+        # An error in fn is passed on by interpolation at r nodes in tp, times at most
+        # 1 + 2 log(r) / pi, less than 7 below r = 10,000.
         tp, of_tp = interpolate_counts(tp, of_tp, block.sizes[0], tol / 8)
         n_others = n_items - block.sizes[-1]
         fn, of_fn = interpolate_counts(fn, of_fn, n_others, tol / 8)
@@ -120,30 +75,12 @@ def _tiles(n_sizes, n_tp, n_fn):
             yield slice(size, size + n_tables), slice(row, row + n_rows)
 
 
-# Fewer items than that are no block of their own.
-_SMALLEST_BLOCK = 64
-
-
 @dataclass(frozen=True, eq=False)
 class CountBlock:
     """Laws of the true positives and of the false negatives, for a run of set sizes.
 
-    Attributes
-    ----------
-    sizes : ndarray of shape (n_sizes,), dtype int
-        Numbers k of predicted items, successive.
-
-    tp : ndarray of shape (n_tp,), dtype int
-        Numbers of true positives, successive.
-
-    of_tp : ndarray of shape (n_sizes, n_tp)
-        Their probabilities for each size. Rows sum to one.
-
-    fn : ndarray of shape (n_fn,), dtype int
-        Numbers of false negatives, successive.
-
-    of_fn : ndarray of shape (n_sizes, n_fn)
-        Their probabilities for each size. Rows sum to one.
+    Counts and sizes are successive; rows of `of_tp` (n_sizes, n_tp) and `of_fn`
+    (n_sizes, n_fn) sum to one.
     """
 
     sizes: np.ndarray
@@ -162,39 +99,30 @@ class CountBlock:
 class CountLaws:
     """Laws of the true positives and of the false negatives of all top-k sets.
 
-    Laws are kept at O(sqrt(n)) sizes only, O(n) numbers, and those between are worked
-    out from their neighbours on demand, by adding one item after the other. All
-    operations are sums and products of positive numbers, so that rounding errors do not
-    grow: items are never taken out of a law again.
-
-    Parameters
-    ----------
-    eta : ndarray of shape (n_items,)
-        Probability of each item to be positive, sorted decreasing.
-
-    dropped : float in [0, 0.5]
-        Probability, at most, of all outcomes that the windows of a size leave out.
-
-    Notes
-    -----
-    There are B blocks of items. `dropped / (4 B)` at most is cut from the law of each
-    block, and again from that of the items up to each border between blocks. A law at a
-    border has then lost no more than `dropped / 2`, since adding items moves mass and
-    makes none. Within a block the window reaches from the lowest count of the border
-    before it to the highest of both borders. What leaves it is above the highest count
-    at the border after it, too, and was counted there. The laws of the true positives
-    and of the false negatives together lack no more than `dropped`.
+    The windows of a size leave out outcomes of a probability of at most `dropped`.
     """
+
+    # Laws are kept at O(sqrt(n)) sizes only, O(n) numbers, and those between are worked
+    # out from their neighbours, by adding one item after the other: sums and products
+    # of positive numbers, in which rounding errors do not grow.
+    #
+    # There are B blocks of items. dropped / (4 B) at most is trimmed from the law of
+    # each block, and again from that of the items up to each border between blocks. A
+    # law at a border has then lost no more than dropped / 2, since adding items moves
+    # mass and makes none. Within a block the window reaches from the lowest count of
+    # the border before it to the highest of both borders. What leaves it is above the
+    # highest count at the border after it, too, and was counted there. Those of true
+    # positives and of false negatives together lack no more than `dropped`.
 
     def __init__(self, eta, dropped):
         self.eta = eta
         n_items = len(eta)
         size = max(_SMALLEST_BLOCK, isqrt(n_items))
         self.edges = np.append(np.arange(0, n_items, size), n_items)
-        cut = dropped / (4 * self.n_blocks)
-        blocks = [_Law(0, law).trim(cut) for law in _laws_of_blocks(eta, size)]
-        self._of_first = _running_laws(blocks, cut)
-        self._of_others = _running_laws(blocks[::-1], cut)[::-1]
+        mass = dropped / (4 * self.n_blocks)
+        blocks = [_Law(0, law).trim(mass) for law in _laws_of_blocks(eta, size)]
+        self._of_first = _running_laws(blocks, mass)
+        self._of_others = _running_laws(blocks[::-1], mass)[::-1]
 
     @property
     def n_blocks(self):
@@ -202,19 +130,7 @@ class CountLaws:
         return len(self.edges) - 1
 
     def block(self, index):
-        """Return the laws for the sizes of one block.
-
-        Parameters
-        ----------
-        index : int
-            The block of the sizes `edges[index]` to `edges[index + 1] - 1`, and of all
-            items in the last one.
-
-        Returns
-        -------
-        block : CountBlock
-            The laws.
-        """
+        """Return the laws for the sizes of a block, in the last one the full set, too."""
         start, stop = self.edges[index], self.edges[index + 1]
         eta = self.eta[start:stop]
         tp, of_tp = _add_items(*self._of_first[index : index + 2], eta)
@@ -265,11 +181,11 @@ def _laws_of_blocks(eta, size):
     return laws.T
 
 
-def _running_laws(blocks, cut):
+def _running_laws(blocks, mass):
     """Return the trimmed laws of no block, the first one, the first two, and so on."""
     laws = [_Law(0, np.ones(1))]
     for block in blocks:
-        laws.append(laws[-1].add(block).trim(cut))
+        laws.append(laws[-1].add(block).trim(mass))
     return laws
 
 
@@ -290,53 +206,24 @@ def _add_items(law, last, eta):
 
 
 def interpolate_counts(counts, laws, largest, tol):
-    r"""Move the laws of a count to a few nodes, as weights.
+    """Move the laws of successive counts to fewer Chebyshev nodes, as weights.
 
-    The sum of a function over a law is the same as that of its interpolant at Chebyshev
-    nodes over the weights, up to the error of the interpolant.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_counts,)
-        Successive counts.
-
-    laws : ndarray of shape (n_sizes, n_counts)
-        Their probabilities, for each size of the set.
-
-    largest : int
-        The function is analytic, and at most one in modulus, where the real part of the
-        count is between 0 and this.
-
-    tol : float
-        Largest error of the interpolant.
-
-    Returns
-    -------
-    nodes : ndarray of shape (n_nodes,)
-        The counts themselves where nodes would be no fewer.
-
-    weights : ndarray of shape (n_sizes, n_nodes)
-        Weights of the nodes, some of them negative, for each size.
-
-    Notes
-    -----
-    Let the strip be z half-widths of the window wide to both sides of its middle, and
-    :math:`\rho = z + \sqrt{z^2 - 1}`. The ellipse with the window's ends as foci that
-    touches the strip has the parameter rho, and on it the function is at most one. The
-    interpolant at r Chebyshev nodes is then wrong by at most
-    :math:`4 \rho^{1 - r} / (\rho - 1)` (Trefethen, Approximation Theory and
-    Approximation Practice, theorem 8.2).
-
-    G-mean and H-mean are such functions of tp, at any fn, and of fn, at any tp. In the
-    strip 0 <= Re tp <= k the real parts of 1 / TPR = 1 + fn / tp and of
-    1 / TNR = 1 + (k - tp) / tn are at least one. So TPR, TNR and the harmonic mean
-    2 / (1 / TPR + 1 / TNR) are at most one in modulus; so is the geometric mean, and as
-    TPR and TNR have positive real parts it has no branch point. The same holds for fn
-    in 0 <= Re fn <= n - k.
-
-    Interpolation in tp takes functions of size one to sums over nodes of at most
-    :math:`1 + 2 \log(r) / \pi`, less than 7 below r = 10,000.
+    The sum of a function over a law changes by at most `tol` if the function is
+    analytic and at most one in modulus where the count has a real part in [0,
+    `largest`].
     """
+    # Let the strip be z half-widths of the window wide to both sides of its middle, and
+    # rho = z + sqrt(z^2 - 1). The ellipse with the window's ends as foci that touches
+    # the strip has the parameter rho, and on it the function is at most one. The
+    # interpolant at r Chebyshev nodes is then wrong by at most 4 rho^(1 - r) / (rho -
+    # 1) (Trefethen, Approximation Theory and Approximation Practice, theorem 8.2).
+    #
+    # G-mean and H-mean are such functions of tp, at any fn, and of fn, at any tp. In
+    # the strip 0 <= Re tp <= k the real parts of 1 / TPR = 1 + fn / tp and of 1 / TNR =
+    # 1 + (k - tp) / tn are at least one. So TPR, TNR and the harmonic mean 2 / (1 / TPR
+    # + 1 / TNR) are at most one in modulus; so is the geometric mean, and as TPR and
+    # TNR have positive real parts it has no branch point. The same holds for fn in 0 <=
+    # Re fn <= n - k.
     low, high = counts[0], counts[-1]
     n_nodes = _n_nodes(low, high, largest, tol)
     if n_nodes >= len(counts):

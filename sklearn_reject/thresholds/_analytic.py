@@ -10,58 +10,33 @@ from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
 # Levels of scores that the search tells apart; the path that it ends with is exact.
 _MOST_LEVELS = 2048
 
-
 _N_STARTS = 3
-
-
 _FIRST_STEP = 1.0
-
-
 _EVALUATIONS_PER_PARAMETER = 100
+
+# Exponents beyond e^40 differ from one classifier alone by rounding only.
+_LARGEST_LOG = 40.0
+
+# Where one classifier overrules another whatever the scores: starts of the search, so
+# that it hardly ends below a single classifier.
+_ONE_ALONE = 40.0
+
+# Dense near both ends, where the rare documents are that all classifiers agree on.
+_KNOTS = (1 - np.cos(np.linspace(0, np.pi, 4097))) / 2
 
 
 def analytic_path(documents, *, family="log_odds"):
-    """Find the path with the largest area within a family of smooth paths.
+    """Find the path with the largest area within a family of smooth paths (RZMR20).
 
-    The analytic approach of RZMR20: phi maps x in [0, 1] to normalised thresholds, and
-    Nelder-Mead minimises the energy -log(log(area)). No surface is interpolated: a
-    document enters at the x where its scores reach the thresholds, the largest of them
-    under the rule "any" and the smallest under "all", and the area is the AUROC of it.
-
-    Scores are normalised by their ranks among documents where both classes weigh the
-    same, so that a path depends on nothing but the order of the scores.
-
-    Parameters
-    ----------
-    documents : RatedDocuments
-        What counts.
-
-    family : {"log_odds", "power"} or object, default="log_odds"
-        "power" is (x, x^p_2, .., x^p_N), the family of the paper. In "log_odds" the
-        log-odds of each threshold are an affine function of the first one's, which
-        follows the best paths more closely. Objects are described at
-        :func:`~sklearn_reject.thresholds._analytic.check_family`.
-
-    Returns
-    -------
-    path : ThresholdPath
-        The best path that the search found, a local optimum, with a vertex wherever
-        its curve turns: at most two for each positive, and two more.
-
-    Raises
-    ------
-    ValueError
-        If `family` is unknown, or its thresholds fall or have another shape.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_reject.thresholds._analytic import analytic_path
-    >>> from sklearn_reject.thresholds._documents import check_documents
-    >>> scores = [[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]]
-    >>> analytic_path(check_documents(scores, [1, 1, 0, 0, 0])).area
-    6.0
+    It is a local optimum, with a vertex wherever its curve turns: at most two for each
+    positive, and two more.
     """
+    # phi maps x in [0, 1] to normalised thresholds, and Nelder-Mead minimises the
+    # energy -log(log(area)). No surface is interpolated: a document enters at the x
+    # where its scores reach the thresholds, the largest of them under the rule "any"
+    # and the smallest under "all", and the area is the AUROC of it. Scores are
+    # normalised by ranks, so that a path depends on nothing but the order of the
+    # scores.
     family = check_family(family)
     if documents.n_classifiers == 1:
         return only_path(documents)
@@ -91,15 +66,14 @@ def _climb(energy, start):
 
 
 class _Energy:
-    """The energy of a path as a function of its parameters.
+    """The energy of a path as a function of its parameters."""
 
-    Positions are evaluated for levels of scores, and only their ranks count: numbers of
-    any scale can be compared, and each document costs a look-up a classifier.
-    """
+    # Positions are evaluated for levels of scores, and only their ranks count: numbers
+    # of any scale can be compared, and each document costs a look-up a classifier.
 
     def __init__(self, documents, u, family):
         self.family = family
-        levels, self.cells = zip(*map(_find_levels, u.T), strict=True)
+        levels, self.level_of = zip(*map(_find_levels, u.T), strict=True)
         n_levels = max(map(len, levels))
         # Levels that repeat the last one are nobody's.
         padded = [np.pad(v, (0, n_levels - len(v)), mode="edge") for v in levels]
@@ -111,9 +85,9 @@ class _Energy:
     def __call__(self, parameters):
         """Return -log(log(area)), the area scaled to be above one. Lower is better."""
         ranks = self._rank(self.family.enter(self.levels, parameters))
-        entered = ranks[0][self.cells[0]]
-        for rank, cells in zip(ranks[1:], self.cells[1:], strict=True):
-            self.reduce(entered, rank[cells], out=entered)
+        entered = ranks[0][self.level_of[0]]
+        for rank, level in zip(ranks[1:], self.level_of[1:], strict=True):
+            self.reduce(entered, rank[level], out=entered)
         return -np.log(np.log1p(1 + self._auroc(entered, int(ranks.max()) + 1)))
 
     def _rank(self, positions):
@@ -135,25 +109,91 @@ class _Energy:
 def _find_levels(u):
     """Return levels of normalised scores, and that of each score, -1 for NaN."""
     known = ~np.isnan(u)
-    cells = np.full(len(u), -1, dtype=np.intp)
-    levels, cells[known] = np.unique(u[known], return_inverse=True)
+    level_of = np.full(len(u), -1, dtype=np.intp)
+    levels, level_of[known] = np.unique(u[known], return_inverse=True)
     if len(levels) > _MOST_LEVELS:
         levels = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS
-        cells[known] = (u[known] * _MOST_LEVELS).astype(np.intp)
-    return levels, cells
+        level_of[known] = (u[known] * _MOST_LEVELS).astype(np.intp)
+    return levels, level_of
 
 
-# Exponents beyond e^40 differ from one classifier alone by rounding only.
-_LARGEST_LOG = 40.0
+def path_of_positions(documents, positions):
+    """Return the path on which each score is reached at a given position.
+
+    Positions are on one scale for all classifiers; NaN for scores below the lowest
+    threshold. Vertices are before and after each position of a positive, and both ends.
+    """
+    columns = zip(documents.scores.T, positions.T, strict=True)
+    tables = [_sort_column(*column) for column in columns]
+    entered = _entered(documents, tables)
+    positions, fp, tp = _turning_points(documents, entered)
+    thresholds = np.column_stack(
+        [_thresholds_at(positions, *table) for table in tables]
+    )
+    # Nothing is lost: the lowest position predicts all documents, as these do.
+    thresholds[0] = documents.base
+    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
 
 
-# Where one classifier overrules another whatever the scores: starts of the search, so
-# that it hardly ends below a single classifier.
-_ONE_ALONE = 40.0
+def _sort_column(scores, positions):
+    """Return distinct scores in rising order, and positions that do not fall."""
+    # Scores without position are left out. Rounding alone makes positions fall.
+    known = ~np.isnan(positions)
+    distinct, first = np.unique(scores[known], return_index=True)
+    return distinct, np.maximum.accumulate(positions[known][first])
 
 
-# Dense near both ends, where the rare documents are that all classifiers agree on.
-_KNOTS = (1 - np.cos(np.linspace(0, np.pi, 4097))) / 2
+def _entered(documents, tables):
+    """Return the position up to which each document is predicted positive."""
+    reduce = np.maximum if documents.rule == "any" else np.minimum
+    entered = None
+    for scores, (distinct, positions) in zip(documents.scores.T, tables, strict=True):
+        # Index 0 is for scores below all that have a position.
+        index = np.searchsorted(distinct, scores, side="right")
+        column = np.append(-np.inf, positions)[index]
+        entered = column if entered is None else reduce(entered, column)
+    return entered
+
+
+def _turning_points(documents, entered):
+    """Return the positions where the curve turns, and the counts from there on."""
+    distinct, group = np.unique(entered, return_inverse=True)
+    weight = documents.weight
+    codes = 2 * group + documents.is_positive
+    counts = np.bincount(codes, weight, minlength=2 * len(distinct)).reshape(-1, 2)
+    from_here = np.zeros((len(distinct) + 1, 2))
+    from_here[:-1] = np.cumsum(counts[::-1], axis=0)[::-1]
+    holds = np.flatnonzero(counts[:, 1] > 0)
+    kept = np.unique(np.concatenate([[0], holds, holds + 1, [len(distinct)]]))
+    fp, tp = from_here[kept].T
+    return np.append(distinct, np.inf)[kept], fp.copy(), tp.copy()
+
+
+def _thresholds_at(positions, distinct, of_distinct):
+    """Return the lowest score of a classifier at or above each position."""
+    index = np.searchsorted(of_distinct, positions, side="left")
+    return np.append(distinct, np.inf)[index]
+
+
+def check_family(family):
+    """Return the family, with methods `starts` and `enter`, that a parameter names.
+
+    An object of the user's has ``starts(n_classifiers)`` and ``thresholds(x,
+    parameters)``; see `operating_point`.
+    """
+    if _has_methods(family):
+        return _InvertedFamily(family)
+    if not isinstance(family, str):
+        raise ValueError(
+            f"family must be one of {list(FAMILIES)}, or an object with the methods "
+            f"starts(n_classifiers) and thresholds(x, parameters), got {family!r}."
+        )
+    return FAMILIES[check_option(family, "family", FAMILIES)]
+
+
+def _has_methods(family):
+    methods = (getattr(family, name, None) for name in ("starts", "thresholds"))
+    return not isinstance(family, type) and all(map(callable, methods))
 
 
 class PowerFamily:
@@ -162,37 +202,27 @@ class PowerFamily:
     The parameters are the logarithms of the exponents.
     """
 
+    name = "power"
+
     def starts(self, n_classifiers):
         """Return parameters to start from, shape (n_starts, n_parameters)."""
         options = [0.0, -1, 1, -3, 3, -_ONE_ALONE, _ONE_ALONE]
         return _same_or_one(n_classifiers, np.array(options)[:, np.newaxis])
 
     def enter(self, u, parameters):
-        """Return where documents enter the path, on a scale that rises with x.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n, n_classifiers)
-            Normalised scores in ]0, 1[.
-
-        parameters : ndarray of shape (n_parameters,)
-            Logarithms of the exponents.
-
-        Returns
-        -------
-        positions : ndarray of shape (n, n_classifiers)
-            Logarithm of the x at which each normalised score equals its threshold.
-        """
+        """Return log x where each normalised score in ]0, 1[ equals its threshold."""
         return np.log(u) / _exponentials(parameters)
 
 
 class LogOddsFamily:
     """The log-odds of each threshold are an increasing affine function of the first's.
 
-    Two parameters a classifier from the second on: offsets, then logarithms of slopes.
-    It holds the paths that move one classifier only as limits, whichever it is, and
-    the inverse of each of its maps.
+    Parameters: offsets from the second classifier on, then logarithms of slopes.
     """
+
+    # It holds the paths that move one classifier only as limits, whichever it is, and
+    # the inverse of each of its maps.
+    name = "log_odds"
 
     def starts(self, n_classifiers):
         """Return parameters to start from, shape (n_starts, n_parameters)."""
@@ -203,21 +233,7 @@ class LogOddsFamily:
         )
 
     def enter(self, u, parameters):
-        """Return where documents enter the path, as log-odds of x.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n, n_classifiers)
-            Normalised scores in ]0, 1[.
-
-        parameters : ndarray of shape (n_parameters,)
-            Offsets, and logarithms of slopes.
-
-        Returns
-        -------
-        positions : ndarray of shape (n, n_classifiers)
-            Log-odds of the x at which each normalised score equals its threshold.
-        """
+        """Return the log-odds of x where each normalised score equals its threshold."""
         offsets, slopes = np.split(parameters, 2)
         return np.log(u / (1 - u)) * _exponentials(slopes) + np.append(0.0, offsets)
 
@@ -270,127 +286,4 @@ def _exponentials(parameters):
     return np.exp(np.append(0.0, clipped))
 
 
-FAMILIES = {"log_odds": LogOddsFamily(), "power": PowerFamily()}
-
-
-def check_family(family):
-    """Return the family that a parameter names.
-
-    Parameters
-    ----------
-    family : {"log_odds", "power"} or object
-        An object needs two methods: ``starts(n_classifiers)`` returns a matrix of
-        parameters, one row for each start of the search, and ``thresholds(x,
-        parameters)`` the normalised thresholds of shape (len(x), n_classifiers) for a
-        rising vector x from 0 to 1. They must not fall along x.
-
-    Returns
-    -------
-    family : object
-        With the methods ``starts`` and ``enter``.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, or the object lacks a method.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_reject.thresholds._analytic import check_family
-    >>> class Straight:
-    ...     def starts(self, n_classifiers):
-    ...         return np.ones((1, n_classifiers))
-    ...     def thresholds(self, x, parameters):
-    ...         return np.minimum(np.outer(x, np.exp(parameters)), 1.0)
-    >>> family = check_family(Straight())
-    >>> family.enter(np.array([[0.5, 0.5]]), np.log([1.0, 2.0])).round(3)
-    array([[0.5 , 0.25]])
-    """
-    if _has_methods(family):
-        return _InvertedFamily(family)
-    if not isinstance(family, str):
-        raise ValueError(
-            f"family must be one of {list(FAMILIES)}, or an object with the methods "
-            f"starts(n_classifiers) and thresholds(x, parameters), got {family!r}."
-        )
-    return FAMILIES[check_option(family, "family", tuple(FAMILIES))]
-
-
-def _has_methods(family):
-    methods = (getattr(family, name, None) for name in ("starts", "thresholds"))
-    return not isinstance(family, type) and all(map(callable, methods))
-
-
-def path_of_positions(documents, positions):
-    """Return the path on which each score is reached at a given position.
-
-    Parameters
-    ----------
-    documents : RatedDocuments
-        What counts.
-
-    positions : ndarray of shape (n_documents, n_classifiers)
-        How far along the path a threshold equals the score, on one scale for all
-        classifiers. Where it falls along the scores of a classifier, which only
-        rounding can make, it is raised. NaN for scores below the lowest threshold.
-
-    Returns
-    -------
-    path : ThresholdPath
-        All its finite thresholds are scores of documents. Its vertices are the cuts
-        before and after each position of a positive, and both ends; its curve is
-        straight between them, and its area is that of all cuts.
-    """
-    columns = zip(documents.scores.T, positions.T, strict=True)
-    tables = [_sort_column(*column) for column in columns]
-    entered = _entered(documents, tables)
-    cuts, fp, tp = _cut(documents, entered)
-    thresholds = np.column_stack([_thresholds_at(cuts, *table) for table in tables])
-    # Nothing is lost: the lowest cut predicts all documents, as these do.
-    thresholds[0] = documents.base
-    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
-
-
-def _sort_column(scores, positions):
-    """Return distinct scores in rising order, and their positions, none of which falls.
-
-    Scores without position are left out.
-    """
-    known = ~np.isnan(positions)
-    distinct, first = np.unique(scores[known], return_index=True)
-    return distinct, np.maximum.accumulate(positions[known][first])
-
-
-def _entered(documents, tables):
-    """Return the position up to which each document is predicted positive."""
-    reduce = np.maximum if documents.rule == "any" else np.minimum
-    entered = None
-    for scores, (distinct, positions) in zip(documents.scores.T, tables, strict=True):
-        # Index 0 is for scores below all that have a position.
-        index = np.searchsorted(distinct, scores, side="right")
-        column = np.append(-np.inf, positions)[index]
-        entered = column if entered is None else reduce(entered, column)
-    return entered
-
-
-def _cut(documents, entered):
-    """Return the positions where the curve turns, and the counts from there on.
-
-    Those are before and after each position of a positive, and the two ends.
-    """
-    distinct, group = np.unique(entered, return_inverse=True)
-    weight = documents.weight
-    codes = 2 * group + documents.is_positive
-    counts = np.bincount(codes, weight, minlength=2 * len(distinct)).reshape(-1, 2)
-    from_here = np.zeros((len(distinct) + 1, 2))
-    from_here[:-1] = np.cumsum(counts[::-1], axis=0)[::-1]
-    holds = np.flatnonzero(counts[:, 1] > 0)
-    kept = np.unique(np.concatenate([[0], holds, holds + 1, [len(distinct)]]))
-    fp, tp = from_here[kept].T
-    return np.append(distinct, np.inf)[kept], fp.copy(), tp.copy()
-
-
-def _thresholds_at(cuts, distinct, positions):
-    """Return the lowest score of a classifier at or above each position."""
-    return np.append(distinct, np.inf)[np.searchsorted(positions, cuts, side="left")]
+FAMILIES = {family.name: family for family in (LogOddsFamily(), PowerFamily())}

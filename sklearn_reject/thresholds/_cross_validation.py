@@ -1,4 +1,4 @@
-"""Operating points judged on documents that did not tune them."""
+"""Operating points evaluated on documents that did not tune them."""
 
 from dataclasses import dataclass
 
@@ -74,48 +74,18 @@ def cross_validate_point(
 ):
     """Tune joint thresholds on training parts, and count on test parts.
 
-    Parameters
-    ----------
-    documents : RatedDocuments
-        All documents.
-
-    derivative : float > 0
-        Target dTP/dFP.
-
-    search : Search
-        How thresholds are found.
-
-    splits : list of (train, test)
-        Positions among the documents that were given.
-
-    confidence_level : float in ]0, 1[, default=0.95
-        Of the intervals.
-
-    random_state : int, RandomState instance or None, default=None
-        Source of the intervals of weighted documents.
-
-    n_jobs : int, default=None
-        Number of folds in parallel.
-
-    Returns
-    -------
-    point : CrossValidatedPoint or None
-        None without splits.
-
-    Raises
-    ------
-    ValueError
-        If a training part has no rated positives, or no rated negatives.
+    `splits` are pairs of positions among the documents that were given; None without
+    splits.
     """
     if not splits:
         return None
     parts = [
         (*map(documents.take, split), number) for number, split in enumerate(splits)
     ]
-    told = Parallel(n_jobs=n_jobs)(
+    found = Parallel(n_jobs=n_jobs)(
         delayed(_tune_and_count)(*part, derivative, search) for part in parts
     )
-    thresholds, counts, areas = zip(*told, strict=True)
+    thresholds, counts, areas = zip(*found, strict=True)
     tests = [test for _, test, _ in parts]
     intervals = count_intervals(
         tests, thresholds, confidence_level=confidence_level, random_state=random_state

@@ -14,6 +14,8 @@ from sklearn_reject._validation import (
     take_weight,
 )
 
+RULES = ("any", "all")
+
 
 @dataclass(frozen=True, eq=False)
 class RatedDocuments:
@@ -21,50 +23,26 @@ class RatedDocuments:
 
     No other document counts: one that is not rated is neither a true nor a false
     positive, and one that the lowest thresholds do not reach is never predicted.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_documents, n_classifiers)
-        Finite scores, higher = more likely positive.
-
-    is_positive : ndarray of shape (n_documents,), dtype bool
-        What the rater said.
-
-    weight : ndarray of shape (n_documents,) or None
-        Weight of each document, None where all weigh one.
-
-    base : ndarray of shape (n_classifiers,)
-        The lowest thresholds; each is the score of a document.
-
-    rule : {"any", "all"}
-        How the classifiers decide together.
-
-    rows : ndarray of shape (n_documents,)
-        Position of each document among all.
-
-    n_given : int
-        Number of documents of positive weight that were given, rated or not, reached or
-        not.
-
-    given : ndarray of shape (n_given, n_classifiers), default=None
-        Scores of these, which thresholds are placed between.
-
-    given_rows : ndarray of shape (n_given,), default=None
-        Position of each of these among all.
-
-    floor : ndarray of shape (n_classifiers,), default=None
-        What no threshold is to be below, whatever the scores.
     """
 
+    #: Finite scores, higher = more likely positive, shape (n_documents, n_classifiers).
     scores: np.ndarray
+    #: Ratings, shape (n_documents,).
     is_positive: np.ndarray
+    #: Weight of each document, None where all weigh one.
     weight: np.ndarray
+    #: The lowest thresholds; each is the score of a document.
     base: np.ndarray
+    #: "any" or "all".
     rule: str
+    #: Position of each document among all.
     rows: np.ndarray
+    #: Number of documents of positive weight that were given, rated or not, reached or
+    #: not; their scores, which thresholds are placed between; their positions.
     n_given: int
     given: np.ndarray = None
     given_rows: np.ndarray = None
+    #: What no threshold is to be below, whatever the scores.
     floor: np.ndarray = None
 
     @property
@@ -78,18 +56,7 @@ class RatedDocuments:
         return len(self.rows) < self.n_given
 
     def take(self, rows):
-        """Return some of the documents, with the same lowest thresholds.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_part,)
-            Positions among all documents.
-
-        Returns
-        -------
-        documents : RatedDocuments
-            The part, as if no others had been given.
-        """
+        """Return the documents of some rows, as if no others had been given."""
         chosen = np.isin(self.rows, rows)
         present = np.isin(self.given_rows, rows)
         return replace(
@@ -104,18 +71,7 @@ class RatedDocuments:
         )
 
     def count(self, is_predicted):
-        """Return the weights of false and of true positives.
-
-        Parameters
-        ----------
-        is_predicted : ndarray of shape (n_documents,), dtype bool
-            What is predicted to be positive.
-
-        Returns
-        -------
-        fp, tp : float
-            Counts, or sums of weights.
-        """
+        """Return the weights of false and of true positives, as floats."""
         weight = 1.0 if self.weight is None else self.weight
         counted = is_predicted * weight
         return (
@@ -135,39 +91,7 @@ def check_documents(
 ):
     """Validate scores and ratings, and find the region where the ratings are known.
 
-    Parameters
-    ----------
-    scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Finite scores, higher = more likely positive.
-
-    y : array-like of shape (n_documents,)
-        1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
-        others. Two other classes are taken in sorted order.
-
-    rule : {"any", "all"}, default="any"
-        How the classifiers decide together.
-
-    base_thresholds : array-like of shape (n_classifiers,), default=None
-        Documents from here on were rated, all or a sample of them. None finds the
-        lowest thresholds that no unrated document reaches; under "all", where the
-        lowest rated scores will not do, the threshold of one classifier is raised.
-
-    unrated_label : label, default=-1
-        What stands for unrated.
-
-    sample_weight : array-like of shape (n_documents,), default=None
-        Weight of each document, such as the inverse of its probability to be rated.
-
-    Returns
-    -------
-    documents : RatedDocuments
-        What counts.
-
-    Raises
-    ------
-    ValueError
-        If scores are not finite or constant, a class has no rated documents, or there
-        are no thresholds down to which ratings are known.
+    Parameters are those of `operating_point`.
     """
     check_option(rule, "rule", RULES)
     scores = check_scores(scores)
@@ -226,27 +150,6 @@ def check_scores(scores):
     return array
 
 
-def check_weighted_classes(is_positive, is_negative, weight):
-    """Raise if weights of zero leave a class without rated documents.
-
-    Parameters
-    ----------
-    is_positive, is_negative : ndarray of shape (n_documents,), dtype bool
-        What the rater said.
-
-    weight : ndarray of shape (n_documents,) or None
-        Weight of each document.
-    """
-    if weight is None:
-        return
-    for flags, name in ((is_positive, "positives"), (is_negative, "negatives")):
-        if not weight[flags].any():
-            raise ValueError(
-                f"sample_weight is zero for all rated {name}, which leaves one class "
-                "only. Give documents of both classes a positive weight."
-            )
-
-
 def check_columns(scores, n_classifiers):
     """Return scores as :func:`check_scores`, one column for each classifier."""
     scores = check_scores(scores)
@@ -256,6 +159,18 @@ def check_columns(scores, n_classifiers):
             f"got {scores.shape[1]}."
         )
     return scores
+
+
+def check_weighted_classes(is_positive, is_negative, weight):
+    """Raise if weights of zero leave a class without rated documents."""
+    if weight is None:
+        return
+    for flags, name in ((is_positive, "positives"), (is_negative, "negatives")):
+        if not weight[flags].any():
+            raise ValueError(
+                f"sample_weight is zero for all rated {name}, which leaves one class "
+                "only. Give documents of both classes a positive weight."
+            )
 
 
 def _check_varies(scores):
@@ -344,28 +259,10 @@ def _check_both_classes(is_positive, base):
         )
 
 
-RULES = ("any", "all")
-
-
 def predict_positive(scores, thresholds, rule):
-    """Tell which documents are predicted positive.
+    """Return which documents, shape (n_documents,), are predicted positive.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_documents, n_classifiers)
-        Scores, higher = more likely positive.
-
-    thresholds : ndarray of shape (n_classifiers,)
-        A score reaches its threshold if it is at least as large.
-
-    rule : {"any", "all"}
-        Whether one score that reaches its threshold is enough (union), or all have to
-        (intersection).
-
-    Returns
-    -------
-    is_predicted : ndarray of shape (n_documents,), dtype bool
-        The predictions.
+    A score reaches its threshold if it is at least as large.
     """
     return combine(scores >= thresholds, rule)
 
@@ -381,18 +278,9 @@ def combine(flags, rule):
 
 
 def normalize_scores(documents):
-    """Return the mid-rank of each score among documents whose classes weigh the same.
+    """Return the mid-rank in ]0, 1[ of each score, both classes weighing the same.
 
-    Parameters
-    ----------
-    documents : RatedDocuments
-        What counts.
-
-    Returns
-    -------
-    u : ndarray of shape (n_documents, n_classifiers)
-        In ]0, 1[, rising with the score. NaN for a score below the lowest threshold,
-        through which a document never is predicted positive.
+    NaN for a score below the lowest threshold, which predicts no document positive.
     """
     weight = _balance(documents)
     columns = zip(documents.scores.T, documents.base, strict=True)

@@ -22,11 +22,14 @@ from sklearn_reject.thresholds._grid import (
 from sklearn_reject.thresholds._lattice import best_lattice_path
 from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
 
-SEARCHES = ("auto", "grid", "pairs")
-
-
 # A second or two: beyond, pairs are much faster.
 _LARGEST_AUTO_GRID = 10**7
+
+# Different starts end in different optima; more than these are rarely worth their time.
+_MOST_STARTS = 8
+
+# Areas of weighted documents differ by rounding.
+_LEAST_GAIN = 1e-12
 
 
 def graph_path(
@@ -34,45 +37,11 @@ def graph_path(
 ):
     """Find the path of the largest area on a grid of thresholds.
 
-    One classifier needs no grid: its only path has all its scores, whatever
-    `n_thresholds` is.
-
-    Parameters
-    ----------
-    documents : RatedDocuments
-        What counts.
-
-    n_thresholds : int >= 2, default=100
-        Largest number of thresholds of a classifier, the two extremes included.
-
-    spacing : {"quantile", "uniform"}, default="quantile"
-        How the thresholds are chosen, see
-        :func:`~sklearn_reject.thresholds._grid.threshold_grid`.
-
-    search : {"auto", "grid", "pairs"}, default="auto"
-        With "grid", the global optimum among all monotone paths on the grid, by a table
-        of all combinations of thresholds. With "pairs", a local optimum: no path is
-        better that changes the thresholds of one classifier alone against those of the
-        others. It needs tables of two axes only, and takes twenty classifiers. With
-        "auto", the grid
-        up to ten million combinations, if they fit into scikit-learn's
-        ``working_memory``, and pairs beyond.
-
-    through : array-like of shape (n_classifiers,), default=None
-        Thresholds that are to be a vertex of the path, in addition to the grid: scores
-        from the lowest thresholds on, or infinite. None for the best path of all.
-
-    Returns
-    -------
-    path : ThresholdPath
-        The best path.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is invalid, or the table of "grid" would not fit into memory.
+    Options are those of `optimal_path`. Thresholds `through` are to be a vertex of the
+    path: scores from the lowest thresholds on, or infinite.
     """
     check_option(search, "search", SEARCHES)
+    # One classifier needs no grid: its only path has all its scores.
     if documents.n_classifiers == 1:
         check_n_thresholds(n_thresholds)
         check_option(spacing, "spacing", SPACINGS)
@@ -84,35 +53,9 @@ def graph_path(
     if through is not None:
         through = _check_through(through, documents.base)
         grid = [np.union1d(*pair) for pair in zip(grid, through, strict=True)]
-    if search == "grid" or (search == "auto" and _is_small(grid)):
-        return best_grid_path(count_table(documents, grid), through)
-    return best_pairwise_path(documents, grid, through)
-
-
-def best_grid_path(table, through=None):
-    """Find the path of the largest area through a table.
-
-    Parameters
-    ----------
-    table : PNTable
-        False and true positives at all combinations of thresholds.
-
-    through : ndarray of shape (n_classifiers,), default=None
-        Thresholds of the table that are to be a vertex of the path.
-
-    Returns
-    -------
-    path : ThresholdPath
-        Among the paths that raise one threshold at a time, from the lowest to infinity,
-        the one of the largest area. For counts, it is exact.
-    """
-    if through is not None:
-        through = locate_thresholds(table.thresholds, through)
-    nodes = tuple(best_lattice_path(table.fp, table.tp, through).T)
-    pairs = zip(table.thresholds, nodes, strict=True)
-    fp, tp = table.fp[nodes], table.tp[nodes]
-    thresholds = np.column_stack([values[index] for values, index in pairs])
-    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), table.rule)
+    if search == "auto":
+        search = "grid" if _is_small(grid) else "pairs"
+    return _SEARCHES[search](documents, grid, through)
 
 
 def _is_small(grid):
@@ -130,38 +73,33 @@ def _check_through(through, base):
     return through
 
 
-# Different starts end in different optima; more than these are rarely worth their time.
-_MOST_STARTS = 8
+def _search_grid(documents, grid, through):
+    return best_grid_path(count_table(documents, grid), through)
 
 
-# Areas of weighted documents differ by rounding.
-_LEAST_GAIN = 1e-12
+def best_grid_path(table, through=None):
+    """Find the path of the largest area through a table; of counts, exactly.
+
+    Paths raise one threshold at a time, from the lowest to infinity.
+    """
+    if through is not None:
+        through = locate_thresholds(table.thresholds, through)
+    nodes = tuple(best_lattice_path(table.fp, table.tp, through).T)
+    pairs = zip(table.thresholds, nodes, strict=True)
+    fp, tp = table.fp[nodes], table.tp[nodes]
+    thresholds = np.column_stack([values[index] for values, index in pairs])
+    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), table.rule)
 
 
 def best_pairwise_path(documents, grid, through=None):
     """Improve a path by exact passes over two axes, until none is left to improve.
 
-    The other classifiers, on their common path, act like one classifier whose
-    thresholds are the vertices of that path. A document reaches as many of them as the
-    most (the fewest, under the rule "all") that one of its scores reaches.
-
-    Parameters
-    ----------
-    documents : RatedDocuments
-        What counts.
-
-    grid : list of n_classifiers ndarrays
-        Increasing thresholds of each classifier, from `documents.base` to infinity.
-
-    through : ndarray of shape (n_classifiers,), default=None
-        Thresholds of the grid that are to be a vertex of the path.
-
-    Returns
-    -------
-    path : ThresholdPath
-        A local optimum: no path is better that changes the thresholds of one classifier
-        alone against those of the others. Never worse than a single classifier.
+    No path is better that changes the thresholds of one classifier alone against those
+    of the others. Never worse than a single classifier.
     """
+    # The other classifiers, on their common path, act like one classifier whose
+    # thresholds are the vertices of that path. A document reaches as many of them as
+    # the most (the fewest, under the rule "all") that one of its scores reaches.
     search = _PairSearch(documents, grid, through)
     best = max(map(search.climb, search.starts()), key=lambda branch: branch.area)
     order = np.argsort(best.members)
@@ -170,12 +108,18 @@ def best_pairwise_path(documents, grid, through=None):
     return ThresholdPath(thresholds, best.fp, best.tp, best.area, documents.rule)
 
 
+_SEARCHES = {"grid": _search_grid, "pairs": best_pairwise_path}
+
+
+SEARCHES = ("auto", *_SEARCHES)
+
+
 @dataclass(frozen=True, eq=False)
 class _Branch:
     """A path of some of the classifiers.
 
-    The columns of `nodes`, of shape (n_nodes, n_members), are indices of the grid, in
-    the order of `members`.
+    `nodes`, of shape (n_nodes, n_members), are indices of the grid, in the order of
+    `members`.
     """
 
     members: tuple
@@ -206,11 +150,9 @@ class _PairSearch:
             self.through = locate_thresholds(grid, through)
 
     def starts(self):
-        """Yield paths of all classifiers, merged one after the other.
-
-        The first starts with the best and ends with the worst, the second starts with
-        the second best and ends with the best, and so on.
-        """
+        """Yield paths of all classifiers, merged one after the other."""
+        # The first starts with the best and ends with the worst, the second starts with
+        # the second best and ends with the best, and so on.
         none = _Branch((), np.zeros((1, 0), dtype=np.intp))
         singles = [self.merge(none, self.single(a)) for a in range(len(self.lengths))]
         singles.sort(key=lambda branch: -branch.area)

@@ -6,28 +6,18 @@ from math import prod
 
 import numpy as np
 
+# Rows are worked on in parts of this many nodes, which fit into the processor's cache.
+NODES_AT_ONCE = 1 << 15
+
 
 def best_lattice_path(fp, tp, through=None):
-    """Find the path of the largest area under TP against FP.
+    """Find the path of the largest area under TP against FP, shape (n_nodes, N).
 
-    Paths lead from the first node to the last, each step to the next index of one axis.
-    A step from u to v adds ``(FP(u) - FP(v)) (TP(u) + TP(v)) / 2`` (RZMR20). As no step
-    leads back, one pass over the nodes finds the best of all paths. Areas of counts are
-    exact.
-
-    Parameters
-    ----------
-    fp, tp : ndarray of shape (n_thresholds_1, ..., n_thresholds_N)
-        False and true positives, which do not rise along an axis.
-
-    through : ndarray of shape (N,), dtype intp, default=None
-        Indices of a node that the path has to pass.
-
-    Returns
-    -------
-    nodes : ndarray of shape (n_nodes, N), dtype intp
-        Indices of the nodes on the path.
+    It leads from the first node, by way of the node `through` if there is one, to the
+    last, each step to the next index of one axis. Areas of counts are exact.
     """
+    # A step from u to v adds (FP(u) - FP(v)) (TP(u) + TP(v)) / 2 (RZMR20). As no step
+    # leads back, one pass over the nodes finds the best of all paths.
     if through is None:
         return _best_path(fp, tp)
     before = tuple(slice(index + 1) for index in through)
@@ -70,27 +60,11 @@ def _area_from(origin, best, fp, tp, fp_here, tp_here):
     return best.item(origin) + step * (tp.item(origin) + tp_here)
 
 
-# Rows are worked on in parts of this many nodes, which fit into the processor's cache.
-NODES_AT_ONCE = 1 << 15
-
-
 def best_areas_by_rows(fp, tp):
-    """Find the best area under TP against FP up to each node, row by row.
-
-    With V the best area up to a node, W the area along its row from the start, and U
-    the best area that arrives from the row before,
-    ``V_i = W_i + max_(j <= i) (U_j - W_j)``.
-
-    Parameters
-    ----------
-    fp, tp : ndarray of shape (n_rows, n_columns)
-        False and true positives.
-
-    Returns
-    -------
-    areas : ndarray of shape (n_rows, n_columns)
-        Twice the areas.
-    """
+    """Find twice the best area under TP against FP up to each node, row by row."""
+    # With V the best area up to a node, W the area along its row from the start, and U
+    # the best area that arrives from the row before, V_i = W_i + max_(j <= i) (U_j -
+    # W_j).
     best = np.empty(fp.shape)
     best[0] = areas_along(fp[:1], tp[:1])[0]
     n_at_once = max(1, NODES_AT_ONCE // fp.shape[1])
@@ -106,48 +80,13 @@ def best_areas_by_rows(fp, tp):
     return best
 
 
-def areas_along(fp, tp):
-    """Return twice the areas along rows, from the start of each row.
-
-    Parameters
-    ----------
-    fp, tp : ndarray of shape (n_rows, n_columns)
-        False and true positives.
-
-    Returns
-    -------
-    areas : ndarray of shape (n_rows, n_columns)
-        Sums of ``(FP(u) - FP(v)) (TP(u) + TP(v))`` over the steps from u to v.
-    """
-    areas = np.zeros(fp.shape)
-    np.cumsum(_areas_across(fp.T, tp.T).T, axis=1, out=areas[:, 1:])
-    return areas
-
-
-def _areas_across(fp, tp):
-    """Return twice the areas of steps from each row to the next."""
-    return (fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])
-
-
 def best_areas_by_wavefronts(fp, tp, shape):
-    """Find the best area under TP against FP up to each node, many rows at once.
+    """Find twice the best area up to each node, many rows at once.
 
-    Rows along the last axis whose other indices have the same sum do not lead to one
-    another. All of them follow from those whose sum is one less.
-
-    Parameters
-    ----------
-    fp, tp : ndarray of shape (n_rows, n_columns)
-        False and true positives.
-
-    shape : tuple of int
-        Lengths of the axes that the rows are numbered by.
-
-    Returns
-    -------
-    areas : ndarray of shape (n_rows + 1, n_columns)
-        Twice the areas. The last row is -inf, for rows that nothing leads to.
+    One more row at the end is -inf, for rows that nothing leads to.
     """
+    # Rows along the last axis whose other indices have the same sum do not lead to one
+    # another. All of them follow from those whose sum is one less.
     best = np.full((len(fp) + 1, fp.shape[1]), -np.inf)
     best[0] = areas_along(fp[:1], tp[:1])[0]
     for rows in _wavefronts(shape, max(1, NODES_AT_ONCE // fp.shape[1])):
@@ -159,6 +98,18 @@ def best_areas_by_wavefronts(fp, tp, shape):
         arriving += along
         best[rows] = arriving
     return best
+
+
+def areas_along(fp, tp):
+    """Return twice the areas along rows, from the start of each row."""
+    areas = np.zeros(fp.shape)
+    np.cumsum(_areas_across(fp.T, tp.T).T, axis=1, out=areas[:, 1:])
+    return areas
+
+
+def _areas_across(fp, tp):
+    """Return twice the areas of steps from each row to the next."""
+    return (fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])
 
 
 def _wavefronts(shape, n_at_once):

@@ -80,7 +80,7 @@ class ThresholdPath:
         return _locate(self.thresholds, scores, self.rule)
 
     def recount(self, documents):
-        """Return the same path with the counts of other documents.
+        """Return the same path with the counts, and the area, of other documents.
 
         Parameters
         ----------
@@ -95,44 +95,45 @@ class ThresholdPath:
         return trace_path(self.thresholds, documents)
 
 
-def trace_path(thresholds, documents):
-    """Count what the vertices of a path predict positive.
+def only_path(documents, through=()):
+    """Return the only path of one classifier, with a vertex wherever its curve turns.
 
-    Parameters
-    ----------
-    thresholds : ndarray of shape (n_vertices, n_classifiers)
-        Thresholds that do not fall along the path.
-
-    documents : RatedDocuments
-        What counts.
-
-    Returns
-    -------
-    path : ThresholdPath
-        The path with its counts.
+    Thresholds `through` are vertices, too.
     """
+    scores, is_positive = documents.scores[:, 0], documents.is_positive
+    ordered = np.append(np.sort(scores), np.inf)
+    own = np.unique(scores[is_positive])
+    above = ordered[np.searchsorted(ordered, own, side="right")]
+    vertices = [documents.base, own, above, [np.inf], through]
+    thresholds = np.unique(np.concatenate(vertices))
+    fp, tp = (
+        _weigh_from(thresholds, scores[rows], take_weight(documents.weight, rows))
+        for rows in (~is_positive, is_positive)
+    )
+    thresholds = thresholds[:, np.newaxis]
+    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
+
+
+def _weigh_from(thresholds, scores, weight):
+    """Return the weight of the scores from each threshold on."""
+    if weight is None:
+        below = np.searchsorted(np.sort(scores), thresholds, side="left")
+        return (len(scores) - below).astype(np.float64)
+    order = np.argsort(scores)
+    below = np.searchsorted(scores[order], thresholds, side="left")
+    # From the top, so that nothing is left above the highest score.
+    from_top = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
+    return from_top[below]
+
+
+def trace_path(thresholds, documents):
+    """Return the path of thresholds that do not fall, with its counts."""
     last = _locate(thresholds, documents.scores, documents.rule)
     fp, tp = (
         _count_left(last[chosen], take_weight(documents.weight, chosen), thresholds)
         for chosen in (~documents.is_positive, documents.is_positive)
     )
     return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
-
-
-def area_under(fp, tp):
-    """Return the area under TP against FP, by the trapezoidal rule.
-
-    Parameters
-    ----------
-    fp, tp : ndarray of shape (n_vertices,)
-        Counts, none of which rises.
-
-    Returns
-    -------
-    area : float
-        In units of both, higher is better.
-    """
-    return float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / 2)
 
 
 def _locate(thresholds, scores, rule):
@@ -147,27 +148,20 @@ def _count_left(last, weight, thresholds):
     return np.cumsum(counts[:0:-1])[::-1].astype(np.float64)
 
 
+def area_under(fp, tp):
+    """Return the area under TP against FP, by the trapezoidal rule."""
+    return float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / 2)
+
+
 def place_midway(path, documents):
     """Move thresholds from the scores of documents halfway to the next lower ones.
 
-    The predictions remain. But a threshold that equals a score leaves it to rounding
-    whether the document reaches it, and few classifiers give the same score to the last
-    digit in another batch; and of two documents a new one is as likely to be nearer to
-    the lower as to the higher.
-
-    Parameters
-    ----------
-    path : ThresholdPath
-        Its finite thresholds are scores of documents.
-
-    documents : RatedDocuments
-        What they are of.
-
-    Returns
-    -------
-    path : ThresholdPath
-        The same predictions of all documents given, rated or not.
+    The predictions of all documents given, rated or not, remain.
     """
+    # A threshold that equals a score leaves it to rounding whether the document reaches
+    # it, and few classifiers give the same score to the last digit in another batch;
+    # and of two documents a new one is as likely to be nearer to the lower as to the
+    # higher.
     columns = zip(path.thresholds.T, documents.given.T, documents.floor, strict=True)
     return replace(path, thresholds=np.column_stack([_move(*c) for c in columns]))
 
@@ -193,45 +187,3 @@ def _next_lower(ordered, thresholds):
     with np.errstate(over="ignore"):
         mirrored = thresholds - (above - thresholds)
     return np.where(n_below > 0, ordered[n_below - 1], mirrored)
-
-
-def only_path(documents, through=()):
-    """Return the only path of one classifier, with a vertex wherever its curve turns.
-
-    Parameters
-    ----------
-    documents : RatedDocuments
-        Those of one classifier.
-
-    through : array-like of shape (n_thresholds,), default=()
-        Thresholds that are to be vertices, too.
-
-    Returns
-    -------
-    path : ThresholdPath
-        From all scores down to the highest of a positive and the next above it.
-    """
-    scores, is_positive = documents.scores[:, 0], documents.is_positive
-    ordered = np.append(np.sort(scores), np.inf)
-    own = np.unique(scores[is_positive])
-    above = ordered[np.searchsorted(ordered, own, side="right")]
-    cuts = [documents.base, own, above, [np.inf], through]
-    thresholds = np.unique(np.concatenate(cuts))
-    fp, tp = (
-        _weigh_from(thresholds, scores[rows], take_weight(documents.weight, rows))
-        for rows in (~is_positive, is_positive)
-    )
-    thresholds = thresholds[:, np.newaxis]
-    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
-
-
-def _weigh_from(thresholds, scores, weight):
-    """Return the weight of the scores from each threshold on."""
-    if weight is None:
-        below = np.searchsorted(np.sort(scores), thresholds, side="left")
-        return (len(scores) - below).astype(np.float64)
-    order = np.argsort(scores)
-    below = np.searchsorted(scores[order], thresholds, side="left")
-    # From the top, so that nothing is left above the highest score.
-    from_top = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
-    return from_top[below]

@@ -12,6 +12,29 @@ from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.thresholds._documents import check_columns, predict_positive
 
+# Slopes and targets that differ by no more than rounding are equal.
+RELATIVE_TOLERANCE = 1e-12
+
+# Products of slopes up to here and sums of weights stay far from what float64 holds.
+_LARGEST_SLOPE = 1e100
+
+_TO_DERIVATIVE = {
+    "target_derivative": float,
+    "marginal_precision": lambda precision: precision / (1 - precision),
+    # A price of next to nothing has no finite reciprocal.
+    "max_fp_per_tp": lambda price: 1 / max(price, 1e-300),
+}
+
+# Wider than rounding and Ridders' tolerance, as a share of the documents.
+_SAME_PLACE = 1e-9
+
+_N_DRAWS = 2000
+
+# Documents that are drawn at a time.
+_LARGEST_CHUNK = 1 << 20
+
+_NAN = float("nan")
+
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
@@ -30,7 +53,7 @@ class OperatingPoint:
         sums of weights.
 
     target_derivative : float
-        Slope dTP/dFP that was aimed at.
+        Target slope dTP/dFP.
 
     vertex : int
         Number of the vertex on the path that has these thresholds.
@@ -39,10 +62,10 @@ class OperatingPoint:
         Interval of the counts by the bootstrap, with the thresholds fixed: how far they
         vary among samples of as many documents.
 
-    precision_interval : tuple of float
-        Bounds of the precision, Clopper-Pearson or, for documents with weights, by the
-        bootstrap. NaN if nothing is predicted positive. As the same documents tuned the
-        thresholds, the truth is rather in the lower part; cross-validation tells.
+        precision_interval : tuple of float Bounds of the precision by Clopper and
+        Pearson; approximate, from an effective number of documents, where weights
+        differ. NaN if nothing is predicted positive. As the same documents tuned the
+        thresholds, the truth is rather in the lower part; cross-validation shows it.
 
     confidence_level : float
         Coverage of each interval.
@@ -78,7 +101,7 @@ class OperatingPoint:
     @property
     def marginal_precision(self):
         """The target as a share of true positives among the last predicted."""
-        return share_of(self.target_derivative)
+        return precision_at(self.target_derivative)
 
     @property
     def max_fp_per_tp(self):
@@ -112,35 +135,7 @@ def make_point(
 ):
     """Return the operating point at a vertex of a path.
 
-    Parameters
-    ----------
-    documents : RatedDocuments
-        What the path was found for.
-
-    derivative : float > 0
-        Target dTP/dFP.
-
-    path : ThresholdPath
-        The path.
-
-    vertex : int
-        Number of the vertex.
-
-    confidence_level : float in ]0, 1[, default=0.95
-        Coverage of the intervals.
-
-    random_state : int, RandomState instance or None, default=None
-        Source of the intervals of documents with weights.
-
-    Returns
-    -------
-    point : OperatingPoint
-        With counts and intervals.
-
-    Warns
-    -----
-    UserWarning
-        If all rated positives are predicted, although not all documents were rated.
+    Warns if all rated positives are predicted, although not all documents were rated.
     """
     thresholds = path.thresholds[vertex]
     if documents.is_partial and path.tp[vertex] == path.tp[0]:
@@ -174,45 +169,10 @@ def _warn_at_edge(lowest):
     )
 
 
-# Slopes and targets that differ by no more than rounding are equal.
-RELATIVE_TOLERANCE = 1e-12
-
-
-# Products of slopes up to here and sums of weights stay far from what float64 holds.
-_LARGEST_SLOPE = 1e100
-
-
 def resolve_target(target_derivative=None, marginal_precision=None, max_fp_per_tp=None):
-    """Return the slope of the PN curve that is aimed at.
+    """Return the target slope of the PN curve, between 1e-100 and 1e100.
 
     The three parameters are names of one number; exactly one must be given.
-
-    Parameters
-    ----------
-    target_derivative : float > 0, default=None
-        Slope d = dTP/dFP: true positives that one more false positive must bring.
-
-    marginal_precision : float in ]0, 1[, default=None
-        Share p = d / (1 + d) of true positives among the last documents predicted.
-
-    max_fp_per_tp : float > 0, default=None
-        False positives c = 1 / d that one more true positive may cost.
-
-    Returns
-    -------
-    derivative : float
-        The slope d, between 1e-100 and 1e100.
-
-    Raises
-    ------
-    ValueError
-        If not exactly one is given, or it is out of range.
-
-    Examples
-    --------
-    >>> from sklearn_reject.thresholds._point import resolve_target
-    >>> resolve_target(marginal_precision=0.75), resolve_target(max_fp_per_tp=4)
-    (3.0, 0.25)
     """
     given = {
         "target_derivative": target_derivative,
@@ -238,30 +198,11 @@ def resolve_target(target_derivative=None, marginal_precision=None, max_fp_per_t
     return derivative
 
 
-_TO_DERIVATIVE = {
-    "target_derivative": float,
-    "marginal_precision": lambda precision: precision / (1 - precision),
-    # A price of next to nothing has no finite reciprocal.
-    "max_fp_per_tp": lambda price: 1 / max(price, 1e-300),
-}
-
-
 def check_attainable(derivative, lowest, highest):
-    """Raise unless a target is within the slopes that a curve has.
+    """Raise unless a target is within the slopes that a curve attains.
 
-    Parameters
-    ----------
-    derivative : float > 0
-        The target.
-
-    lowest, highest : float
-        The flattest slope, where everything down to the lowest thresholds is predicted
-        positive, and the steepest one, where next to nothing is. They are attained.
-
-    Raises
-    ------
-    InfeasibleTargetError
-        If the target is beyond them by more than rounding.
+    The lowest is that where everything down to the lowest thresholds is predicted
+    positive, the highest that where next to nothing is.
     """
     if derivative < lowest * (1 - RELATIVE_TOLERANCE):
         reason = (
@@ -287,7 +228,7 @@ def check_attainable(derivative, lowest, highest):
 def _describe(lowest, highest):
     """Say in each of the three names what can be met."""
     ends = lowest, highest
-    precisions = [end if np.isinf(end) else share_of(end) for end in ends]
+    precisions = [end if np.isinf(end) else precision_at(end) for end in ends]
     prices = [np.inf if end == 0 else 1 / end for end in reversed(ends)]
     return (
         f"target_derivative can be {_interval(*ends)}; this is a marginal_precision of "
@@ -295,9 +236,9 @@ def _describe(lowest, highest):
     )
 
 
-def share_of(derivative):
-    """Return the share of true positives at a slope dTP/dFP, which may be infinite."""
-    return 1.0 if np.isinf(derivative) else float(derivative / (1 + derivative))
+def precision_at(slope):
+    """Return the marginal precision at a slope dTP/dFP, which may be infinite."""
+    return 1.0 if np.isinf(slope) else float(slope / (1 + slope))
 
 
 def _interval(low, high):
@@ -312,68 +253,20 @@ def _interval(low, high):
     return f"{texts[0]} to {texts[1]}"
 
 
-SMOOTHINGS = ("concave", "isotonic")
-
-
-# Wider than rounding and Ridders' tolerance, as a share of the documents.
-_SAME_PLACE = 1e-9
-
-
 def point_on_path(path, derivative, smoothing="concave"):
     """Find the vertex of a path at which one more false positive just pays.
 
-    The curve of a path is a step function, and its raw slopes are noise. The slopes
-    that count are those of its concave majorant, which are the isotonic regression of
-    the labels in the order of the path. They replace steps 7 and 8 of the analytic
-    approach in RZMR20, where a derivative is estimated from differences.
-
-    Parameters
-    ----------
-    path : ThresholdPath
-        The path.
-
-    derivative : float > 0
-        Target slope dTP/dFP.
-
-    smoothing : {"concave", "isotonic"}, default="concave"
-        With "concave", the vertex that maximises TP - FP * derivative, of equally good
-        ones the one of most true positives. It is always on the majorant. With
-        "isotonic", the share dTP / (dTP + dFP) of each segment of the majorant belongs
-        to its middle and is interpolated between, in the number of documents predicted
-        positive; Ridders' method finds where it meets the target. The vertex nearest
-        to it is taken, of two the lower one, on the majorant or not.
-
-    Returns
-    -------
-    vertex : int
-        Number of the vertex. Of vertices with equal counts the one of the highest
-        thresholds.
-
-    Raises
-    ------
-    InfeasibleTargetError
-        If the target is beyond the slopes of the majorant at its ends. Its `attainable`
-        has "min_derivative" and "max_derivative".
-    ValueError
-        If `smoothing` is unknown.
-
-    Examples
-    --------
-    >>> from sklearn_reject.thresholds import optimal_path
-    >>> from sklearn_reject.thresholds._point import point_on_path
-    >>> path = optimal_path([0.9, 0.8, 0.7, 0.6, 0.5, 0.4], [1, 1, 0, 1, 0, 0])
-    >>> vertex = point_on_path(path, 0.5)
-    >>> path.thresholds[vertex], float(path.tp[vertex]), float(path.fp[vertex])
-    (array([0.55]), 3.0, 1.0)
+    Of vertices with equal counts it is the one of the highest thresholds.
     """
+    # The curve of a path is a step function, and its raw slopes are noise. The slopes
+    # that count are those of its concave majorant, which are the isotonic regression of
+    # the labels in the order of the path. They replace steps 7 and 8 of the analytic
+    # approach in RZMR20, where a derivative is estimated from differences.
     check_option(smoothing, "smoothing", SMOOTHINGS)
     vertices = path.majorant
     slopes = _slopes(path, vertices)
     check_attainable(derivative, float(slopes[0]), float(slopes[-1]))
-    if smoothing == "isotonic":
-        return _interpolate(path, vertices, slopes, derivative)
-    # At a slope that equals the target, true positives are worth their price.
-    return int(vertices[np.sum(slopes < derivative * (1 - RELATIVE_TOLERANCE))])
+    return SMOOTHINGS[smoothing](path, vertices, slopes, derivative)
 
 
 def _slopes(path, vertices):
@@ -382,17 +275,28 @@ def _slopes(path, vertices):
     return np.divide(up, right, out=np.full(len(up), np.inf), where=right > 0)
 
 
-def _interpolate(path, vertices, slopes, derivative):
-    """Return the vertex nearest to where the interpolated slope meets the target."""
+def _last_worth_its_price(path, vertices, slopes, derivative):
+    """Return the vertex of the majorant that maximises TP - FP * derivative."""
+    # At a slope that equals the target, true positives are worth their price.
+    return int(vertices[np.sum(slopes < derivative * (1 - RELATIVE_TOLERANCE))])
+
+
+def _nearest_to_interpolated(path, vertices, slopes, derivative):
+    """Return the vertex nearest to where the interpolated slope meets the target.
+
+    Of two that are equally near the lower one; it need not be on the majorant.
+    """
+    # The precision dTP / (dTP + dFP) of each segment of the majorant belongs to its
+    # middle and is interpolated between, in the number of documents predicted positive.
     position = (path.fp + path.tp) / (path.fp[0] + path.tp[0])
     ends = position[vertices[::-1]]
     middles = (ends[:-1] + ends[1:]) / 2
-    shares = np.array([share_of(slope) for slope in slopes[::-1]])
-    wanted = np.clip(share_of(derivative), shares[-1], shares[0])
+    precisions = np.array([precision_at(slope) for slope in slopes[::-1]])
+    wanted = np.clip(precision_at(derivative), precisions[-1], precisions[0])
     found = middles[0]
-    if len(shares) > 1:
+    if len(precisions) > 1:
         found = ridder(
-            lambda x: np.interp(x, middles, shares) - wanted, found, middles[-1]
+            lambda x: np.interp(x, middles, precisions) - wanted, found, middles[-1]
         )
     distance = np.abs(position - found)
     # Rounding must not decide between two that are equally near.
@@ -400,61 +304,22 @@ def _interpolate(path, vertices, slopes, derivative):
     return int(nearest[position[nearest] == position[nearest[0]]][-1])
 
 
-_N_DRAWS = 2000
-
-
-# Documents that are drawn at a time.
-_LARGEST_CHUNK = 1 << 20
-
-
-_NAN = float("nan")
+SMOOTHINGS = {
+    "concave": _last_worth_its_price,
+    "isotonic": _nearest_to_interpolated,
+}
 
 
 def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=None):
-    """Return intervals of the counts and of the precision at given thresholds.
+    """Return intervals of FP, TP and the precision at given thresholds.
 
-    The bootstrap draws as many documents as were given, with replacement. Where all
-    weigh the same, the number of true positives among them is binomial, and so is that
-    of false positives: their quantiles are exact and need no drawing. Otherwise weights
-    are drawn. The precision has the bounds of Clopper and Pearson from the documents
-    predicted positive, all of which are rated; where weights differ, from as many as
-    would tell as much without weights, which makes them approximate.
-
-    Parameters
-    ----------
-    parts : list of RatedDocuments
-        Documents, all of them in one list or, where folds have thresholds of their own,
-        in several.
-
-    thresholds : list of ndarray of shape (n_classifiers,)
-        The thresholds of each part.
-
-    confidence_level : float in ]0, 1[, default=0.95
-        Coverage of each interval.
-
-    random_state : int, RandomState instance or None, default=None
-        Source of the draws. Only used where documents have weights.
-
-    Returns
-    -------
-    fp_interval, tp_interval : tuple of float
-        Quantiles of the bootstrap distribution of the sums over all parts, in units of
-        documents or weights.
-
-    precision_interval : tuple of float
-        Bounds of the share of true positives, NaN if nothing is predicted positive.
-
-    Examples
-    --------
-    >>> from sklearn_reject.thresholds._documents import check_documents
-    >>> from sklearn_reject.thresholds._point import count_intervals
-    >>> documents = check_documents([[k] for k in range(100)], [0, 0, 1, 1] * 25)
-    >>> fp, tp, precision = count_intervals([documents], [[50]])
-    >>> fp, tp
-    ((16.0, 33.0), (18.0, 35.0))
-    >>> round(precision[0], 3), round(precision[1], 3)
-    (0.374, 0.663)
+    Each part of the documents has its own thresholds; counts are sums over all parts.
+    The precision is NaN if nothing is predicted positive.
     """
+    # The bootstrap draws as many documents as were given, with replacement. Where all
+    # weigh the same, the number of true positives among them is binomial, and so is
+    # that of false positives: their quantiles are exact and need no drawing. Otherwise
+    # weights are drawn. The precision has the bounds of Clopper and Pearson.
     predicted = [_predicted(*pair) for pair in zip(parts, thresholds, strict=True)]
     is_positive, weight = map(np.concatenate, zip(*predicted, strict=True))
     n_given = sum(part.n_given for part in parts)
@@ -479,22 +344,20 @@ def _predicted(documents, thresholds):
 
 def _quantiles_of_counts(is_positive, weight, n_given, tails):
     """Return quantiles of false and true positives that all weigh the same."""
-    share = np.array([np.sum(~is_positive), np.sum(is_positive)]) / n_given
+    chances = np.array([np.sum(~is_positive), np.sum(is_positive)]) / n_given
     unit = weight[0] if len(weight) else 1.0
-    return [_as_tuple(unit * binom.ppf(tails, n_given, p)) for p in share]
+    return [_as_tuple(unit * binom.ppf(tails, n_given, p)) for p in chances]
 
 
 def _effective_counts(is_positive, weight):
-    """Return false and true positives, as many as would tell as much unweighted.
-
-    Weights that differ tell less than their number: as much as the square of their sum
-    over the sum of their squares (L. Kish, 1965).
-    """
+    """Return false and true positives, as many as would say as much unweighted."""
+    # Weights that differ say less than their number: as much as the square of their sum
+    # over the sum of their squares (L. Kish, 1965).
     if not len(weight):
         return 0, 0
     n_effective = weight.sum() ** 2 / np.sum(weight**2)
-    share = weight[is_positive].sum() / weight.sum()
-    return n_effective * (1 - share), n_effective * share
+    precision = weight[is_positive].sum() / weight.sum()
+    return n_effective * (1 - precision), n_effective * precision
 
 
 def _clopper_pearson(fp, tp, tails):
@@ -506,11 +369,9 @@ def _clopper_pearson(fp, tp, tails):
 
 
 def _draw(is_positive, weight, n_given, random_state):
-    """Return false and true positives of samples drawn with replacement.
-
-    Only how often documents predicted positive are drawn matters: a binomial number of
-    draws falls on them, each on any of them.
-    """
+    """Return false and true positives of samples drawn with replacement."""
+    # Only how often documents predicted positive are drawn matters: a binomial number
+    # of draws falls on them, each on any of them.
     n_predicted = len(weight)
     if n_predicted == 0:
         return np.zeros(_N_DRAWS), np.zeros(_N_DRAWS)

@@ -147,6 +147,28 @@ def _expected_loss(chosen, truths, weights, loss):
     return fsum((weights * losses).tolist())
 
 
+def expected_losses_by_convolution(eta, loss):
+    """Return them for the first k items: algorithm 1 of NKRD16, from its formula.
+
+    All terms are sums and products of numbers that are not negative.
+    """
+    of_first = _laws_of_prefixes(eta)
+    of_others = _laws_of_prefixes(eta[::-1])[::-1]
+    found = []
+    for of_tp, of_fn in zip(of_first, of_others, strict=True):
+        k, n_others = len(of_tp) - 1, len(of_fn) - 1
+        tp, fn = np.arange(k + 1)[:, np.newaxis], np.arange(n_others + 1)
+        found.append(of_tp @ loss(tp, k - tp, fn, n_others - fn) @ of_fn)
+    return np.array(found)
+
+
+def _laws_of_prefixes(eta):
+    laws = [np.ones(1)]
+    for p in eta:
+        laws.append(np.convolve(laws[-1], [1 - p, p]))
+    return laws
+
+
 KINDS = ["uniform", "few", "many", "tiny", "certain", "ties"]
 
 

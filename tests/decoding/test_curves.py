@@ -1,6 +1,6 @@
-"""Expected losses for all sizes: against all outcomes, the reference and binomials."""
+"""Expected losses for all sizes: against all outcomes, convolutions and binomials."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.stats import binom
 
-from sklearn_reject.decoding import expected_loss_curve
+from sklearn_reject.decoding import _curves, expected_loss_curve
+from sklearn_reject.decoding._curves import dense_curves
 from sklearn_reject.losses import FBetaLoss, check_set_loss
 from tests.decoding.set_oracle import (
     DEFINITIONS,
@@ -18,7 +19,10 @@ from tests.decoding.set_oracle import (
     LOSSES,
     ZERO_DIVISIONS,
     draw_probabilities,
+    expected_losses_by_convolution,
     expected_losses_by_enumeration,
+    loss_names,
+    outcomes,
     probabilities,
 )
 
@@ -26,7 +30,9 @@ TOL = 1e-12  # the default, which is promised
 
 EXTREMES = {("f_beta", beta, 0.5): FBetaLoss(beta, zero_division=0.5)
             for beta in (1e-6, 0.01, 50.0, 1e6)}  # fmt: skip
+
 ALL = {**LOSSES, **EXTREMES}
+
 ONE_OF_EACH = {key: loss for key, loss in ALL.items() if key[1:] in ((1.0, 0.0),)}
 
 
@@ -46,7 +52,7 @@ def assert_close(curve, expected, tol=TOL):
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_losses_against_all_outcomes(kind):
     rng = np.random.default_rng(7)
-    for n in (1, 2, 5, 9):
+    for n in (1, 5):
         eta = draw_probabilities(kind, n, rng)
         for loss in ALL.values():
             expected = expected_losses_by_enumeration(eta, loss)
@@ -56,8 +62,9 @@ def test_all_losses_against_all_outcomes(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_twelve_items_against_all_outcomes(kind):
-    eta = draw_probabilities(kind, 12, np.random.default_rng(8))
+@pytest.mark.parametrize("n", [8, pytest.param(12, marks=pytest.mark.slow)])
+def test_more_items_against_all_outcomes(kind, n):
+    eta = draw_probabilities(kind, n, np.random.default_rng(8))
     for loss in ONE_OF_EACH.values():
         expected = expected_losses_by_enumeration(eta, loss)
         assert_close(expected_loss_curve(eta, loss=loss), expected)
@@ -77,7 +84,7 @@ def test_probabilities_of_all_magnitudes():
     """Nothing underflows into NaN, nor warns of it."""
     rng = np.random.default_rng(0)
     values = [0, 5e-324, 1e-308, 1e-100, 1e-17, 1e-9, 0.5, 1 - 1e-9, 1 - 2**-53, 1]
-    for n in (3, 40):
+    for n in (3, 15):
         eta = np.sort(rng.choice(values, n))[::-1]
         for loss in ALL.values():
             expected = expected_loss_curve(eta, loss=loss, method="reference")
@@ -90,27 +97,36 @@ def test_probabilities_of_all_magnitudes():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fifty_items_against_the_reference(kind):
-    eta = draw_probabilities(kind, 50, np.random.default_rng(1))
-    for loss in ALL.values():
+@pytest.mark.parametrize(
+    ("n", "losses"),
+    [(25, ONE_OF_EACH), pytest.param(50, ALL, marks=pytest.mark.slow)],
+    ids=["25", "50"],
+)
+def test_items_against_the_reference(kind, n, losses):
+    eta = draw_probabilities(kind, n, np.random.default_rng(1))
+    for loss in losses.values():
         expected = expected_loss_curve(eta, loss=loss, method="reference")
         assert_close(expected_loss_curve(eta, loss=loss), expected)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "certain"])
 @pytest.mark.parametrize("name", ["f_beta", "jaccard", "am", "g_tp_pr", "auc"])
-def test_three_hundred_items_against_the_reference(name, kind):
-    eta = draw_probabilities(kind, 300, np.random.default_rng(2))
+def test_many_items_against_the_reference(name, kind):
+    eta = draw_probabilities(kind, 200, np.random.default_rng(2))
     expected = expected_loss_curve(eta, loss=name, method="reference")
     for method in ("quadrature", "window"):
         assert_close(expected_loss_curve(eta, loss=name, method=method), expected)
 
 
 @pytest.mark.parametrize("tol", [1e-14, 1e-9, 1e-4, 0.1])
-def test_the_tolerance_is_kept(tol):
+@pytest.mark.parametrize(
+    ("n", "kinds"),
+    [(12, ["few", "certain"]), pytest.param(30, KINDS, marks=pytest.mark.slow)],
+)
+def test_the_tolerance_is_kept(tol, n, kinds):
     rng = np.random.default_rng(3)
-    for kind in KINDS:
-        eta = draw_probabilities(kind, 30, rng)
+    for kind in kinds:
+        eta = draw_probabilities(kind, n, rng)
         for loss in ONE_OF_EACH.values():
             expected = expected_loss_curve(eta, loss=loss, method="reference")
             for method in ("auto", "window"):
@@ -150,7 +166,13 @@ LEVELS = {
 }
 
 
-@pytest.mark.parametrize("levels", LEVELS.values(), ids=LEVELS)
+@pytest.mark.parametrize(
+    "levels",
+    [
+        pytest.param(levels, id=name, marks=[pytest.mark.slow] * (name != "three"))
+        for name, levels in LEVELS.items()
+    ],
+)
 def test_many_equal_items_make_binomial_counts(levels):
     """So many that the items fall into several blocks."""
     eta = np.concatenate([np.full(n, p) for n, p in levels])
@@ -168,7 +190,7 @@ def test_many_equal_items_make_binomial_counts(levels):
 
 def test_rows_are_sets():
     rng = np.random.default_rng(4)
-    for n in (1, 12, 40):
+    for n in (1, 12):
         eta = np.array([draw_probabilities(kind, n, rng) for kind in KINDS])
         for loss in LOSSES.values():
             curves = expected_loss_curve(eta, loss=loss)
@@ -439,3 +461,147 @@ def test_losses_that_rise_warn():
 def test_callables_of_the_wrong_shape():
     with pytest.raises(ValueError, match="must return one number for each confusion"):
         expected_loss_curve([0.5, 0.3], loss=lambda tp, fp, fn, tn: 0.0)
+
+
+# Short sets, all counts at once
+
+
+@given(probabilities(max_size=12), st.sampled_from(list(LOSSES)))
+def test_dense_against_enumeration(eta, key):
+    expected = expected_losses_by_enumeration(eta, LOSSES[key])
+    curves = dense_curves(eta[np.newaxis], LOSSES[key])
+    scale = max(1, np.ptp(expected))
+    np.testing.assert_allclose(curves[0], expected, rtol=0, atol=1e-13 * scale)
+
+
+@pytest.mark.parametrize("key", LOSSES, ids=loss_names)
+def test_rows_of_all_kinds(key):
+    rng = np.random.default_rng(0)
+    eta = np.array([draw_probabilities(kind, 30, rng) for kind in KINDS])
+    expected = np.array(
+        [expected_losses_by_convolution(row, LOSSES[key]) for row in eta]
+    )
+    scale = max(1, np.ptp(expected))
+    curves = dense_curves(eta, LOSSES[key])
+    np.testing.assert_allclose(curves, expected, rtol=0, atol=1e-13 * scale)
+
+
+@given(
+    probabilities(max_size=8), st.sampled_from(list(LOSSES)), st.sampled_from([1, 30])
+)
+def test_surely_negative_items_need_no_column(eta, key, n_negatives):
+    padded = np.append(eta, np.zeros(n_negatives))
+    expected = expected_losses_by_convolution(padded, LOSSES[key])[: len(eta) + 1]
+    curves = dense_curves(eta[np.newaxis], LOSSES[key], n_negatives)
+    scale = max(1, np.ptp(expected))
+    np.testing.assert_allclose(curves[0], expected, rtol=0, atol=1e-13 * scale)
+
+
+def test_no_column_at_all():
+    curves = dense_curves(np.empty((2, 0)), LOSSES["am", 1.0, 1.0], n_negatives=4)
+    np.testing.assert_array_equal(curves, [[0.0], [0.0]])
+
+
+def test_rows_in_chunks(monkeypatch):
+    rng = np.random.default_rng(1)
+    eta = np.array([draw_probabilities("few", 20, rng) for _ in range(23)])
+    loss = LOSSES["h_mean", 1.0, 0.5]
+    at_once = dense_curves(eta, loss)
+    monkeypatch.setattr(_curves, "_LARGEST_LAWS", 5 * 231)
+    # Another number of rows: BLAS may sum in another order.
+    np.testing.assert_allclose(dense_curves(eta, loss), at_once, rtol=0, atol=1e-15)
+
+
+def test_products_below_the_smallest_number():
+    eta = np.full((1, 120), 1e-40)
+    eta[0, :2] = 0.5, 0.25
+    expected = expected_losses_by_convolution(eta[0, :2], LOSSES["callable", 1.0, 0.0])
+    curve = dense_curves(eta, LOSSES["callable", 1.0, 0.0])[0, :3]
+    np.testing.assert_allclose(curve, expected, rtol=1e-14)
+
+
+# The reference, and the oracles themselves
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("key", LOSSES, ids=loss_names)
+def test_convolution_against_enumeration(key, kind):
+    eta = draw_probabilities(kind, 9, np.random.default_rng(3))
+    expected = expected_losses_by_enumeration(eta, LOSSES[key])
+    scale = max(1, np.ptp(expected))
+    curve = expected_losses_by_convolution(eta, LOSSES[key])
+    np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-13 * scale)
+
+
+@given(probabilities(max_size=12), st.sampled_from(list(LOSSES)))
+def test_enumeration_of_any_set(eta, key):
+    expected = expected_losses_by_enumeration(eta, LOSSES[key])
+    curve = expected_losses_by_convolution(eta, LOSSES[key])
+    scale = max(1, np.ptp(expected))
+    np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-13 * scale)
+
+
+@given(probabilities(max_size=7), st.sampled_from(list(LOSSES)))
+def test_no_set_is_better_than_the_most_probable_items(eta, key):
+    of_all = expected_losses_by_enumeration(eta, LOSSES[key], sets="all")
+    best = of_all.min()
+    curve = expected_losses_by_convolution(eta, LOSSES[key])
+    scale = max(1, np.ptp(of_all))
+    np.testing.assert_allclose(curve.min(), best, rtol=0, atol=1e-13 * scale)
+    # And for each size on its own.
+    sizes = outcomes(len(eta)).sum(axis=1)
+    best_of_size = [of_all[sizes == k].min() for k in range(len(eta) + 1)]
+    np.testing.assert_allclose(curve, best_of_size, rtol=0, atol=1e-13 * scale)
+
+
+def test_first_local_minimum_need_not_be_the_least():
+    curve = expected_losses_by_convolution(
+        np.array([1.0] + 8 * [0.307]), check_set_loss("f_beta")
+    )
+    first = int(np.argmax(np.diff(curve) > 0))
+    assert first < np.argmin(curve)
+    assert curve[first] > curve.min() + 0.005
+
+
+def harmonic(a, b):
+    total = a + b
+    return np.divide(2 * a * b, total, out=np.zeros_like(total), where=total > 0)
+
+
+def of_both_empty(z, k, n, no_positive, no_negative):
+    return z * no_positive * (k == 0)
+
+
+# What `zero_division` adds to the expected score, in closed form.
+GAINS = {
+    "f_beta": of_both_empty,
+    "jaccard": of_both_empty,
+    "g_tp_pr": of_both_empty,
+    "am": lambda z, k, n, p0, p1: z * (p0 + p1) / 2,
+    "g_mean": lambda z, k, n, p0, p1: (
+        z**0.5 * (p0 * np.sqrt((n - k) / n) + p1 * np.sqrt(k / n))
+    ),
+    "h_mean": lambda z, k, n, p0, p1: (
+        p0 * harmonic(z, (n - k) / n) + p1 * harmonic(z, k / n)
+    ),
+    "auc": lambda z, k, n, p0, p1: z * (p0 * k / n + p1 * (n - k) / n),
+}
+
+
+@pytest.mark.parametrize("name", GAINS)
+@given(probabilities(), st.sampled_from([0.25, 1.0]))
+def test_value_of_zero_division(name, eta, z):
+    n, k = len(eta), np.arange(len(eta) + 1)
+    plain = expected_losses_by_convolution(eta, check_set_loss(name))
+    curve = expected_losses_by_convolution(eta, check_set_loss(name, zero_division=z))
+    gain = GAINS[name](z, k, n, np.prod(1 - eta), np.prod(eta))
+    np.testing.assert_allclose(plain - curve, gain, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("key", [key for key in LOSSES if key[0] in DEFINITIONS])
+def test_losses_by_their_definitions(key):
+    name, beta, z = key
+    counts = np.array([table for table in product(range(5), repeat=4) if any(table)])
+    expected = [DEFINITIONS[name](*table, beta, z) for table in counts.tolist()]
+    losses = LOSSES[key](*counts.T)
+    np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-15)

@@ -2,12 +2,15 @@
 
 from fractions import Fraction
 from itertools import pairwise, product
+from math import lcm
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import bellman_ford
 
+from sklearn_reject.thresholds import _analytic
 from sklearn_reject.thresholds._documents import check_documents
 
 
@@ -51,7 +54,19 @@ def best_area(fp, tp, through=None):
     paths = lattice_paths(fp.shape)
     if through is not None:
         paths = (path for path in paths if tuple(through) in path)
-    return max(trapezoids(path, fp, tp) for path in paths)
+    (fp, unit_fp), (tp, unit_tp) = as_integers(fp), as_integers(tp)
+    doubled = max(
+        sum((fp[u] - fp[v]) * (tp[u] + tp[v]) for u, v in pairwise(path))
+        for path in paths
+    )
+    return doubled * unit_fp * unit_tp / 2
+
+
+def as_integers(counts):
+    """Return counts by node in whole numbers of a unit, and the unit; exact."""
+    exact = {node: Fraction(float(c)) for node, c in np.ndenumerate(counts)}
+    n_parts = lcm(*(count.denominator for count in exact.values()))
+    return {node: int(c * n_parts) for node, c in exact.items()}, Fraction(1, n_parts)
 
 
 # A weight of zero would be no edge. As all paths have as many edges, adding to each
@@ -105,3 +120,10 @@ def rated_documents(draw, max_classifiers=3, max_documents=12, weights=True):
 def all_nodes(shape):
     """Return the indices of all nodes."""
     return list(product(*map(range, shape)))
+
+
+def short_analytic_path(documents, **options):
+    """Return a smooth path of a short search, where it need not be a good one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_analytic, "_EVALUATIONS_PER_PARAMETER", 8)
+        return _analytic.analytic_path(documents, **options)

@@ -13,7 +13,11 @@ from sklearn_reject.thresholds._analytic import (
 )
 from sklearn_reject.thresholds._documents import check_documents, normalize_scores
 from sklearn_reject.thresholds._graph import graph_path
-from tests.thresholds.path_oracle import count_positives, rated_documents
+from tests.thresholds.path_oracle import (
+    count_positives,
+    rated_documents,
+    short_analytic_path,
+)
 
 NAMES = pytest.mark.parametrize("family", sorted(FAMILIES))
 RULES = pytest.mark.parametrize("rule", ["any", "all"])
@@ -33,9 +37,9 @@ def assert_is_path(path, documents):
     assert (path.thresholds[1:] >= path.thresholds[:-1]).all()
     for column, scores in zip(path.thresholds.T, documents.scores.T, strict=True):
         assert np.isin(column[np.isfinite(column)], [*scores, column[0]]).all()
-    told = zip(path.fp, path.tp, strict=True)
+    found = zip(path.fp, path.tp, strict=True)
     counted = [count_positives(documents, row) for row in path.thresholds]
-    assert list(told) == counted
+    assert list(found) == counted
 
 
 def auroc(documents, entered):
@@ -107,7 +111,7 @@ def test_weights_that_are_rounded_away_leave_ranks_inside():
 @NAMES
 @given(documents=rated_documents())
 def test_analytic_paths(family, documents):
-    path = analytic_path(documents, family=family)
+    path = short_analytic_path(documents, family=family)
     assert_is_path(path, documents)
     assert path.area <= product_of_totals(path) * (1 + 1e-12)
 
@@ -117,7 +121,7 @@ def test_analytic_paths(family, documents):
 def test_never_below_one_classifier_alone(family, documents):
     if (documents.scores < documents.base).any():
         return  # what others reach alone is no path of one classifier
-    path = analytic_path(documents, family=family)
+    path = short_analytic_path(documents, family=family)
     alone = max(auroc(documents, scores) for scores in documents.scores.T)
     assert path.area >= product_of_totals(path) * alone - 1e-6
 
@@ -133,7 +137,7 @@ def test_one_classifier_has_one_curve():
 @NAMES
 def test_nothing_but_the_order_of_scores_counts(rule, family):
     documents = draw_documents(1, 200, 3, rule)
-    path = analytic_path(documents, family=family)
+    path = short_analytic_path(documents, family=family)
     scores = np.column_stack(
         [
             f(s)
@@ -143,9 +147,9 @@ def test_nothing_but_the_order_of_scores_counts(rule, family):
         ]
     )
     other = check_documents(scores, documents.is_positive.astype(int), rule=rule)
-    told = analytic_path(other, family=family)
-    np.testing.assert_array_equal(told.fp, path.fp)
-    np.testing.assert_array_equal(told.tp, path.tp)
+    found = short_analytic_path(other, family=family)
+    np.testing.assert_array_equal(found.fp, path.fp)
+    np.testing.assert_array_equal(found.tp, path.tp)
 
 
 # Families
@@ -251,10 +255,14 @@ def test_bad_families(family, message):
 
 
 @pytest.mark.parametrize(("rule", "share"), [("any", 0.7), ("all", 0.5)])
-def test_share_of_the_gap_to_the_best_path(rule, share):
+@pytest.mark.parametrize(
+    ("n_samples", "n_documents"),
+    [(3, 600), pytest.param(9, 2000, marks=pytest.mark.slow)],
+)
+def test_share_of_the_gap_to_the_best_path(rule, share, n_samples, n_documents):
     closed = []
-    for seed in range(9):
-        documents = draw_documents(seed, 2000, 2, rule)
+    for seed in range(n_samples):
+        documents = draw_documents(seed, n_documents, 2, rule)
         best = graph_path(documents, n_thresholds=300).area
         alone = max(auroc(documents, s) for s in documents.scores.T)
         path = analytic_path(documents)
@@ -264,8 +272,9 @@ def test_share_of_the_gap_to_the_best_path(rule, share):
 
 
 @RULES
-def test_many_classifiers(rule):
-    documents = draw_documents(3, 500, 10, rule)
+@pytest.mark.parametrize("n_classifiers", [4, pytest.param(10, marks=pytest.mark.slow)])
+def test_many_classifiers(rule, n_classifiers):
+    documents = draw_documents(3, 60 * n_classifiers, n_classifiers, rule)
     path = analytic_path(documents)
     assert_is_path(path, documents)
     alone = max(auroc(documents, scores) for scores in documents.scores.T)

@@ -1,4 +1,7 @@
-"""Best paths against all paths, and against Bellman-Ford."""
+"""Best paths on grids against all paths, and local optima of many classifiers."""
+
+from functools import reduce
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -6,11 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from sklearn_reject.thresholds import _graph
-from sklearn_reject.thresholds import _lattice as _rows
-from sklearn_reject.thresholds import _lattice as _wavefronts
+from sklearn_reject.thresholds import _graph, _lattice
 from sklearn_reject.thresholds._documents import check_documents, predict_positive
-from sklearn_reject.thresholds._graph import best_grid_path, graph_path
+from sklearn_reject.thresholds._graph import (
+    _LEAST_GAIN,
+    _MOST_STARTS,
+    _PairSearch,
+    best_grid_path,
+    best_pairwise_path,
+    graph_path,
+)
 from sklearn_reject.thresholds._grid import (
     count_table,
     locate_thresholds,
@@ -26,6 +34,7 @@ from tests.thresholds.path_oracle import (
 )
 
 RULES = pytest.mark.parametrize("rule", ["any", "all"])
+
 SEARCHES = pytest.mark.parametrize("search", ["grid", "pairs"])
 
 # So that all paths can be listed.
@@ -136,9 +145,8 @@ def test_rows_are_worked_on_in_parts(rule, n_classifiers, monkeypatch):
     documents = random_documents(500, n_classifiers, rule)
     table = count_table(documents, threshold_grid(documents, 20))
     expected = best_grid_path(table)
-    assert _rows.NODES_AT_ONCE > 20**2
-    for module in (_rows, _wavefronts):
-        monkeypatch.setattr(module, "NODES_AT_ONCE", 50)
+    assert _lattice.NODES_AT_ONCE > 20**2
+    monkeypatch.setattr(_lattice, "NODES_AT_ONCE", 50)
     path = best_grid_path(table)
     assert path.area == expected.area
     assert path.thresholds.tolist() == expected.thresholds.tolist()
@@ -238,7 +246,7 @@ def test_auto_is_the_grid_as_long_as_it_is_small(monkeypatch):
         assert search("auto") == search("pairs")
         with pytest.raises(ValueError, match="Take n_thresholds=6 at most"):
             search("grid")
-    monkeypatch.setattr(_graph, "best_pairwise_path", refuse)
+    monkeypatch.setitem(_graph._SEARCHES, "pairs", refuse)
     search("auto")
 
 
@@ -258,3 +266,149 @@ def test_other_documents_find_the_same_counts(rule, search):
     assert again.fp.tolist() == path.fp.tolist()
     assert again.tp.tolist() == path.tp.tolist()
     assert again.area == path.area
+
+
+# Passes over pairs
+
+
+def overlooking_documents(n_documents, n_classifiers, rule, seed=0, share=0.2):
+    """Draw documents of which each classifier may overlook some positives."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n_documents) < share * n_documents).astype(int)
+    strength = rng.uniform(0.2, 2, n_classifiers)
+    seen = rng.random((n_documents, n_classifiers)) < rng.choice([0.5, 1.0])
+    scores = rng.normal(size=(n_documents, n_classifiers))
+    scores += y[:, np.newaxis] * strength * seen
+    return check_documents(scores, y, rule=rule)
+
+
+def single_area(documents, grid, member):
+    """Return the area under the curve of one classifier."""
+    extreme = -1 if documents.rule == "any" else 0
+    thresholds = np.tile([values[extreme] for values in grid], (len(grid[member]), 1))
+    thresholds[:, member] = grid[member]
+    return trace_path(thresholds, documents).area
+
+
+def one_by_one(grid, order):
+    """Return the path that raises one classifier after the other."""
+    path = np.array([[values[0] for values in grid]])
+    for member in order:
+        steps = np.tile(path[-1], (len(grid[member]) - 1, 1))
+        steps[:, member] = grid[member][1:]
+        path = np.vstack([path, steps])
+    return path
+
+
+def single_path_area(documents, grid, member):
+    """Return the area of a path that ends, under "all" starts, with one classifier.
+
+    In the worst order of the others.
+    """
+    others = [other for other in range(len(grid)) if other != member]
+    orders = ((*order, member) for order in permutations(others))
+    if documents.rule == "all":
+        orders = (order[::-1] for order in orders)
+    paths = (one_by_one(grid, order) for order in orders)
+    return min(trace_path(path, documents).area for path in paths)
+
+
+@given(documents=rated_documents(weights=False), n_thresholds=st.integers(2, 10))
+def test_never_below_one_classifier_nor_above_the_grid(documents, n_thresholds):
+    grid = threshold_grid(documents, n_thresholds)
+    path = best_pairwise_path(documents, grid)
+    for member in range(len(grid)):
+        assert path.area >= single_area(documents, grid, member)
+        assert path.area >= single_path_area(documents, grid, member)
+    best = best_grid_path(count_table(documents, grid)).area
+    assert path.area <= best
+    if len(grid) <= 2:
+        assert path.area == best
+
+
+@given(documents=rated_documents(), n_thresholds=st.integers(2, 10))
+def test_path_is_what_it_says(documents, n_thresholds):
+    grid = threshold_grid(documents, n_thresholds)
+    path = best_pairwise_path(documents, grid)
+    assert len(path) == 1 + sum(len(values) - 1 for values in grid)
+    for column, values in zip(path.thresholds.T, grid, strict=True):
+        assert np.unique(column).tolist() == values.tolist()
+        assert (column[1:] >= column[:-1]).all()
+    counted = trace_path(path.thresholds, documents)
+    assert counted.fp.tolist() == path.fp.tolist()
+    assert counted.tp.tolist() == path.tp.tolist()
+    assert counted.area == path.area
+
+
+@RULES
+@pytest.mark.parametrize("n_classifiers", [3, 5])
+def test_no_classifier_can_be_moved_alone(rule, n_classifiers):
+    documents = overlooking_documents(400, n_classifiers, rule)
+    search = _PairSearch(documents, threshold_grid(documents, 20), None)
+    for start in search.starts():
+        best = search.climb(start)
+        assert best.area >= start.area
+        for member in range(n_classifiers):
+            alone = search.merge(best.without(member), search.single(member))
+            assert alone.area <= best.area * (1 + _LEAST_GAIN)
+
+
+@RULES
+def test_path_without_a_classifier_has_each_node_once(rule):
+    documents = overlooking_documents(200, 3, rule)
+    search = _PairSearch(documents, threshold_grid(documents, 8), None)
+    start = next(search.starts())
+    for member in range(3):
+        rest = start.without(member)
+        assert member not in rest.members
+        assert len(rest.nodes) == len(np.unique(rest.nodes, axis=0)) == 15
+
+
+@RULES
+def test_each_classifier_starts_once(rule):
+    documents = overlooking_documents(200, 5, rule)
+    starts = list(_PairSearch(documents, threshold_grid(documents, 9), None).starts())
+    assert len(starts) == 5
+    for start in starts:
+        assert sorted(start.members) == [0, 1, 2, 3, 4]
+    many = overlooking_documents(100, _MOST_STARTS + 3, rule)
+    starts = _PairSearch(many, threshold_grid(many, 3), None).starts()
+    assert len(list(starts)) == _MOST_STARTS
+
+
+@RULES
+def test_order_of_classifiers_does_not_matter_much(rule):
+    documents = overlooking_documents(500, 4, rule, seed=3)
+    grid = threshold_grid(documents, 15)
+    search = _PairSearch(documents, grid, None)
+    singles = [search.single(member) for member in (2, 0, 3, 1)]
+    one_start = search.climb(reduce(search.merge, singles))
+    assert best_pairwise_path(documents, grid).area >= 0.99 * one_start.area
+
+
+@RULES
+@pytest.mark.parametrize("n_samples", [30, pytest.param(200, marks=pytest.mark.slow)])
+def test_mostly_the_global_optimum_of_three(rule, n_samples):
+    gaps = np.zeros(n_samples)
+    for seed in range(n_samples):
+        documents = overlooking_documents((60, 300, 1000)[seed % 3], 3, rule, seed)
+        grid = threshold_grid(documents, 12)
+        best = best_grid_path(count_table(documents, grid)).area
+        gaps[seed] = 1 - best_pairwise_path(documents, grid).area / best
+    assert gaps.min() >= 0
+    assert (gaps == 0).mean() >= 0.97
+    assert gaps.max() <= 0.007
+
+
+@RULES
+@pytest.mark.parametrize(
+    "n_classifiers", [10, pytest.param(20, marks=pytest.mark.slow)]
+)
+def test_many_classifiers(rule, n_classifiers):
+    documents = overlooking_documents(500, n_classifiers, rule)
+    grid = threshold_grid(documents, 10)
+    path = best_pairwise_path(documents, grid)
+    singles = [single_area(documents, grid, k) for k in range(n_classifiers)]
+    total = path.fp[0] * path.tp[0]
+    assert total - path.area < 0.7 * (total - max(singles))
+    assert trace_path(path.thresholds, documents).area == path.area

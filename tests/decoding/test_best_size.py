@@ -1,15 +1,18 @@
+"""The certified best size against whole curves."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sklearn_reject.decoding import BestSize, ThresholdSize, expected_loss_curve
 from sklearn_reject.decoding._best_size import certified_optimum
-from sklearn_reject.decoding._curves import reference_curve
 from sklearn_reject.decoding._windows import window_curve
-from sklearn_reject.losses import GMeanLoss, HMeanLoss, RecallLoss
+from sklearn_reject.losses import GMeanLoss, HMeanLoss, RecallLoss, check_set_loss
 from tests.decoding.set_oracle import (
     KINDS,
     draw_probabilities,
+    expected_losses_by_convolution,
     expected_losses_by_enumeration,
     probabilities,
 )
@@ -59,20 +62,20 @@ def test_least_of_the_whole_curve(eta, loss, data):
     n = len(eta)
     low = data.draw(st.integers(0, n))
     high = data.draw(st.integers(low, n))
-    curve = reference_curve(eta, loss)
+    curve = expected_losses_by_convolution(eta, loss)
     found = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, low, high)
     assert_least(found, curve[low : high + 1], low)
 
 
 @given(DRAWN, MEANS)
 def test_bounds_hold(eta, loss):
-    scores = 1 - reference_curve(eta, loss)
+    scores = 1 - expected_losses_by_convolution(eta, loss)
     assert (scores <= upper_bounds(eta, loss) + TOL).all()
 
 
 @given(DRAWN, MEANS, st.sampled_from(["none", "exact"]))
 def test_any_bounds_will_do(eta, loss, bound):
-    curve = reference_curve(eta, loss)
+    curve = expected_losses_by_convolution(eta, loss)
     bounds = np.ones_like(curve) if bound == "none" else 1 - curve
     assert_least(certified_optimum(eta, loss, bounds, TOL, 0, len(eta)), curve)
 
@@ -80,7 +83,7 @@ def test_any_bounds_will_do(eta, loss, bound):
 @given(DRAWN, MEANS, st.sampled_from([1, 40]))
 def test_surely_negative_items_need_not_be_given(eta, loss, n_negatives):
     padded = np.append(eta, np.zeros(n_negatives))
-    curve = reference_curve(padded, loss)[: len(eta) + 1]
+    curve = expected_losses_by_convolution(padded, loss)[: len(eta) + 1]
     bounds = upper_bounds(padded, loss)[: len(eta) + 1]
     found = certified_optimum(eta, loss, bounds, TOL, 0, len(eta), n_negatives)
     assert_least(found, curve)
@@ -88,9 +91,10 @@ def test_surely_negative_items_need_not_be_given(eta, loss, n_negatives):
 
 @pytest.mark.parametrize("loss", [GMeanLoss(), HMeanLoss()])
 @pytest.mark.parametrize("shape", [(1, 1), (0.3, 3), (5, 1), (0.05, 5)])
-def test_least_of_many_items(loss, shape):
-    eta = np.sort(np.random.default_rng(7).beta(*shape, 2000))[::-1]
-    found = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, 0, 2000)
+@pytest.mark.parametrize("n", [400, pytest.param(2000, marks=pytest.mark.slow)])
+def test_least_of_many_items(loss, shape, n):
+    eta = np.sort(np.random.default_rng(7).beta(*shape, n))[::-1]
+    found = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, 0, n)
     assert_least(found, window_curve(eta, loss))
 
 
@@ -103,9 +107,9 @@ def test_few_sizes_are_evaluated(kind):
             sizes.update(np.ravel(tp + fp).tolist())
             return super()._losses(tp, fp, fn, tn)
 
-    eta = np.sort(np.random.default_rng(8).random(1000))[::-1]
+    eta = np.sort(np.random.default_rng(8).random(700))[::-1]
     bounds = upper_bounds(eta, kind())
-    found = certified_optimum(eta, Counting(), bounds, TOL, 0, 1000)
+    found = certified_optimum(eta, Counting(), bounds, TOL, 0, 700)
     assert_least(found, window_curve(eta, kind()))
     assert len(sizes) < 200
     # All that the bounds leave open were among them.
@@ -130,3 +134,55 @@ def test_absent_classes(kind, z):
         bounds = upper_bounds(eta, loss)
         size, value = certified_optimum(eta, loss, bounds, TOL, 0, 5)
         assert (size, value) == (best, 1 - z)
+
+
+# Sizes of rows
+
+
+@pytest.mark.parametrize("name", ["f_beta", "g_mean"])
+@pytest.mark.parametrize("n", [5, 60])
+def test_threshold_size_counts_within_the_bounds(name, n):
+    eta = -np.sort(-np.random.default_rng(0).random((3, n)))
+    problem = BestSize(check_set_loss(name), "independent", 2, n - 1)
+    for threshold in (0.0, 0.5, eta[0, 2], 1.1):
+        chooser = ThresholdSize(threshold, problem)
+        sizes, losses = chooser.choose(eta)
+        expected = [min(max(sum(row >= threshold), 2), n - 1) for row in eta]
+        assert sizes.tolist() == expected
+        curves = chooser.curves(eta)
+        at_size = curves[np.arange(3), sizes]
+        np.testing.assert_allclose(losses, at_size, rtol=0, atol=2e-12)
+        assert chooser.needs_all_items == (threshold <= 0)
+        sizes, losses = chooser._replace(with_loss=False).choose(eta)
+        assert sizes.tolist() == expected
+        assert np.isnan(losses).all()
+    assert chooser.min_positive == 2
+
+
+def test_losses_of_given_sizes_with_further_negatives():
+    eta = -np.sort(-np.random.default_rng(1).random((2, 40)))
+    for name in ("jaccard", "h_mean"):
+        problem = BestSize(check_set_loss(name), "independent", 0, 40)
+        found = problem.losses_at(eta, np.array([7, 0]), n_negatives=5)
+        padded = np.pad(eta, ((0, 0), (0, 5)))
+        curves = expected_loss_curve(padded, loss=name)
+        np.testing.assert_allclose(found, [curves[0, 7], curves[1, 0]], atol=2e-12)
+
+
+def test_which_rows_need_all_items():
+    f_beta, recall = map(check_set_loss, ("f_beta", "zero_one"))
+    assert BestSize(f_beta, "multinomial", 0, 3).needs_all_items
+    for loss in (f_beta, recall):
+        needs = BestSize(loss, "independent", 0, 3).needs_all_items
+        assert needs is not loss.spares_negatives
+
+
+def test_equal_losses_to_rounding_take_the_smallest_size():
+    # Two classes of equal probability: one of them is as good as both.
+    problem = BestSize(check_set_loss("zero_one"), "independent", 0, 2)
+    sizes, losses = problem.choose(np.array([[0.5, 0.5]]))
+    assert (sizes.tolist(), losses.tolist()) == ([0], [0.5])
+    sizes, _ = problem._replace(min_positive=1).choose(np.array([[0.5, 0.5]]))
+    assert sizes.tolist() == [1]
+    sizes, _ = problem.choose(np.array([[0.5 + 1e-6, 0.5]]))
+    assert sizes.tolist() == [1]

@@ -1,4 +1,4 @@
-"""Operating points against all thresholds, and against scikit-learn's tuner."""
+"""Operating points and paths of the public functions, by definition."""
 
 import pickle
 from fractions import Fraction
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import confusion_matrix, make_scorer
@@ -18,6 +19,7 @@ from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._point import count_intervals
 
 METHODS = pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
+
 RULES = pytest.mark.parametrize("rule", ["any", "all"])
 
 
@@ -45,27 +47,34 @@ def test_point_counts_what_it_predicts(method, rule):
     assert point.rule == rule
     documents = check_documents(scores, y, rule=rule)
     intervals = count_intervals([documents], [point.thresholds])
-    told = point.fp_interval, point.tp_interval, point.precision_interval
-    assert told == intervals
+    found = point.fp_interval, point.tp_interval, point.precision_interval
+    assert found == intervals
     if method != "direct":
         path = optimal_path(scores, y, method=method, rule=rule)
         at_vertex = path.fp[point.vertex], path.tp[point.vertex]
         assert at_vertex == (point.fp, point.tp)
 
 
+FEW = [(1, 0.4, 1), (2, 0.1, 1), (2, 1.5, 1), (3, 0.4, 1)]
+MANY = [(n, derivative, 3) for n in (1, 2, 3) for derivative in (0.1, 0.4, 1.5)]
+
+
 @RULES
-@pytest.mark.parametrize("n_classifiers", [1, 2, 3])
-@pytest.mark.parametrize("derivative", [0.1, 0.4, 1.5])
-def test_direct_is_not_below_the_paths(rule, n_classifiers, derivative):
-    for seed in range(3):
-        scores, y = draw(seed, n_classifiers=n_classifiers)
-        told = [
+@pytest.mark.parametrize(
+    ("n_classifiers", "derivative", "n_samples"),
+    [*FEW, *(pytest.param(*case, marks=pytest.mark.slow) for case in MANY)],
+)
+def test_direct_is_not_below_the_paths(rule, n_classifiers, derivative, n_samples):
+    n_documents = 200 * n_samples
+    for seed in range(n_samples):
+        scores, y = draw(seed, n_documents, n_classifiers)
+        found = [
             operating_point(
                 scores, y, method=method, rule=rule, target_derivative=derivative
             )
             for method in ("graph", "analytic", "direct")
         ]
-        *paths, direct = (point.tp - derivative * point.fp for point in told)
+        *paths, direct = (point.tp - derivative * point.fp for point in found)
         assert direct >= max(paths)
 
 
@@ -116,19 +125,18 @@ def test_not_below_the_tuner_of_scikit_learn(method, derivative):
         _, fp, _, tp = confusion_matrix(y_true, y_pred).ravel()
         return tp - derivative * fp
 
-    for seed in range(3):
-        scores, y = draw(seed, 800, 1)
-        tuner = TunedThresholdClassifierCV(
-            FrozenEstimator(Column().fit(scores, y)),
-            scoring=make_scorer(objective),
-            response_method="decision_function",
-            cv="prefit",
-            refit=False,
-        ).fit(scores, y)
-        theirs = objective(y, tuner.predict(scores))
-        options = {"method": method, "n_thresholds": 1000}
-        point = operating_point(scores, y, target_derivative=derivative, **options)
-        assert objective(y, point.predict(scores).astype(int)) >= theirs
+    scores, y = draw(1, 300, 1)
+    tuner = TunedThresholdClassifierCV(
+        FrozenEstimator(Column().fit(scores, y)),
+        scoring=make_scorer(objective),
+        response_method="decision_function",
+        cv="prefit",
+        refit=False,
+    ).fit(scores, y)
+    theirs = objective(y, tuner.predict(scores))
+    options = {"method": method, "n_thresholds": 1000}
+    point = operating_point(scores, y, target_derivative=derivative, **options)
+    assert objective(y, point.predict(scores).astype(int)) >= theirs
 
 
 def test_three_names_of_the_target():
@@ -213,11 +221,11 @@ def test_higher_confidence_is_wider():
 
 def test_smoothing_is_passed_on():
     scores, y = draw()
-    told = {
+    found = {
         operating_point(scores, y, target_derivative=0.4, smoothing=smoothing).vertex
         for smoothing in ("concave", "isotonic")
     }
-    assert len(told) == 2
+    assert len(found) == 2
 
 
 def test_points_are_frozen_and_survive_pickling():
@@ -275,3 +283,89 @@ def test_bad_scores_to_predict(scores, message):
     point = operating_point(*draw(), target_derivative=1)
     with pytest.raises(ValueError, match=message):
         point.predict(scores)
+
+
+# Paths
+
+SCORES = np.array([[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]])
+
+Y = [1, 1, 0, 0, 0]
+
+
+def rare(n, n_classifiers, seed=0):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.05).astype(int)
+    return rng.normal(size=(n, n_classifiers)) + 1.5 * y[:, np.newaxis], y
+
+
+@pytest.mark.parametrize("method", ["graph", "analytic"])
+def test_one_classifier_has_all_its_cuts_whatever_the_grid(method):
+    scores, y = rare(3000, 1)
+    path = optimal_path(scores, y, method=method, n_thresholds=2)
+    for derivative in (0.05, 0.2, 0.5):
+        best = max(
+            (y[scores[:, 0] >= t].sum() - derivative * (1 - y)[scores[:, 0] >= t].sum())
+            for t in scores[:, 0]
+        )
+        assert np.max(path.tp - derivative * path.fp) == pytest.approx(best)
+
+
+def test_the_grid_is_dense_where_rare_events_are():
+    scores, y = rare(30_000, 2)
+    exact = operating_point(scores, y, target_derivative=0.5, method="direct")
+    point = operating_point(scores, y, target_derivative=0.5)
+    best = exact.tp - 0.5 * exact.fp
+    assert 0.95 * best < point.tp - 0.5 * point.fp <= best
+
+
+def test_inverted_scores():
+    scores = [[0, 0], [1, 1], [2, 2], [3, 3]]
+    path = optimal_path(scores, [1, 1, 0, 0], method="analytic")
+    assert path.area == 0
+
+
+@pytest.mark.parametrize("search", ["grid", "pairs", "auto"])
+def test_no_search_goes_beyond_the_working_memory(search):
+    scores, y = rare(5000, 2)
+    with config_context(working_memory=0.1):
+        with pytest.raises(ValueError, match="n_thresholds=57 at most"):
+            optimal_path(scores, y, n_thresholds=500, search=search)
+        optimal_path(scores, y, n_thresholds=57, search=search)
+        operating_point(
+            scores, y, n_thresholds=57, search=search, method="direct", max_fp_per_tp=3
+        )
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        ([[np.nan, 0.0]], "finite, got nan"),
+        ([[0.1, 0.2, 0.3]], "one column for each of the 2 classifiers, got 3"),
+        ([0.1, 0.2], "one column for each of the 2 classifiers, got 1"),
+    ],
+)
+def test_scores_of_new_documents_are_checked(scores, words):
+    path = optimal_path(SCORES, Y)
+    point = operating_point(SCORES, Y, target_derivative=1)
+    for ask in (path.locate, point.predict):
+        with pytest.raises(ValueError, match=words):
+            ask(scores)
+
+
+def test_labels_of_two_kinds_are_refused():
+    with pytest.raises(ValueError, match="y must hold labels of one kind"):
+        optimal_path(SCORES, np.array([1, "1", 0, 0, "0"], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "direct"}, "method must be one of"),
+        ({"search": "most"}, "search must be one of"),
+        ({"family": 3}, "family must be one of"),
+        ({"n_thresholds": 2.5}, "n_thresholds must be an int"),
+    ],
+)
+def test_bad_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        optimal_path(SCORES, Y, **options)

@@ -1,4 +1,4 @@
-"""Thresholds between scores predict what the scores themselves do."""
+"""Thresholds midway between scores."""
 
 import numpy as np
 import pytest
