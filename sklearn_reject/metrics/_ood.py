@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject import curves
-from sklearn_reject._labels._ood import label_vector, split_origin
+from sklearn_reject._labels import label_vector, split_origin
 from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,

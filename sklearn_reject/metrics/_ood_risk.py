@@ -7,7 +7,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import curves
 from sklearn_reject._validation import check_number
-from sklearn_reject.curves._ood import undefined_without_ood
 from sklearn_reject.metrics._ood import origins_and_losses, score_columns
 from sklearn_reject.selection import (
     InfeasibleTargetError,
@@ -448,10 +447,15 @@ def selective_risk_at_precision_recall_score(
 
 
 def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
-    if infeasible == infeasible:  # not NaN
+    """Return the risk of the best rule of one score or two, or what stands for none."""
+    if not np.isnan(infeasible):
         check_number(infeasible, "infeasible")
     if not is_ood.any():
-        return undefined_without_ood("The selective risk at bounds on OOD samples")
+        return _undefined(
+            "Bounds on OOD samples mean nothing without OOD samples. Mark them by "
+            "ood_label (where -1 is one of just two labels, 'auto' takes it for a "
+            "class: pass ood_label=-1)."
+        )
     try:
         if scores.ndim == 1:
             rule = tune_single_score(scores, losses, is_ood, **options)
@@ -459,11 +463,15 @@ def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
             options["n_angles"] = n_angles
             rule = tune_double_score(*scores.T, losses, is_ood, **options)
     except InfeasibleTargetError as error:
-        if np.isnan(infeasible):
-            warnings.warn(
-                f"{error} The selective risk is set to NaN.",
-                UndefinedMetricWarning,
-                stacklevel=3,
-            )
-        return float(infeasible)
+        return _undefined(error) if np.isnan(infeasible) else float(infeasible)
     return float(rule.selective_risk)
+
+
+def _undefined(reason):
+    """Warn the caller of a metric, and return NaN."""
+    warnings.warn(
+        f"{reason} The selective risk is set to NaN.",
+        UndefinedMetricWarning,
+        stacklevel=4,
+    )
+    return float("nan")

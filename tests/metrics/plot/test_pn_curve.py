@@ -519,7 +519,7 @@ def test_parts_that_the_display_does_not_have(path):
     [
         ({"scores": SCORES}, "scores and y belong together"),
         ({"y": Y}, "scores and y belong together"),
-        ({"scores": SCORES[:, :1], "y": Y}, "scores has 1 columns, but .* 2 class"),
+        ({"scores": SCORES[:, :1], "y": Y}, "one column for each of the 2 class"),
         ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements where 900"),
         ({"scores": SCORES * np.nan, "y": Y}, "scores must be finite"),
     ],
