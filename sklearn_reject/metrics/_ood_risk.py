@@ -56,9 +56,8 @@ def risk_coverage_frontier(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -159,9 +158,8 @@ def oscr_score(
         one: it says nothing of how many ID samples are lost.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score
@@ -252,9 +250,8 @@ def selective_risk_at_tpr_fpr_score(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -371,9 +368,8 @@ def selective_risk_at_precision_recall_score(
         matter.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"

@@ -422,7 +422,7 @@ def neg_set_loss_scorer(*, loss="f_beta", beta=1.0, zero_division=0.0, pos_label
         Weight of recall in the loss "f_beta".
 
     zero_division : float in [0, 1], default=0.0
-        What a score is where it is 0/0.
+        What a score is where it is 0/0, as in the metrics of scikit-learn.
 
     pos_label : label, default=None
         The positive one of two classes. None takes that of a classifier which has a
