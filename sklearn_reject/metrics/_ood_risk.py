@@ -448,9 +448,9 @@ def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
         check_number(infeasible, "infeasible")
     if not is_ood.any():
         return _undefined(
-            "Bounds on OOD samples mean nothing without OOD samples. Mark them by "
-            "ood_label (where -1 is one of just two labels, 'auto' takes it for a "
-            "class: pass ood_label=-1)."
+            "Bounds on the FPR and the precision are undefined without OOD samples. "
+            "Mark them by ood_label (where -1 is one of just two labels, 'auto' takes "
+            "it for a class: pass ood_label=-1)."
         )
     try:
         if scores.ndim == 1:
