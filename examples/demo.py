@@ -88,8 +88,8 @@ def show_targets(classifier, risk, coverage, X_train, X_test, y_train, y_test):
 
     print(
         f"\n* mean cost of a sample: 1 if accepted and wrong, {REJECT_COST} if rejected"
-        "\n± is one standard error. Promises hold in expectation on the calibration set;"
-        "\nnumbers on held-out samples scatter around them."
+        "\n± is one standard error. Promises hold in expectation on the calibration"
+        "\nset; numbers on held-out samples scatter around them."
     )
 
 

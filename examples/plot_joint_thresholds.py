@@ -113,7 +113,7 @@ print("cross-validated:", describe(tuner.cross_validated_point_))
 # On the left, true against false positives. What the joint curve reports up to the dot
 # pays, by the slope of the dashed line, and each detector alone finds less. The curve
 # of a detector turns up where its own base threshold is passed: from there on, it is
-# evaluated on documents that the other one has chosen, which says nothing about the rest.
+# seen on documents that the other one has chosen, which says nothing about the rest.
 #
 # On the right, the path of joint thresholds among the rated documents. What is above or
 # to the right of the dashed border is reported. The path starts where ratings are
