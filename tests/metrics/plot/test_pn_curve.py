@@ -251,7 +251,7 @@ def fitted_ensemble(**options):
         ("left", LogisticRegression(), slice(0, 10)),
         ("right", GaussianNB(), slice(10, 20)),
     ]
-    options = {"target_derivative": D, "n_thresholds": 20, "cv": 3, **options}
+    options = {"target_derivative": D, "n_thresholds": 20, "cv": 2, **options}
     return EnsembleThresholdTuner(halves, **options)
 
 
