@@ -47,7 +47,7 @@ def _automatic_label(y, classes):
 
 
 def _holds_strings(y):
-    """Tell strings from numbers."""
+    """Return whether labels are strings rather than numbers."""
     if y.dtype.kind != "O":
         return y.dtype.kind in "US"
     kinds = {isinstance(label, str) for label in y.tolist()}

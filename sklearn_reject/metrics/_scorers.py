@@ -459,10 +459,10 @@ def neg_set_loss_scorer(*, loss="f_beta", beta=1.0, zero_division=0.0, pos_label
 
 
 class _Scorer:
-    """A callable ``(estimator, X, y)`` that may request one more array from routing."""
+    """A callable ``(estimator, X, y)`` that may request metadata of one name."""
 
-    # Name of the array, and whether routing is to pass it, as scikit-learn has it.
-    _array = "sample_weight"
+    # Whether routing is to pass it: True, False, None or another name for it.
+    _metadata = "sample_weight"
     _request = None
 
     def _with_request(self, request):
@@ -473,7 +473,7 @@ class _Scorer:
     def get_metadata_routing(self):
         """Return what the scorer requests from metadata routing."""
         requests = MetadataRequest(owner=type(self).__name__)
-        requests.score.add_request(param=self._array, alias=self._request)
+        requests.score.add_request(param=self._metadata, alias=self._request)
         return requests
 
 
@@ -610,7 +610,7 @@ class _SetScorer(_Scorer):
     """Minus the mean realised loss of sets, those of `groups` where they are given."""
 
     # As for the splitters that work on groups, there is nothing else to do with them.
-    _array = "groups"
+    _metadata = "groups"
     _request = True
 
     def __init__(self, options, pos_label):
@@ -644,7 +644,7 @@ class _SetScorer(_Scorer):
         if label in classes.tolist():
             return label
         raise ValueError(
-            f"pos_label={label!r} does not tell which of the classes "
+            f"pos_label={label!r} does not say which of the classes "
             f"{classes.tolist()} is the positive one. Pass one of them."
         )
 

@@ -22,7 +22,7 @@ from sklearn_reject.metrics._plot._drawing import (
 _CHOSEN_STYLE = {"marker": "o", "linestyle": ""}
 _REALISED_STYLE = {"linestyle": ":"}
 
-# More curves can neither be told apart nor drawn in short time.
+# More curves can neither be distinguished nor drawn in short time.
 _MOST_CURVES = 100
 
 

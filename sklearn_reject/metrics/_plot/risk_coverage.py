@@ -357,7 +357,7 @@ def _references(samples):
     weight = None
     if samples[0][2] is not None:
         weight = np.concatenate([weight for _, _, weight in samples])
-    # A running index unties the samples: the oracle may cut between equal losses.
+    # A running index unties the samples: the oracle may stop between equal losses.
     rank = np.empty(len(losses))
     rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
     oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]
