@@ -8,6 +8,7 @@ import sklearn
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.exceptions import DataConversionWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, fbeta_score, jaccard_score
@@ -357,6 +358,13 @@ def test_pickle_and_requests():
 def test_options_are_checked_at_once(options, message):
     with pytest.raises(ValueError, match=message):
         neg_set_loss_scorer(**options)
+
+
+def test_labels_in_a_column():
+    scorer = neg_set_loss_scorer()
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        score = scorer(BAYES, X_test, y_test[:, np.newaxis])
+    assert score == scorer(BAYES, X_test, y_test)
 
 
 def test_unknown_positive_class():
