@@ -280,10 +280,7 @@ class ExpectedLossDisplay:
             If there are not as many names or `curve_kwargs` as curves, or something is
             wanted that the display does not have.
         """
-        way_out = (
-            "make it with from_probabilities, and y= where the realised losses are "
-            "wanted"
-        )
+        way_out = "use from_probabilities, with y= for the realised losses"
         plot_chosen = is_wanted(self, "chosen", plot_chosen, way_out)
         plot_realised = is_wanted(self, "realised", plot_realised, way_out)
         self.ax_ = find_axes(ax, "ExpectedLossDisplay", "expected_loss_curve")

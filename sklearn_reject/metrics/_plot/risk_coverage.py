@@ -317,7 +317,7 @@ class RiskCoverageDisplay:
             is wanted that the display does not have.
         """
         for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
-            is_wanted(self, part, wanted, "make it with from_predictions")
+            is_wanted(self, part, wanted, "use from_predictions")
         self.ax_ = find_axes(ax, "RiskCoverageDisplay", "risk_coverage_curve")
         self.figure_ = self.ax_.figure
         legend = self._legend(self.name if name is None else name)
