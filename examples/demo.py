@@ -1,6 +1,6 @@
 """Three promises on two data sets: what `make demo` shows.
 
-A classifier that may abstain is told one of three things: what a rejection costs, how
+A classifier that may abstain is given one of three things: what a rejection costs, how
 large the error on accepted samples may be, or how many samples to accept. This script
 fits one classifier of each kind, compares what it promises with what it does on samples
 that it has never seen, compares several scores of uncertainty, and draws the
@@ -88,8 +88,8 @@ def show_targets(classifier, risk, coverage, X_train, X_test, y_train, y_test):
 
     print(
         f"\n* mean cost of a sample: 1 if accepted and wrong, {REJECT_COST} if rejected"
-        "\n± is one standard error. Promises hold in expectation on the samples that"
-        "\nsolved the rule; numbers on held-out samples scatter around them."
+        "\n± is one standard error. Promises hold in expectation on the calibration"
+        "\nset; numbers on held-out samples scatter around them."
     )
 
 

@@ -87,19 +87,19 @@ def compare(scores, ratings):
     return [*estimates, (true_gain / best, precision)]
 
 
-told = {
+results = {
     size: np.array([compare(*sample) for sample in samples[size]]) for size in sizes
 }
 print(f"{'':11}{'share of the best gain':29}precision")
 print("positives" + 2 * "  tuned  cross-val.   true   ")
 for size in sizes:
-    means = told[size].mean(axis=0).T
+    means = results[size].mean(axis=0).T
     columns = ["{:7.2f}{:12.2f}{:7.2f}   ".format(*column) for column in means]
     print(f"{size // 100:9}" + "".join(columns).rstrip())
 
 # %%
 # With ten positives the tuned gain is half as much again as what is possible, and twice
-# what is kept. With a hundred it is close to both. What cross-validation tells is not
+# what is kept. With a hundred it is close to both. What cross-validation says is not
 # too good to be true, and rather low, as each fold has a fifth fewer positives to
 # choose by. But no estimate makes up for positives: with ten of them, three tenths of
 # the best gain are lost.
@@ -123,7 +123,7 @@ def true_gains(method):
     }
 
 
-gains = {"graph": {size: told[size][:, 2, 0] for size in sizes}}
+gains = {"graph": {size: results[size][:, 2, 0] for size in sizes}}
 gains |= {method: true_gains(method) for method in ("analytic", "direct")}
 print("positives  graph          analytic            direct")
 for size in sizes:
@@ -155,7 +155,7 @@ def draw_gains(ax, gains, name):
 
 
 for column, name in enumerate(("tuned", "cross-validated", "true")):
-    draw_gains(left, [told[size][:, column, 0] for size in sizes], name)
+    draw_gains(left, [results[size][:, column, 0] for size in sizes], name)
 for method, of_sizes in gains.items():
     draw_gains(right, of_sizes.values(), method)
 left.set(ylabel="Share of the best gain", title='What "graph" promises and keeps')

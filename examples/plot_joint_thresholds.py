@@ -57,11 +57,11 @@ print(f"{len(X)} logged documents, {truth.sum()} of them positive")
 #
 # Each detector reports the three documents in a hundred that it finds most suspicious,
 # and these are rated. The others are unrated, -1 in `ratings`. Some of them are
-# positive, but nobody knows how many: recall and false positive rate cannot be told.
+# positive, but nobody knows how many: recall and false positive rate are unknown.
 # True and false positives can be counted.
 
 
-def ask(detectors, X):
+def score_all(detectors, X):
     """Return the scores of the detectors, log-odds."""
     return np.column_stack(
         [detector.decision_function(X[:, view]) for _, detector, view in detectors]
@@ -74,7 +74,7 @@ def rate_reported(scores, truth):
     return np.where(is_reported, truth, -1)
 
 
-ratings = rate_reported(ask(detectors, X), truth)
+ratings = rate_reported(score_all(detectors, X), truth)
 print(f"{(ratings >= 0).sum()} rated, {(ratings == 1).sum()} of them positive")
 
 # %%
@@ -113,7 +113,7 @@ print("cross-validated:", describe(tuner.cross_validated_point_))
 # On the left, true against false positives. What the joint curve reports up to the dot
 # pays, by the slope of the dashed line, and each detector alone finds less. The curve
 # of a detector turns up where its own base threshold is passed: from there on, it is
-# judged on documents that the other one has chosen, which says nothing about the rest.
+# seen on documents that the other one has chosen, which says nothing about the rest.
 #
 # On the right, the path of joint thresholds among the rated documents. What is above or
 # to the right of the dashed border is reported. The path starts where ratings are
@@ -165,10 +165,10 @@ def count(thresholds, scores, truth):
 
 
 X_fresh, truth_fresh = draw(100_000, 0.8, rng)
-separate = one_by_one(ask(detectors, X), ratings)
+separate = one_by_one(score_all(detectors, X), ratings)
 print(f"{'':11}{'thresholds':>14}{'TP':>7}{'FP':>7}{'gain':>7}")
 for name, thresholds in (("one by one", separate), ("jointly", tuner.thresholds_)):
-    tp, fp = count(thresholds, ask(detectors, X_fresh), truth_fresh)
+    tp, fp = count(thresholds, score_all(detectors, X_fresh), truth_fresh)
     print(f"{name:11}{thresholds.round(2)!s:>14}{tp:7}{fp:7}{tp - fp / 3:7.0f}")
 
 # %%
@@ -187,7 +187,7 @@ def repeat(share_in_both, rng):
     detectors = fit_detectors(*draw(20_000, share_in_both, rng))
     X, truth = draw(50_000, share_in_both, rng)
     X_fresh, truth_fresh = draw(100_000, share_in_both, rng)
-    scores, fresh = ask(detectors, X), ask(detectors, X_fresh)
+    scores, fresh = score_all(detectors, X), score_all(detectors, X_fresh)
     ratings = rate_reported(scores, truth)
     joint = operating_point(scores, ratings, **TARGET).thresholds
     separate = one_by_one(scores, ratings)

@@ -117,7 +117,7 @@ for name, score in scores.items():
     print(f"{name:24}{areas[name]:.4f}  {prr:.3f}  {seconds:.1f}")
 
 # %%
-# The risk-coverage curves tell the same: rejecting one sample in five leaves an error
+# The risk-coverage curves show the same: rejecting one sample in five leaves an error
 # of about 7 % with the classifier's own score, and of about 3 % with a learned one.
 
 from sklearn_reject.metrics import RiskCoverageDisplay
@@ -174,7 +174,7 @@ plt.show()
 #
 # :class:`~sklearn_reject.SelectiveClassifier` needs no further samples: it learns the
 # score from predictions out of fold, and the rule is solved with scores that were
-# learned without the sample they judge.
+# learned without the sample they are for.
 
 from sklearn_reject import SelectiveClassifier
 

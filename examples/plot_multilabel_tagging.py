@@ -4,7 +4,7 @@ Tagging: how many, and which
 ============================
 
 A document has some tags out of many, or none. Which ones to predict depends on how the
-prediction is judged: by single tags, by the F1 or the Jaccard index of each document,
+prediction is scored: by single tags, by the F1 or the Jaccard index of each document,
 and by what it is worth to say nothing where there is nothing to say.
 """
 
@@ -63,7 +63,7 @@ for low in (0, 0.1, 0.3, 0.5, 0.7, 0.9):
 # Each loss has its own sets
 # --------------------------
 #
-# Rows say which loss the tags were chosen for, columns by which they are judged, and
+# Rows say which loss the tags were chosen for, columns by which they are scored, and
 # the last column how many they are. The classifier is fitted, so it is frozen.
 
 from sklearn.frozen import FrozenEstimator
@@ -159,6 +159,6 @@ for name, tags, losses in (
     print(f"{name:7} F1 {score:.3f}, expected {1 - losses.mean():.3f}")
 
 # %%
-# To take away: the sets follow from the loss, so choose the one that you are judged by,
+# To take away: the sets follow from the loss, so choose the one that you are scored by,
 # and say what an empty set is worth. The classifier stays as it is, and needs no other
 # training for another loss.

@@ -83,7 +83,7 @@ print(f"error on all known digits {wrong[~is_ood].mean():.3f}")
 #
 # Now each score alone, with the best threshold that keeps the bounds on the test
 # images; for the double score, the best direction there too, so that all three are
-# judged alike. The risk score is no help against novel digits: no threshold keeps both
+# treated alike. The risk score is no help against novel digits: no threshold keeps both
 # bounds, and the metric is NaN with a warning, which is silenced here. The novelty
 # score keeps them, but is not good at errors.
 

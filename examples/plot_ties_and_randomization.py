@@ -14,7 +14,8 @@ can.
 # Few distinct scores
 # -------------------
 #
-# One part of the digits fits the classifier, one solves the rules, one is held out.
+# One part of the digits fits the classifier, one is the calibration set of the rules,
+# and one is held out.
 
 import numpy as np
 from sklearn.datasets import load_digits

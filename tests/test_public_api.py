@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections import defaultdict
 from importlib import import_module
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import sklearn_reject
 
+PACKAGE = sklearn_reject.__name__
 MODULES = [
     "curves",
     "datasets",
@@ -40,8 +42,8 @@ CALLABLES = {
 
 
 def methods(cls):
-    for name, value in inspect.getmembers(cls, inspect.isfunction):
-        is_ours = value.__module__.startswith("sklearn_reject")
+    for name, value in inspect.getmembers(cls, inspect.isroutine):
+        is_ours = (getattr(value, "__module__", None) or "").startswith(PACKAGE)
         if not name.startswith("_") and is_ours:
             yield name, value
 
@@ -59,15 +61,20 @@ def section(doc, title):
     return match.group(1) if match else ""
 
 
-def documented(doc, title):
-    """Return {name: type line} of a section, continued lines joined."""
+def entries(doc, title):
+    """Return {name: (type line, description)} of a section, continued lines joined."""
     body = section(doc, title).replace("\\\n", " ")
-    entries = re.findall(r"^(\*{0,2}\w[\w, *]*?) ?: (.+)$", body, re.M)
+    found = re.findall(r"^(\*{0,2}\w[\w, *]*?) ?: (.+)((?:\n(?: .*)?)*)", body, re.M)
     return {
-        name.strip().lstrip("*"): kind
-        for names, kind in entries
+        name.strip().lstrip("*"): (kind, " ".join(text.split()))
+        for names, kind, text in found
         for name in names.split(",")
     }
+
+
+def documented(doc, title):
+    """Return {name: type line} of a section."""
+    return {name: kind for name, (kind, _) in entries(doc, title).items()}
 
 
 def parameters(function):
@@ -123,6 +130,64 @@ def test_functions_state_what_they_return(name):
     assert section(doc, "Returns")
     takes_input = bool(set(parameters(CALLABLES[name])) - {"params"})
     assert section(doc, "Raises") or not takes_input
+
+
+ESTIMATORS = r"Selective\w+|DoubleScoreOODClassifier|ExpectedLossDecoder"
+
+# Patterns of names that share parameters, and which of these are compared (None for
+# all). Parameters of one name have one text, or as many as are said to differ.
+SHARED_PARAMETERS = {
+    "risk and coverage": (
+        r"metrics\.(risk_coverage_curve|(aurc|augrc|sele)_score"
+        r"|selective_risk_at_coverage_score|coverage_at_risk_score)",
+        None,
+        {"uncertainty": 2, "randomize": 2},
+    ),
+    "samples of which some are OOD": (
+        r"metrics\.(ood_\w+|fpr_at_tpr_score|oscr_score|\w+_frontier"
+        r"|selective_risk_at_(tpr|precision)\w+)",
+        None,
+        # What infinite values mean, what two scores are for, and bounds with or
+        # without a default.
+        {"uncertainty": 3, "novelty": 4, "positive": 2, "ood_prior": 3, "max_fpr": 2},
+    ),
+    "partial ratings": (r"metrics\.pn_\w+", None, {}),
+    "sets": (r"metrics\.(neg_)?set_loss(_scorer)?", None, {"pos_label": 2}),
+    "scorers at bounds": (
+        r"metrics\.neg_selective_risk_at_\w+_scorer",
+        None,
+        {"ood_label": 2, "loss": 2},  # each refers to its metric
+    ),
+    "plots": (r"metrics\.\w+Display\.plot", None, {"name": 2}),
+    "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),
+    "predictions": (
+        rf"({ESTIMATORS})\.(predict\w*|decision_function|accept\w*|uncertainty)",
+        ("X", "groups"),
+        {"X": 2},  # samples that are one set
+    ),
+    "targets": (
+        r"Selective\w+",
+        ("target_risk", "target_coverage", "randomize", "n_jobs"),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("group", SHARED_PARAMETERS)
+def test_parameters_of_one_name_have_one_text(group):
+    pattern, compared, different = SHARED_PARAMETERS[group]
+    texts = defaultdict(lambda: defaultdict(list))
+    for name, function in WITH_METHODS.items():
+        if re.fullmatch(pattern, name):
+            described = entries(inspect.getdoc(function), "Parameters")
+            for parameter, text in described.items():
+                texts[parameter][text].append(name)
+    assert max(sum(map(len, of_one.values())) for of_one in texts.values()) > 1
+    for parameter in compared or texts:
+        assert len(texts[parameter]) == different.get(parameter, 1), (
+            parameter,
+            dict(texts[parameter]),
+        )
 
 
 @pytest.mark.parametrize(

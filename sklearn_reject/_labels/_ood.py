@@ -7,32 +7,10 @@ from sklearn.utils import column_or_1d
 
 
 def resolve_ood_label(ood_label, y, classes=None):
-    """Return the label of OOD samples.
+    """Return the label of OOD samples, None where no sample can be OOD.
 
-    Parameters
-    ----------
-    ood_label : "auto", None or a label
-        "auto" is -1 where `y` is numeric and "ood" where it holds strings; but where
-        -1 is one of exactly two labels, as in {-1, 1}, it is a class and no sample is
-        OOD. None says that no sample is OOD. Anything else is the label itself,
-        whether or not it occurs.
-
-    y : array-like of shape (n_samples,)
-        Labels.
-
-    classes : ndarray of shape (n_classes,), default=None
-        Class labels where they are known: then "auto" is -1 unless that is a class.
-
-    Returns
-    -------
-    label : scalar or None
-        The label, None where no sample can be OOD.
-
-    Raises
-    ------
-    ValueError
-        If the label is not a scalar, is NaN, or is a string where `y` is numeric or a
-        number where `y` holds strings; or if `y` mixes the two.
+    "auto" is "ood" for strings and -1 for numbers, unless -1 is one of the classes, or
+    where these are not known one of exactly two labels: then no sample is OOD.
     """
     if ood_label is None:
         return None
@@ -44,32 +22,7 @@ def resolve_ood_label(ood_label, y, classes=None):
 
 
 def split_origin(y, ood_label="auto", classes=None):
-    """Return the label of OOD samples and which samples have it.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels.
-
-    ood_label : "auto", None or a label, default="auto"
-        As in :func:`resolve_ood_label`.
-
-    classes : ndarray of shape (n_classes,), default=None
-        Class labels where they are known.
-
-    Returns
-    -------
-    label : scalar or None
-        The label, None where no sample can be OOD.
-
-    is_ood : ndarray of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    Raises
-    ------
-    ValueError
-        As :func:`resolve_ood_label`.
-    """
+    """Return the label of OOD samples, and which samples have it."""
     y = label_vector(y)
     label = resolve_ood_label(ood_label, y, classes)
     if label is None:
@@ -94,7 +47,7 @@ def _automatic_label(y, classes):
 
 
 def _holds_strings(y):
-    """Tell strings from numbers."""
+    """Return whether labels are strings rather than numbers."""
     if y.dtype.kind != "O":
         return y.dtype.kind in "US"
     kinds = {isinstance(label, str) for label in y.tolist()}

@@ -9,39 +9,33 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_reject._validation import check_sample_weight, take_weight
 
 
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """The documents that were rated."""
+
+    is_positive: np.ndarray  # (n_rated,) bool
+    weight: np.ndarray  # (n_rated,), or None where all weigh one
+    rows: np.ndarray  # (n_rated,) positions among all documents
+    classes: np.ndarray  # (2,) the negative and the positive one
+    n_given: int  # rated or not
+
+
+def rate(y, *, pos_label=None, unrated_label=-1, sample_weight=None, name="y"):
+    """Return the documents that were rated, with weights; `name` is for errors."""
+    is_positive, is_negative, classes = split_ratings(
+        y, unrated_label=unrated_label, pos_label=pos_label, name=name
+    )
+    n_given = len(is_positive)
+    weight = check_sample_weight(sample_weight, n_given)
+    rows = np.flatnonzero(is_positive | is_negative)
+    weight = take_weight(weight, rows)
+    return Ratings(is_positive[rows], weight, rows, classes, n_given)
+
+
 def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
-    """Tell positive from negative documents, and both from those nobody has rated.
+    """Return which documents are positive, which negative, and these two classes.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_documents,)
-        Labels: two classes, and what stands for unrated. Missing values (NaN, None)
-        are always unrated.
-
-    unrated_label : label, default=-1
-        What stands for a document that was not rated. None if nothing but missing
-        values does.
-
-    pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
-
-    name : str, default="y"
-        What errors call the labels.
-
-    Returns
-    -------
-    is_positive, is_negative : ndarray of shape (n_documents,), dtype bool
-        Where both are False, the document is unrated.
-
-    classes : ndarray of shape (2,)
-        The negative and the positive class.
-
-    Raises
-    ------
-    ValueError
-        If there are not exactly two classes among the rated documents, or `pos_label`
-        is none of them.
+    Both are False where nobody has rated a document. `name` is for errors.
     """
     y = column_or_1d(y, warn=True)
     is_rated = ~_is_missing(y)
@@ -138,44 +132,3 @@ def _refuse_single_class(is_positive, label, unrated_label, name):
         f"{label!r}. Both are needed beside the unrated_label {unrated_label!r}; "
         f"unrated documents count for neither.{way_out}"
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Ratings:
-    """Documents that were rated.
-
-    Attributes
-    ----------
-    is_positive : ndarray of shape (n_rated,), dtype bool
-        What the rater said.
-
-    weight : ndarray of shape (n_rated,) or None
-        Weights.
-
-    rows : ndarray of shape (n_rated,)
-        Positions of the rated documents among all.
-
-    classes : ndarray of shape (2,)
-        The negative and the positive class.
-
-    n_given : int
-        Number of all documents.
-    """
-
-    is_positive: np.ndarray
-    weight: np.ndarray
-    rows: np.ndarray
-    classes: np.ndarray
-    n_given: int
-
-
-def rate(y, *, pos_label=None, unrated_label=-1, sample_weight=None, name="y"):
-    """Return the documents that were rated, as :func:`pn_curve` tells them apart."""
-    is_positive, is_negative, classes = split_ratings(
-        y, unrated_label=unrated_label, pos_label=pos_label, name=name
-    )
-    n_given = len(is_positive)
-    weight = check_sample_weight(sample_weight, n_given)
-    rows = np.flatnonzero(is_positive | is_negative)
-    weight = take_weight(weight, rows)
-    return Ratings(is_positive[rows], weight, rows, classes, n_given)

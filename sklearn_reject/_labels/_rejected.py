@@ -6,26 +6,9 @@ import numpy as np
 
 
 def resolve_reject_label(reject_label, classes):
-    """Return the label of rejected samples.
+    """Return the label of rejected samples, which is not among the classes, or None.
 
-    Parameters
-    ----------
-    reject_label : "auto", None or a label
-        "auto" is -1 for numeric classes, or the smallest class minus one where -1 is
-        a class, and "reject" for strings.
-
-    classes : ndarray of shape (n_classes,)
-        Labels that are taken.
-
-    Returns
-    -------
-    label : scalar or None
-        The label, not among the classes.
-
-    Raises
-    ------
-    ValueError
-        If the label is a class, missing, or not a scalar.
+    "auto" is "reject" for strings, and -1 or the smallest class minus one for numbers.
     """
     if reject_label is None:
         return None
@@ -68,8 +51,7 @@ def _number_below(labels):
 def mark_rejected(labels, accepted, reject_label):
     """Return the labels with `reject_label` where a sample is not accepted.
 
-    The array has a dtype that holds the classes and the reject label exactly, whether
-    or not a sample is rejected.
+    Their dtype holds all classes and the reject label exactly, rejected or not.
     """
     marked = np.empty(len(labels), dtype=_common_dtype(labels, reject_label))
     marked[...] = reject_label

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject import curves
-from sklearn_reject._labels._ood import label_vector, split_origin
+from sklearn_reject._labels import label_vector, split_origin
 from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,
@@ -35,9 +35,8 @@ def ood_roc_curve(
         combines them. Minus infinity is always accepted, infinity never.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -103,9 +102,8 @@ def ood_precision_recall_curve(
         sample.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -178,9 +176,8 @@ def ood_auroc_score(
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score
@@ -251,9 +248,8 @@ def ood_aupr_score(
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     interpolation : {"step", "trapezoid"}, default="step"
         "step" is the average precision, as
@@ -345,9 +341,8 @@ def fpr_at_tpr_score(
         does: the smallest rate over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score
@@ -420,9 +415,8 @@ def roc_frontier(
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score
@@ -503,9 +497,8 @@ def precision_recall_frontier(
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score

@@ -7,7 +7,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import curves
 from sklearn_reject._validation import check_number
-from sklearn_reject.curves._ood import undefined_without_ood
 from sklearn_reject.metrics._ood import origins_and_losses, score_columns
 from sklearn_reject.selection import (
     InfeasibleTargetError,
@@ -57,9 +56,8 @@ def risk_coverage_frontier(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -160,9 +158,8 @@ def oscr_score(
         one: it says nothing of how many ID samples are lost.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, from the risk score over the novelty score
@@ -253,9 +250,8 @@ def selective_risk_at_tpr_fpr_score(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -372,9 +368,8 @@ def selective_risk_at_precision_recall_score(
         matter.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is -1 for numbers and "ood" for
-        strings; where `y_true` has exactly two labels and -1 is one of them, it is a
-        class, and no sample is OOD.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -448,10 +443,15 @@ def selective_risk_at_precision_recall_score(
 
 
 def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
-    if infeasible == infeasible:  # not NaN
+    """Return the risk of the best rule of one score or two, or what stands for none."""
+    if not np.isnan(infeasible):
         check_number(infeasible, "infeasible")
     if not is_ood.any():
-        return undefined_without_ood("The selective risk at bounds on OOD samples")
+        return _undefined(
+            "Bounds on the FPR and the precision are undefined without OOD samples. "
+            "Mark them by ood_label (where -1 is one of just two labels, 'auto' takes "
+            "it for a class: pass ood_label=-1)."
+        )
     try:
         if scores.ndim == 1:
             rule = tune_single_score(scores, losses, is_ood, **options)
@@ -459,11 +459,15 @@ def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
             options["n_angles"] = n_angles
             rule = tune_double_score(*scores.T, losses, is_ood, **options)
     except InfeasibleTargetError as error:
-        if np.isnan(infeasible):
-            warnings.warn(
-                f"{error} The selective risk is set to NaN.",
-                UndefinedMetricWarning,
-                stacklevel=3,
-            )
-        return float(infeasible)
+        return _undefined(error) if np.isnan(infeasible) else float(infeasible)
     return float(rule.selective_risk)
+
+
+def _undefined(reason):
+    """Warn the caller of a metric, and return NaN."""
+    warnings.warn(
+        f"{reason} The selective risk is set to NaN.",
+        UndefinedMetricWarning,
+        stacklevel=4,
+    )
+    return float("nan")

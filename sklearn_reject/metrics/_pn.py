@@ -1,7 +1,7 @@
 """Counts of true against false positives, from labels of which some are missing."""
 
 from sklearn_reject import curves
-from sklearn_reject._labels._ratings import rate
+from sklearn_reject._labels import rate
 from sklearn_reject._validation import check_same_length, check_vector
 
 

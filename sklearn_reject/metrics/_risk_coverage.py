@@ -50,10 +50,9 @@ def risk_coverage_curve(
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
 
     ood_label : "auto", None or label, default=None
-        Label of OOD samples in `y_true`. Coverage and risk are then those of the ID
-        samples. "auto" is -1 for numbers and "ood" for strings; where `y_true` has
-        exactly two labels and -1 is one of them, it is a class. With None no sample is
-        OOD.
+        Label of OOD samples in `y_true`, without which coverage and risk are computed.
+        "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
+        OOD, where it is one of two labels. None says that no sample is OOD.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts

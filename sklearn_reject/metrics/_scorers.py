@@ -1,6 +1,7 @@
 """Scorers for cross-validation and parameter search."""
 
 from copy import copy
+from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
@@ -8,13 +9,11 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_reject._validation import check_number, check_option, check_sample_weight
-from sklearn_reject.curves._groups import make_finite
-from sklearn_reject.curves._ood import check_ood_prior
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._inside import (
     accept,
     find,
-    index_classes,
+    index_predicted,
     predict_classes,
     predict_in_groups,
     predict_with_uncertainty,
@@ -34,540 +33,56 @@ from sklearn_reject.metrics._set_loss import set_loss
 from sklearn_reject.selection import solve_target_coverage
 
 
-class SelectiveScorer:
-    """Base of the scorers: a callable ``(estimator, X, y, sample_weight=None)``."""
-
-    _requests_weight = None
-
-    #: Whether the metric knows what infinite uncertainty means.
-    _takes_infinity = False
-
-    def __init__(self, metric, sign, options=None):
-        self._metric = metric
-        self._sign = sign
-        self._options = options or {}
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        """Return the score of a fitted classifier, a float, higher is better."""
-        labels, uncertainty = predict_with_uncertainty(estimator, X)
-        if not self._takes_infinity:
-            uncertainty = make_finite(uncertainty)
-        value = self._evaluate(estimator, X, y, labels, uncertainty, sample_weight)
-        return float(self._sign * value)
-
-    def _evaluate(self, estimator, X, y, labels, uncertainty, sample_weight):
-        return self._metric(
-            y, labels, uncertainty, sample_weight=sample_weight, **self._options
-        )
-
-    def set_score_request(self, *, sample_weight=None):
-        """Say whether metadata routing is to pass `sample_weight` to the scorer.
-
-        Parameters
-        ----------
-        sample_weight : bool, str or None, default=None
-            As scikit-learn's metadata requests define it.
-
-        Returns
-        -------
-        scorer : object
-            A scorer with that request.
-        """
-        scorer = copy(self)
-        scorer._requests_weight = sample_weight
-        return scorer
-
-    def get_metadata_routing(self):
-        """Return what the scorer requests from metadata routing."""
-        requests = MetadataRequest(owner=type(self).__name__)
-        requests.score.add_request(param="sample_weight", alias=self._requests_weight)
-        return requests
-
-    def __repr__(self):
-        sign = "-" if self._sign < 0 else ""
-        options = "".join(f", {key}={value!r}" for key, value in self._options.items())
-        name = getattr(self._metric, "__name__", repr(self._metric))
-        return f"<selective scorer {sign}{name}{options}>"
-
-
-class _OODScorer(SelectiveScorer):
-    """Scorer of a metric that always rejects what is infinitely uncertain."""
-
-    _takes_infinity = True
-
-
-def neg_selective_risk_at_tpr_fpr_scorer(
-    *,
-    min_tpr,
-    max_fpr,
-    ood_label="auto",
-    loss="zero_one",
-    infeasible=float("nan"),
-):
-    """Make a scorer of minus the least selective risk at a bounded TPR and FPR.
-
-    The labels given to the scorer mark OOD samples by `ood_label`. Predictions and the
-    uncertainty are those of the classifier; whether it rejects does not matter.
+def get_selective_scorer(name, **params):
+    """Get a scorer by its name.
 
     Parameters
     ----------
-    min_tpr : float in ]0, 1]
-        Least share of ID samples to accept.
+    name : str
+        One of :func:`get_selective_scorer_names`.
 
-    max_fpr : float in [0, 1]
-        Largest share of OOD samples to accept.
-
-    ood_label : "auto", None or label, default="auto"
-        Label of OOD samples, as in :func:`selective_risk_at_tpr_fpr_score`.
-
-    loss : str, array-like or callable, default="zero_one"
-        As in :func:`selective_risk_at_tpr_fpr_score`.
-
-    infeasible : float >= 0, default=nan
-        Risk where both bounds cannot be met. With NaN, a candidate of a search that
-        misses the bounds on one validation part has no score at all; with a number,
-        such as the largest loss, its other parts count.
+    **params : dict
+        Options of the scorer: `coverage` for "selective_accuracy", `risk` and `loss`
+        for "coverage_at_risk", `loss` and other options of the metric for the areas.
+        For the others those of the function that has the name of the scorer.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
-        `infeasible` where both bounds cannot be met. It raises where the classifier
-        predicts the OOD label, as one that was fitted on OOD samples as a class does.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better; that of
+        "neg_set_loss" takes `groups` instead of weights.
 
     Raises
     ------
     ValueError
-        If a bound is out of its range.
+        If the name is unknown.
 
     Examples
     --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.datasets import make_fpp23_mixture
-    >>> from sklearn_reject.metrics import neg_selective_risk_at_tpr_fpr_scorer
-    >>> X, y = make_fpp23_mixture(random_state=0)
-    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
-    >>> scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.5, max_fpr=0.2)
-    >>> round(scorer(clf, X, y), 2)
-    -0.05
+    >>> from sklearn_reject.metrics import get_selective_scorer
+    >>> get_selective_scorer("selective_accuracy", coverage=0.8)
+    <selective scorer selective_accuracy, coverage=0.8>
     """
-    options = {
-        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
-        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
-        "ood_label": ood_label,
-        "loss": loss,
-        "infeasible": infeasible,
-    }
-    return _OODScorer(selective_risk_at_tpr_fpr_score, -1, options)
+    check_option(name, "name", get_selective_scorer_names())
+    return _MAKERS[name](**params)
 
 
-def neg_selective_risk_at_precision_recall_scorer(
-    *,
-    min_precision,
-    min_recall,
-    ood_prior,
-    ood_label="auto",
-    loss="zero_one",
-    infeasible=float("nan"),
-):
-    """Make a scorer of minus the least selective risk at bounded precision and recall.
-
-    The labels given to the scorer mark OOD samples by `ood_label`. Predictions and the
-    uncertainty are those of the classifier; whether it rejects does not matter.
-
-    Parameters
-    ----------
-    min_precision : float in ]0, 1]
-        Least share of ID samples among the accepted ones.
-
-    min_recall : float in ]0, 1]
-        Least share of ID samples to accept.
-
-    ood_prior : float in [0, 1[
-        Share of OOD samples that the precision is for.
-
-    ood_label : "auto", None or label, default="auto"
-        Label of OOD samples, as in :func:`selective_risk_at_precision_recall_score`.
-
-    loss : str, array-like or callable, default="zero_one"
-        As in :func:`selective_risk_at_precision_recall_score`.
-
-    infeasible : float >= 0, default=nan
-        Risk where both bounds cannot be met. With NaN, a candidate of a search that
-        misses the bounds on one validation part has no score at all; with a number,
-        such as the largest loss, its other parts count.
+def get_selective_scorer_names():
+    """Get the names of the scorers.
 
     Returns
     -------
-    scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
-        `infeasible` where both bounds cannot be met. It raises where the classifier
-        predicts the OOD label, as one that was fitted on OOD samples as a class does.
-
-    Raises
-    ------
-    ValueError
-        If a bound or the prior is out of its range.
+    names : list of str
+        In alphabetical order.
 
     Examples
     --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.datasets import make_fpp23_mixture
-    >>> from sklearn_reject.metrics import neg_selective_risk_at_precision_recall_scorer
-    >>> X, y = make_fpp23_mixture(random_state=0)
-    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
-    >>> scorer = neg_selective_risk_at_precision_recall_scorer(
-    ...     min_precision=0.9, min_recall=0.5, ood_prior=0.1
-    ... )
-    >>> round(scorer(clf, X, y), 2)
-    -0.05
+    >>> from sklearn_reject.metrics import get_selective_scorer_names
+    >>> get_selective_scorer_names()[:4]
+    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', \
+'neg_selective_risk_at_precision_recall']
     """
-    options = {
-        "min_precision": check_number(
-            min_precision, "min_precision", high=1.0, open_low=True
-        ),
-        "min_recall": check_number(min_recall, "min_recall", high=1.0, open_low=True),
-        "ood_prior": check_ood_prior(ood_prior),
-        "ood_label": ood_label,
-        "loss": loss,
-        "infeasible": infeasible,
-    }
-    return _OODScorer(selective_risk_at_precision_recall_score, -1, options)
-
-
-def oscr_scorer(*, definition="dhamija", ood_label="auto"):
-    """Make a scorer of the area under the open-set classification rate.
-
-    The labels given to the scorer mark OOD samples by `ood_label`. Predictions and the
-    uncertainty are those of the classifier; whether it rejects does not matter.
-
-    Parameters
-    ----------
-    definition : {"dhamija", "franc"}, default="dhamija"
-        As in :func:`oscr_score`.
-
-    ood_label : "auto", None or label, default="auto"
-        Label of OOD samples, as in :func:`oscr_score`.
-
-    Returns
-    -------
-    scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
-        warning without OOD samples. It raises where the classifier predicts the OOD
-        label, as one that was fitted on OOD samples as a class does.
-
-    Raises
-    ------
-    ValueError
-        If the definition is unknown.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.datasets import make_fpp23_mixture
-    >>> from sklearn_reject.metrics import oscr_scorer
-    >>> X, y = make_fpp23_mixture(random_state=0)
-    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
-    >>> round(oscr_scorer()(clf, X, y), 2)
-    0.65
-    """
-    check_option(definition, "definition", ("dhamija", "franc"))
-    options = {"definition": definition, "ood_label": ood_label}
-    return _OODScorer(oscr_score, 1, options)
-
-
-class _SetScorer:
-    """Minus the mean realised loss: a callable ``(estimator, X, y, groups=None)``."""
-
-    # As for the splitters that work on groups, there is nothing else to do with them.
-    _requests_groups = True
-
-    def __init__(self, options, pos_label):
-        self._loss = check_set_loss(**options)
-        self._options = options
-        self._pos_label = pos_label
-
-    def __call__(self, estimator, X, y, groups=None):
-        """Return the score of a fitted classifier, a float, higher is better."""
-        if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
-            y = column_or_1d(y, warn=True)
-        classes = _classes_of(estimator, y)
-        if classes is None or len(classes) > 2:
-            _refuse_groups(groups)
-        if classes is None:
-            return -set_loss(y, estimator.predict(X), loss=self._loss)
-        if len(classes) > 2:
-            sets = predict_classes(estimator, X, classes)
-            return -set_loss(y, sets, loss=self._loss, labels=classes)
-        positive = self._positive(estimator, classes)
-        labels = predict_in_groups(estimator, X, groups)
-        index_classes(estimator, labels, classes)  # raises for labels that are none
-        return -set_loss(y, labels, loss=self._loss, groups=groups, pos_label=positive)
-
-    def _positive(self, estimator, classes):
-        label = self._pos_label
-        if label is None:
-            label = getattr(find(estimator, _names_positive), "pos_label", None)
-        if label is None and len(classes) == 2:
-            return classes.tolist()[1]
-        if label in classes.tolist():
-            return label
-        raise ValueError(
-            f"pos_label={label!r} does not tell which of the classes "
-            f"{classes.tolist()} is the positive one. Pass one of them."
-        )
-
-    def set_score_request(self, *, groups=None):
-        """Say whether metadata routing is to pass `groups` to the scorer.
-
-        Parameters
-        ----------
-        groups : bool, str or None, default=None
-            As scikit-learn's metadata requests define it. A new scorer has True.
-
-        Returns
-        -------
-        scorer : object
-            A scorer with that request.
-        """
-        scorer = copy(self)
-        scorer._requests_groups = groups
-        return scorer
-
-    def get_metadata_routing(self):
-        """Return what the scorer requests from metadata routing."""
-        requests = MetadataRequest(owner=type(self).__name__)
-        requests.score.add_request(param="groups", alias=self._requests_groups)
-        return requests
-
-    def __repr__(self):
-        options = {**self._options, "pos_label": self._pos_label}.items()
-        shown = "".join(f", {name}={value!r}" for name, value in options)
-        return f"<selective scorer -set_loss{shown}>"
-
-
-def _names_positive(estimator):
-    return getattr(estimator, "pos_label", None) is not None
-
-
-def _classes_of(estimator, y):
-    """Return the classes of a label a sample, None where a sample has several."""
-    if np.ndim(y) > 1:
-        return None
-    return np.asarray(getattr(estimator, "classes_", np.unique(y)))
-
-
-def _refuse_groups(groups):
-    if groups is not None:
-        raise ValueError(
-            "groups say which samples form a set where there are two classes, but here "
-            "each sample is a set of its own. Where metadata routing passes what is "
-            "for a splitter, call `set_score_request(groups=False)` on the scorer."
-        )
-
-
-def neg_set_loss_scorer(*, loss="f_beta", beta=1.0, zero_division=0.0, pos_label=None):
-    """Make a scorer of minus the mean loss of predicted sets.
-
-    It takes any classifier. With two classes the samples of one call are a set, or
-    those of each of the `groups`; with several labels a sample, each row is a set; with
-    more classes a set is what ``predict_set`` returns for a sample, or else the one
-    class that is predicted.
-
-    Parameters
-    ----------
-    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
-
-    beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
-
-    zero_division : float in [0, 1], default=0.0
-        What a score is where it is 0/0.
-
-    pos_label : label, default=None
-        The positive one of two classes. None takes that of a classifier which has a
-        `pos_label`, or else the second in sorted order.
-
-    Returns
-    -------
-    scorer : callable
-        ``scorer(estimator, X, y, groups=None)``, higher is better. The groups also
-        reach a ``predict`` that takes them. With metadata routing they are passed where
-        they are given, unless ``set_score_request(groups=False)`` says otherwise.
-
-    Raises
-    ------
-    ValueError
-        If the loss is unknown, `beta` is not positive or `zero_division` not in [0, 1].
-
-    See Also
-    --------
-    set_loss : The loss itself.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.metrics import neg_set_loss_scorer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> scorer = neg_set_loss_scorer(loss="jaccard")
-    >>> round(scorer(GaussianNB().fit(X, y), X, y), 3)
-    -0.087
-    """
-    options = {"loss": loss, "beta": beta, "zero_division": zero_division}
-    return _SetScorer(options, pos_label)
-
-
-class _AcceptedScorer(SelectiveScorer):
-    """Scorer of a metric of labels, with a rule for what is rejected."""
-
-    # The rule of a classifier knows what to do about it.
-    _takes_infinity = True
-
-    def __init__(self, metric, sign, options, on_reject, coverage):
-        super().__init__(metric, sign, options)
-        self._on_reject = on_reject
-        self._coverage = coverage
-
-    def _evaluate(self, estimator, X, y, labels, uncertainty, sample_weight):
-        y, labels = column_or_1d(y), np.asarray(labels)
-        weight = check_sample_weight(sample_weight, len(y))
-        accepted = self._accept(estimator, X, uncertainty, weight)
-        if self._on_reject == "count_as_error":
-            labels = _mistake(y, labels, accepted)
-            accepted = np.ones_like(accepted)
-        elif self._on_reject == "error" and not accepted.all():
-            raise ValueError(
-                f"{np.count_nonzero(~accepted)} samples are rejected and "
-                "on_reject='error'. Use 'count_as_error', or 'drop' with a coverage."
-            )
-        options = dict(self._options)
-        if weight is not None:
-            options["sample_weight"] = weight[accepted]
-        return self._metric(y[accepted], labels[accepted], **options)
-
-    def _accept(self, estimator, X, uncertainty, weight):
-        if self._coverage is None:
-            return accept(estimator, X, uncertainty)
-        uncertainty = make_finite(uncertainty)
-        rule = solve_target_coverage(
-            uncertainty,
-            np.zeros(len(uncertainty)),
-            self._coverage,
-            sample_weight=weight,
-            randomize=False,
-        )
-        return rule.accept(uncertainty)
-
-    def __repr__(self):
-        rule = f"on_reject={self._on_reject!r}, coverage={self._coverage!r}"
-        return f"{super().__repr__()[:-1]}, {rule}>"
-
-
-def _mistake(y, labels, accepted):
-    """Return labels that are wrong wherever a sample is rejected."""
-    classes = np.unique(np.concatenate([y, labels]))
-    if len(classes) < 2:
-        raise ValueError(
-            "on_reject='count_as_error' needs at least two classes to mistake for each "
-            f"other, got {classes.tolist()}."
-        )
-    right = ~accepted & (labels == y)
-    other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
-    labels = labels.astype(classes.dtype)
-    labels[right] = other
-    return labels
-
-
-def _selective_accuracy(y_true, y_pred, uncertainty, *, coverage, sample_weight=None):
-    return 1 - selective_risk_at_coverage_score(
-        y_true,
-        y_pred,
-        uncertainty,
-        coverage=coverage,
-        randomize=True,
-        sample_weight=sample_weight,
-    )
-
-
-_selective_accuracy.__name__ = "selective_accuracy"
-
-
-#: Minus :func:`aurc_score` with 0/1 loss.
-neg_aurc_scorer = SelectiveScorer(aurc_score, -1)
-
-
-#: Minus :func:`augrc_score` with 0/1 loss.
-neg_augrc_scorer = SelectiveScorer(augrc_score, -1)
-
-
-def selective_accuracy_scorer(*, coverage):
-    """Make a scorer of the accuracy on the least uncertain share of the samples.
-
-    Parameters
-    ----------
-    coverage : float in ]0, 1]
-        Share of the samples that count. It is reached exactly: of the samples tied at
-        the boundary a share counts.
-
-    Returns
-    -------
-    scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
-
-    Raises
-    ------
-    ValueError
-        If `coverage` is not in ]0, 1].
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.metrics import selective_accuracy_scorer
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = GaussianNB().fit(X, y)
-    >>> clf.score(X, y), selective_accuracy_scorer(coverage=0.5)(clf, X, y)
-    (0.96, 1.0)
-    """
-    coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-    return SelectiveScorer(_selective_accuracy, 1, {"coverage": coverage})
-
-
-def coverage_at_risk_scorer(*, risk, loss="zero_one"):
-    """Make a scorer of the largest coverage whose selective risk is at most `risk`.
-
-    Parameters
-    ----------
-    risk : float >= 0
-        Bound on the selective risk, in units of the loss.
-
-    loss : str, array-like or callable, default="zero_one"
-        As in :func:`coverage_at_risk_score`.
-
-    Returns
-    -------
-    scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
-        warning where the risk cannot be met.
-
-    Raises
-    ------
-    ValueError
-        If `risk` is negative.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.metrics import coverage_at_risk_scorer
-    >>> X, y = load_iris(return_X_y=True)
-    >>> coverage_at_risk_scorer(risk=0.02)(GaussianNB().fit(X, y), X, y)
-    0.9
-    """
-    risk = check_number(risk, "risk")
-    return SelectiveScorer(coverage_at_risk_score, 1, {"risk": risk, "loss": loss})
+    return sorted(_MAKERS)
 
 
 def make_selective_scorer(
@@ -638,79 +153,560 @@ def make_selective_scorer(
     return _AcceptedScorer(metric, sign, kwargs, on_reject, coverage)
 
 
-def _make_negative_area(metric):
-    def make(*, loss="zero_one", **options):
-        if options.get("normalize") == "prr":
-            raise ValueError(
-                "normalize='prr' is higher is better, so its negative is no score. Use "
-                "normalize='excess', which orders classifiers on the same samples."
-            )
-        return SelectiveScorer(metric, -1, {"loss": loss, **options})
-
-    return make
-
-
-_SCORERS = {
-    "coverage_at_risk": coverage_at_risk_scorer,
-    "neg_augrc": _make_negative_area(augrc_score),
-    "neg_aurc": _make_negative_area(aurc_score),
-    "neg_selective_risk_at_precision_recall": (
-        neg_selective_risk_at_precision_recall_scorer
-    ),
-    "neg_selective_risk_at_tpr_fpr": neg_selective_risk_at_tpr_fpr_scorer,
-    "neg_set_loss": neg_set_loss_scorer,
-    "oscr": oscr_scorer,
-    "selective_accuracy": selective_accuracy_scorer,
-}
-
-
-def get_selective_scorer(name, **params):
-    """Get a scorer by its name.
+def selective_accuracy_scorer(*, coverage):
+    """Make a scorer of the accuracy on the least uncertain share of the samples.
 
     Parameters
     ----------
-    name : str
-        One of :func:`get_selective_scorer_names`.
-
-    **params : dict
-        Options of the scorer: `coverage` for "selective_accuracy", `risk` and `loss`
-        for "coverage_at_risk", `loss` and other options of the metric for the areas.
-        For the others those of the function that has the name of the scorer.
+    coverage : float in ]0, 1]
+        Share of the samples that count. It is reached exactly: of the samples tied at
+        the boundary a share counts.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better; that of
-        "neg_set_loss" takes `groups` instead of weights.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
 
     Raises
     ------
     ValueError
-        If the name is unknown.
+        If `coverage` is not in ]0, 1].
 
     Examples
     --------
-    >>> from sklearn_reject.metrics import get_selective_scorer
-    >>> get_selective_scorer("selective_accuracy", coverage=0.8)
-    <selective scorer selective_accuracy, coverage=0.8>
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import selective_accuracy_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = GaussianNB().fit(X, y)
+    >>> clf.score(X, y), selective_accuracy_scorer(coverage=0.5)(clf, X, y)
+    (0.96, 1.0)
     """
-    check_option(name, "name", get_selective_scorer_names())
-    return _SCORERS[name](**params)
+    coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+    return SelectiveScorer(_selective_accuracy, 1, {"coverage": coverage})
 
 
-def get_selective_scorer_names():
-    """Get the names of the scorers.
+def coverage_at_risk_scorer(*, risk, loss="zero_one"):
+    """Make a scorer of the largest coverage whose selective risk is at most `risk`.
+
+    Parameters
+    ----------
+    risk : float >= 0
+        Bound on the selective risk, in units of the loss.
+
+    loss : str, array-like or callable, default="zero_one"
+        As in :func:`coverage_at_risk_score`.
 
     Returns
     -------
-    names : list of str
-        In alphabetical order.
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
+        warning where the risk cannot be met.
+
+    Raises
+    ------
+    ValueError
+        If `risk` is negative.
 
     Examples
     --------
-    >>> from sklearn_reject.metrics import get_selective_scorer_names
-    >>> get_selective_scorer_names()[:4]
-    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', \
-'neg_selective_risk_at_precision_recall']
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import coverage_at_risk_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> coverage_at_risk_scorer(risk=0.02)(GaussianNB().fit(X, y), X, y)
+    0.9
     """
-    return sorted(_SCORERS)
+    risk = check_number(risk, "risk")
+    return SelectiveScorer(coverage_at_risk_score, 1, {"risk": risk, "loss": loss})
+
+
+def neg_selective_risk_at_tpr_fpr_scorer(
+    *,
+    min_tpr,
+    max_fpr,
+    ood_label="auto",
+    loss="zero_one",
+    infeasible=float("nan"),
+):
+    """Make a scorer of minus the least selective risk at a bounded TPR and FPR.
+
+    The labels given to the scorer mark OOD samples by `ood_label`. Predictions and the
+    uncertainty are those of the classifier; whether it rejects does not matter.
+
+    Parameters
+    ----------
+    min_tpr : float in ]0, 1]
+        Least share of ID samples to accept.
+
+    max_fpr : float in [0, 1]
+        Largest share of OOD samples to accept.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples, as in :func:`selective_risk_at_tpr_fpr_score`.
+
+    loss : str, array-like or callable, default="zero_one"
+        As in :func:`selective_risk_at_tpr_fpr_score`.
+
+    infeasible : float >= 0, default=nan
+        Risk where both bounds cannot be met. With NaN, a candidate of a search that
+        misses the bounds on one validation part has no score at all; with a number,
+        such as the largest loss, its other parts count.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
+        `infeasible` where both bounds cannot be met. It raises where the classifier
+        predicts the OOD label, as one that was fitted on OOD samples as a class does.
+
+    Raises
+    ------
+    ValueError
+        If a bound is out of its range.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.datasets import make_fpp23_mixture
+    >>> from sklearn_reject.metrics import neg_selective_risk_at_tpr_fpr_scorer
+    >>> X, y = make_fpp23_mixture(random_state=0)
+    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
+    >>> scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.5, max_fpr=0.2)
+    >>> round(scorer(clf, X, y), 2)
+    -0.05
+    """
+    options = {
+        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
+        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
+        "ood_label": ood_label,
+        "loss": loss,
+        "infeasible": infeasible,
+    }
+    return SelectiveScorer(
+        selective_risk_at_tpr_fpr_score, -1, options, takes_infinity=True
+    )
+
+
+def neg_selective_risk_at_precision_recall_scorer(
+    *,
+    min_precision,
+    min_recall,
+    ood_prior,
+    ood_label="auto",
+    loss="zero_one",
+    infeasible=float("nan"),
+):
+    """Make a scorer of minus the least selective risk at bounded precision and recall.
+
+    The labels given to the scorer mark OOD samples by `ood_label`. Predictions and the
+    uncertainty are those of the classifier; whether it rejects does not matter.
+
+    Parameters
+    ----------
+    min_precision : float in ]0, 1]
+        Least share of ID samples among the accepted ones.
+
+    min_recall : float in ]0, 1]
+        Least share of ID samples to accept.
+
+    ood_prior : float in [0, 1[
+        Share of OOD samples that the precision is for.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples, as in :func:`selective_risk_at_precision_recall_score`.
+
+    loss : str, array-like or callable, default="zero_one"
+        As in :func:`selective_risk_at_precision_recall_score`.
+
+    infeasible : float >= 0, default=nan
+        Risk where both bounds cannot be met. With NaN, a candidate of a search that
+        misses the bounds on one validation part has no score at all; with a number,
+        such as the largest loss, its other parts count.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
+        `infeasible` where both bounds cannot be met. It raises where the classifier
+        predicts the OOD label, as one that was fitted on OOD samples as a class does.
+
+    Raises
+    ------
+    ValueError
+        If a bound or the prior is out of its range.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.datasets import make_fpp23_mixture
+    >>> from sklearn_reject.metrics import neg_selective_risk_at_precision_recall_scorer
+    >>> X, y = make_fpp23_mixture(random_state=0)
+    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
+    >>> scorer = neg_selective_risk_at_precision_recall_scorer(
+    ...     min_precision=0.9, min_recall=0.5, ood_prior=0.1
+    ... )
+    >>> round(scorer(clf, X, y), 2)
+    -0.05
+    """
+    options = {
+        "min_precision": check_number(
+            min_precision, "min_precision", high=1.0, open_low=True
+        ),
+        "min_recall": check_number(min_recall, "min_recall", high=1.0, open_low=True),
+        "ood_prior": check_number(ood_prior, "ood_prior", high=1.0, open_high=True),
+        "ood_label": ood_label,
+        "loss": loss,
+        "infeasible": infeasible,
+    }
+    return SelectiveScorer(
+        selective_risk_at_precision_recall_score, -1, options, takes_infinity=True
+    )
+
+
+def oscr_scorer(*, definition="dhamija", ood_label="auto"):
+    """Make a scorer of the area under the open-set classification rate.
+
+    The labels given to the scorer mark OOD samples by `ood_label`. Predictions and the
+    uncertainty are those of the classifier; whether it rejects does not matter.
+
+    Parameters
+    ----------
+    definition : {"dhamija", "franc"}, default="dhamija"
+        As in :func:`oscr_score`.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples, as in :func:`oscr_score`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
+        warning without OOD samples. It raises where the classifier predicts the OOD
+        label, as one that was fitted on OOD samples as a class does.
+
+    Raises
+    ------
+    ValueError
+        If the definition is unknown.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.datasets import make_fpp23_mixture
+    >>> from sklearn_reject.metrics import oscr_scorer
+    >>> X, y = make_fpp23_mixture(random_state=0)
+    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
+    >>> round(oscr_scorer()(clf, X, y), 2)
+    0.65
+    """
+    check_option(definition, "definition", ("dhamija", "franc"))
+    options = {"definition": definition, "ood_label": ood_label}
+    return SelectiveScorer(oscr_score, 1, options, takes_infinity=True)
+
+
+def neg_set_loss_scorer(*, loss="f_beta", beta=1.0, zero_division=0.0, pos_label=None):
+    """Make a scorer of minus the mean loss of predicted sets.
+
+    It takes any classifier. With two classes the samples of one call are a set, or
+    those of each of the `groups`; with several labels a sample, each row is a set; with
+    more classes a set is what ``predict_set`` returns for a sample, or else the one
+    class that is predicted.
+
+    Parameters
+    ----------
+    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
+        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+
+    beta : float > 0, default=1.0
+        Weight of recall in the loss "f_beta".
+
+    zero_division : float in [0, 1], default=0.0
+        What a score is where it is 0/0, as in the metrics of scikit-learn.
+
+    pos_label : label, default=None
+        The positive one of two classes. None takes that of a classifier which has a
+        `pos_label`, or else the second in sorted order.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, groups=None)``, higher is better. The groups also
+        reach a ``predict`` that takes them. With metadata routing they are passed where
+        they are given, unless ``set_score_request(groups=False)`` says otherwise.
+
+    Raises
+    ------
+    ValueError
+        If the loss is unknown, `beta` is not positive or `zero_division` not in [0, 1].
+
+    See Also
+    --------
+    set_loss : The loss itself.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.metrics import neg_set_loss_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scorer = neg_set_loss_scorer(loss="jaccard")
+    >>> round(scorer(GaussianNB().fit(X, y), X, y), 3)
+    -0.087
+    """
+    options = {"loss": loss, "beta": beta, "zero_division": zero_division}
+    return _SetScorer(options, pos_label)
+
+
+class _Scorer:
+    """A callable ``(estimator, X, y)`` that may request metadata of one name."""
+
+    # Whether routing is to pass it: True, False, None or another name for it.
+    _metadata = "sample_weight"
+    _request = None
+
+    def _with_request(self, request):
+        scorer = copy(self)
+        scorer._request = request
+        return scorer
+
+    def get_metadata_routing(self):
+        """Return what the scorer requests from metadata routing."""
+        requests = MetadataRequest(owner=type(self).__name__)
+        requests.score.add_request(param=self._metadata, alias=self._request)
+        return requests
+
+
+class SelectiveScorer(_Scorer):
+    """Scorer of a metric of labels and uncertainties, ``sample_weight=None`` as well.
+
+    A metric that does not know infinite uncertainties gets their ranks.
+    """
+
+    def __init__(self, metric, sign, options=None, *, takes_infinity=False):
+        self._metric = metric
+        self._sign = sign
+        self._options = options or {}
+        self._takes_infinity = takes_infinity
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """Return the score of a fitted classifier, a float, higher is better."""
+        labels, uncertainty = predict_with_uncertainty(
+            estimator, X, finite=not self._takes_infinity
+        )
+        value = self._metric(
+            y, labels, uncertainty, sample_weight=sample_weight, **self._options
+        )
+        return float(self._sign * value)
+
+    def set_score_request(self, *, sample_weight=None):
+        """Say whether metadata routing is to pass `sample_weight` to the scorer.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None, default=None
+            As scikit-learn's metadata requests define it.
+
+        Returns
+        -------
+        scorer : object
+            A scorer with that request.
+        """
+        return self._with_request(sample_weight)
+
+    def __repr__(self):
+        sign = "-" if self._sign < 0 else ""
+        options = "".join(f", {key}={value!r}" for key, value in self._options.items())
+        name = getattr(self._metric, "__name__", repr(self._metric))
+        return f"<selective scorer {sign}{name}{options}>"
+
+
+class _AcceptedScorer(SelectiveScorer):
+    """Scorer of a metric of labels, with a rule for what is rejected."""
+
+    def __init__(self, metric, sign, options, on_reject, coverage):
+        super().__init__(metric, sign, options)
+        self._on_reject = on_reject
+        self._coverage = coverage
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """Return the score of a fitted classifier, a float, higher is better."""
+        y = column_or_1d(y)
+        weight = check_sample_weight(sample_weight, len(y))
+        labels, accepted = self._predict(estimator, X, weight)
+        if self._on_reject == "count_as_error":
+            labels = _mistake(y, labels, accepted)
+            accepted = np.ones_like(accepted)
+        elif self._on_reject == "error" and not accepted.all():
+            raise ValueError(
+                f"{np.count_nonzero(~accepted)} samples are rejected and "
+                "on_reject='error'. Use 'count_as_error', or 'drop' with a coverage."
+            )
+        options = dict(self._options)
+        if weight is not None:
+            options["sample_weight"] = weight[accepted]
+        value = self._metric(y[accepted], labels[accepted], **options)
+        return float(self._sign * value)
+
+    def _predict(self, estimator, X, weight):
+        """Return labels, and which of them are accepted."""
+        by_coverage = self._coverage is not None
+        labels, uncertainty = predict_with_uncertainty(estimator, X, finite=by_coverage)
+        if not by_coverage:
+            return np.asarray(labels), accept(estimator, X, uncertainty)
+        rule = solve_target_coverage(
+            uncertainty,
+            np.zeros(len(uncertainty)),
+            self._coverage,
+            sample_weight=weight,
+            randomize=False,
+        )
+        return np.asarray(labels), rule.accept(uncertainty)
+
+    def __repr__(self):
+        rule = f"on_reject={self._on_reject!r}, coverage={self._coverage!r}"
+        return f"{super().__repr__()[:-1]}, {rule}>"
+
+
+def _mistake(y, labels, accepted):
+    """Return labels that are wrong wherever a sample is rejected."""
+    classes = np.unique(np.concatenate([y, labels]))
+    if len(classes) < 2:
+        raise ValueError(
+            "on_reject='count_as_error' needs at least two classes to mistake for each "
+            f"other, got {classes.tolist()}."
+        )
+    right = ~accepted & (labels == y)
+    other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
+    labels = labels.astype(classes.dtype)
+    labels[right] = other
+    return labels
+
+
+def _selective_accuracy(y_true, y_pred, uncertainty, *, coverage, sample_weight=None):
+    return 1 - selective_risk_at_coverage_score(
+        y_true,
+        y_pred,
+        uncertainty,
+        coverage=coverage,
+        randomize=True,
+        sample_weight=sample_weight,
+    )
+
+
+_selective_accuracy.__name__ = "selective_accuracy"
+
+
+def _make_negative_area(metric, *, loss="zero_one", **options):
+    if options.get("normalize") == "prr":
+        raise ValueError(
+            "normalize='prr' is higher is better, so its negative is no score. Use "
+            "normalize='excess', which orders classifiers on the same samples."
+        )
+    return SelectiveScorer(metric, -1, {"loss": loss, **options})
+
+
+class _SetScorer(_Scorer):
+    """Minus the mean realised loss of sets, those of `groups` where they are given."""
+
+    # As for the splitters that work on groups, there is nothing else to do with them.
+    _metadata = "groups"
+    _request = True
+
+    def __init__(self, options, pos_label):
+        self._loss = check_set_loss(**options)
+        self._options = options
+        self._pos_label = pos_label
+
+    def __call__(self, estimator, X, y, groups=None):
+        """Return the score of a fitted classifier, a float, higher is better."""
+        if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
+            y = column_or_1d(y, warn=True)
+        classes = _classes_of(estimator, y)
+        if classes is None or len(classes) > 2:
+            _refuse_groups(groups)
+        if classes is None:
+            return -set_loss(y, estimator.predict(X), loss=self._loss)
+        if len(classes) > 2:
+            sets = predict_classes(estimator, X, classes)
+            return -set_loss(y, sets, loss=self._loss, labels=classes)
+        positive = self._positive(estimator, classes)
+        labels = predict_in_groups(estimator, X, groups)
+        index_predicted(estimator, labels, classes)  # raises for labels that are none
+        return -set_loss(y, labels, loss=self._loss, groups=groups, pos_label=positive)
+
+    def _positive(self, estimator, classes):
+        label = self._pos_label
+        if label is None:
+            label = getattr(find(estimator, _names_positive), "pos_label", None)
+        if label is None and len(classes) == 2:
+            return classes.tolist()[1]
+        if label in classes.tolist():
+            return label
+        raise ValueError(
+            f"pos_label={label!r} does not say which of the classes "
+            f"{classes.tolist()} is the positive one. Pass one of them."
+        )
+
+    def set_score_request(self, *, groups=None):
+        """Say whether metadata routing is to pass `groups` to the scorer.
+
+        Parameters
+        ----------
+        groups : bool, str or None, default=None
+            As scikit-learn's metadata requests define it. A new scorer has True.
+
+        Returns
+        -------
+        scorer : object
+            A scorer with that request.
+        """
+        return self._with_request(groups)
+
+    def __repr__(self):
+        options = {**self._options, "pos_label": self._pos_label}.items()
+        shown = "".join(f", {name}={value!r}" for name, value in options)
+        return f"<selective scorer -set_loss{shown}>"
+
+
+def _names_positive(estimator):
+    return getattr(estimator, "pos_label", None) is not None
+
+
+def _classes_of(estimator, y):
+    """Return the classes of a label a sample, None where a sample has several."""
+    if np.ndim(y) > 1:
+        return None
+    return np.asarray(getattr(estimator, "classes_", np.unique(y)))
+
+
+def _refuse_groups(groups):
+    if groups is not None:
+        raise ValueError(
+            "groups say which samples form a set where there are two classes, but here "
+            "each sample is a set of its own. Where metadata routing passes what is "
+            "for a splitter, call `set_score_request(groups=False)` on the scorer."
+        )
+
+
+#: Minus :func:`aurc_score` with 0/1 loss.
+neg_aurc_scorer = SelectiveScorer(aurc_score, -1)
+
+
+#: Minus :func:`augrc_score` with 0/1 loss.
+neg_augrc_scorer = SelectiveScorer(augrc_score, -1)
+
+
+_MAKERS = {
+    maker.__name__.removesuffix("_scorer"): maker
+    for maker in (
+        coverage_at_risk_scorer,
+        neg_selective_risk_at_precision_recall_scorer,
+        neg_selective_risk_at_tpr_fpr_scorer,
+        neg_set_loss_scorer,
+        oscr_scorer,
+        selective_accuracy_scorer,
+    )
+}
+_MAKERS["neg_augrc"] = partial(_make_negative_area, augrc_score)
+_MAKERS["neg_aurc"] = partial(_make_negative_area, aurc_score)

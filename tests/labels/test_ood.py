@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_reject._labels._ood import resolve_ood_label, split_origin
+from sklearn_reject._labels import resolve_ood_label, split_origin
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,19 @@ def test_automatic_label(y, label, is_ood):
     assert found == label
     assert flags.dtype == bool
     assert flags.tolist() == [bool(flag) for flag in is_ood]
+
+
+@pytest.mark.parametrize(
+    ("classes", "label"),
+    [([0, 1], -1), ([-1, 1], None), ([-1, 0, 1], None), ([3], -1)],
+    ids=str,
+)
+@pytest.mark.parametrize("y", [[1, -1, 1], [-1, -1], [0, 1, -1, 2]], ids=str)
+def test_automatic_label_where_the_classes_are_known(y, classes, label):
+    found, flags = split_origin(y, classes=np.array(classes))
+    assert found == label
+    assert flags.tolist() == [value == label for value in y]
+    assert split_origin(["a"], classes=np.array(["a", "b"]))[0] == "ood"
 
 
 @pytest.mark.parametrize(

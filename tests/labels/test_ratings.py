@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._labels._ratings import split_ratings
+from sklearn_reject._labels import split_ratings
 
 # Negative, positive and unrated labels of one kind, as users have them.
 KINDS = {
@@ -37,7 +37,7 @@ def ratings(draw):
     return kind, np.array(codes), labels
 
 
-def assert_told(result, codes, classes):
+def assert_split(result, codes, classes):
     is_positive, is_negative, found = result
     assert is_positive.dtype == is_negative.dtype == bool
     np.testing.assert_array_equal(is_positive, codes == 1)
@@ -50,7 +50,7 @@ def assert_told(result, codes, classes):
 def test_labels_one_by_one(sample, form):
     kind, codes, labels = sample
     *classes, unrated = KINDS[kind]
-    assert_told(split_ratings(form(labels), unrated_label=unrated), codes, classes)
+    assert_split(split_ratings(form(labels), unrated_label=unrated), codes, classes)
 
 
 @given(ratings(), st.sampled_from(MISSING), st.data())
@@ -63,11 +63,11 @@ def test_missing_values_are_unrated_whatever_the_label(sample, missing, data):
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     for form in (np.asarray, pd.Series):
-        told = split_ratings(form(array), unrated_label=unrated)
-        assert_told(told, codes, classes)
+        found = split_ratings(form(array), unrated_label=unrated)
+        assert_split(found, codes, classes)
     # With nothing but missing values for unrated.
     array[codes == -1] = missing
-    assert_told(split_ratings(array, unrated_label=None), codes, classes)
+    assert_split(split_ratings(array, unrated_label=None), codes, classes)
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", "string", "category"])
@@ -85,11 +85,11 @@ def test_positive_label_turns_the_classes_around(sample):
     kind, codes, labels = sample
     negative, positive, unrated = KINDS[kind]
     options = {"unrated_label": unrated}
-    told = split_ratings(labels, pos_label=positive, **options)
-    assert_told(told, codes, (negative, positive))
+    found = split_ratings(labels, pos_label=positive, **options)
+    assert_split(found, codes, (negative, positive))
     turned = split_ratings(labels, pos_label=negative, **options)
     codes = np.where(codes >= 0, 1 - codes, -1)
-    assert_told(turned, codes, (positive, negative))
+    assert_split(turned, codes, (positive, negative))
 
 
 @given(ratings())

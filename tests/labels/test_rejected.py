@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._labels._rejected import mark_rejected, resolve_reject_label
+from sklearn_reject._labels import mark_rejected, resolve_reject_label
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 

@@ -85,14 +85,18 @@ def test_value_for_any_classifier(case, weight):
     assert value == pytest.approx(sign * expected, rel=1e-12)
 
 
-def test_value_for_a_double_score(case):
+@pytest.fixture(scope="module")
+def fitted_double():
+    """A classifier that rejects by two scores."""
+    return double(novelty_score="msp").fit(X[:400], y[:400])
+
+
+def test_value_for_a_double_score(case, fitted_double):
     scorer, sign, metric = case
-    double = DoubleScoreOODClassifier(
-        BAYES, min_tpr=0.3, novelty_score="msp", n_angles=9, cv=3, random_state=0
-    ).fit(X[:400], y[:400])
-    assert (double.predict(X_test) == -1).any()
-    expected = metric(y_test, double.predict_label(X_test), double.uncertainty(X_test))
-    assert scorer(double, X_test, y_test) == pytest.approx(sign * expected, rel=1e-12)
+    model = fitted_double
+    assert (model.predict(X_test) == -1).any()
+    expected = metric(y_test, model.predict_label(X_test), model.uncertainty(X_test))
+    assert scorer(model, X_test, y_test) == pytest.approx(sign * expected, rel=1e-12)
 
 
 def test_a_reject_label_is_never_read(case):
@@ -165,30 +169,23 @@ def double(**options):
     )
 
 
-def test_inside_a_grid_search(case):
-    scorer, *_ = case
+def test_inside_a_grid_search():
+    """All scorers at once, as by hand."""
+    scorers = {str(k): MAKERS[case[0]](**case[1]) for k, case in enumerate(CASES)}
     grid = {"novelty_score": ["msp", "knn"]}
     folds = StratifiedKFold(2)
-    search = GridSearchCV(double(), grid, scoring=scorer, cv=folds, refit=False)
+    search = GridSearchCV(double(), grid, scoring=scorers, cv=folds, refit=False)
     search.fit(X[:300], y[:300])
     for position, name in enumerate(grid["novelty_score"]):
-        values = [
-            scorer(
-                clone(double(novelty_score=name)).fit(X[train], y[train]),
-                X[test],
-                y[test],
-            )
+        fitted = [
+            (clone(double(novelty_score=name)).fit(X[train], y[train]), test)
             for train, test in folds.split(X[:300], y[:300])
         ]
-        score = search.cv_results_["mean_test_score"][position]
-        assert score == pytest.approx(np.mean(values))
-
-
-def test_several_scorers_at_once():
-    scoring = {name: get_selective_scorer(name, **o) for name, o, *_ in CASES}
-    results = cross_validate(double(novelty_score="msp"), X, y, scoring=scoring, cv=2)
-    for name in scoring:
-        assert np.isfinite(results[f"test_{name}"]).all()
+        for key, scorer in scorers.items():
+            values = [scorer(model, X[test], y[test]) for model, test in fitted]
+            score = search.cv_results_[f"mean_test_{key}"][position]
+            assert np.isfinite(score)
+            assert score == pytest.approx(np.mean(values))
 
 
 def test_a_classifier_that_was_fitted_on_ood_samples(case):

@@ -9,6 +9,7 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, log_loss, recall_score
 from sklearn.model_selection import (
@@ -181,7 +182,7 @@ def test_value_for_selective_classifier_is_that_of_its_score(pair):
     assert pair[0](selective, X_test, y_test) == pytest.approx(expected, rel=1e-12)
 
 
-def test_moved_threshold_is_judged_by_its_own_labels(pair):
+def test_moved_threshold_is_evaluated_by_its_own_labels(pair):
     labels = (y == 1).astype(int)
     moved = FixedThresholdClassifier(GaussianNB(), threshold=0.2).fit(X, labels)
     predicted = moved.predict(X)
@@ -194,27 +195,32 @@ def wrap_in_search(estimator):
     return GridSearchCV(estimator, {"target_coverage": [0.5]}, cv=2)
 
 
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda est: make_pipeline(StandardScaler(), est),
-        wrap_in_search,
-        lambda est: make_pipeline(StandardScaler(), wrap_in_search(est)),
-        lambda est: make_pipeline(
-            StandardScaler(), make_pipeline(StandardScaler(), est)
-        ),
-        lambda est: Pipeline([("only", est)]),
-        lambda est: GridSearchCV(
-            make_pipeline(StandardScaler(), est),
-            {"selectiveclassifier__estimator__C": [1.0]},
-            cv=2,
-        ),
-    ],
-    ids=["pipeline", "search", "both", "nested", "one step", "search of pipelines"],
-)
-def test_uncertainty_is_found_inside(pair, wrap):
-    selective = SelectiveClassifier(LogisticRegression(), uncertainty_score="margin")
-    wrapped = wrap(selective).fit(X[:200], y[:200])
+WRAPPINGS = {
+    "pipeline": lambda est: make_pipeline(StandardScaler(), est),
+    "search": wrap_in_search,
+    "both": lambda est: make_pipeline(StandardScaler(), wrap_in_search(est)),
+    "nested": lambda est: make_pipeline(
+        StandardScaler(), make_pipeline(StandardScaler(), est)
+    ),
+    "one step": lambda est: Pipeline([("only", est)]),
+    "search of pipelines": lambda est: GridSearchCV(
+        make_pipeline(StandardScaler(), est),
+        {"selectiveclassifier__estimator__C": [1.0]},
+        cv=2,
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=WRAPPINGS)
+def wrapped(request):
+    """A classifier with an uncertainty of its own inside of others."""
+    selective = SelectiveClassifier(
+        LogisticRegression(), uncertainty_score="margin", cv=0.5, random_state=0
+    )
+    return WRAPPINGS[request.param](selective).fit(X[:200], y[:200])
+
+
+def test_uncertainty_is_found_inside(pair, wrapped):
     decision = np.sort(wrapped.decision_function(X_test))
     labels = wrapped.classes_[wrapped.decision_function(X_test).argmax(axis=1)]
     expected = pair[1](y_test, labels, decision[:, -2] - decision[:, -1])
@@ -224,36 +230,32 @@ def test_uncertainty_is_found_inside(pair, wrap):
 @pytest.mark.parametrize(
     "target", [{"reject_cost": 0.1}, {"target_coverage": 0.3}], ids=str
 )
-def test_reject_label_is_never_read(pair, target):
-    scores = [
-        pair[0](
-            SelectiveClassifier(GaussianNB(), reject_label=label, **target).fit(X, y),
-            X_test,
-            y_test,
-        )
-        for label in ("auto", None, -5)
-    ]
-    assert (
-        scores[0]
-        == scores[1]
-        == scores[2]
-        == pair[0](GaussianNB().fit(X, y), X_test, y_test)
-    )
+def test_reject_label_is_never_read(target):
+    plain = GaussianNB().fit(X, y)
+    for label in ("auto", None, -5):
+        model = SelectiveClassifier(FrozenEstimator(plain), reject_label=label)
+        model.set_params(**target).fit(X, y)
+        for scorer, _ in SCORERS.values():
+            assert scorer(model, X_test, y_test) == scorer(plain, X_test, y_test)
 
 
-def test_rejecting_everything_wins_nothing(pair):
+def test_rejecting_everything_wins_nothing():
+    scorers = {name: scorer for name, (scorer, _) in SCORERS.items()}
     modest = SelectiveClassifier(GaussianNB(), reject_cost=0.5).fit(X, y)
     silent = SelectiveClassifier(GaussianNB(), reject_cost=0.0).fit(X, y)
     assert not silent.accept(X_test).any()
     assert modest.accept(X_test).any()
-    assert pair[0](silent, X_test, y_test) == pair[0](modest, X_test, y_test)
     search = GridSearchCV(
         SelectiveClassifier(GaussianNB()),
         {"reject_cost": [0.5, 0.0]},
-        scoring=pair[0],
+        scoring=scorers,
+        refit=False,
         cv=2,
     ).fit(X, y)
-    assert search.best_params_ == {"reject_cost": 0.5}
+    for name, scorer in scorers.items():
+        assert scorer(silent, X_test, y_test) == scorer(modest, X_test, y_test)
+        of_modest, of_silent = search.cv_results_[f"mean_test_{name}"]
+        assert of_modest == of_silent
 
 
 def test_labels_that_are_names(pair):

@@ -24,15 +24,14 @@ from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS
 def indicators(draw, min_columns=1):
     """Draw two matrices of zeros and ones."""
     shape = draw(st.integers(1, 5)), draw(st.integers(min_columns, 5))
-    cells = st.lists(
-        st.integers(0, 1), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]
-    )
-    return tuple(np.reshape(draw(cells), shape) for _ in range(2))
+    size = shape[0] * shape[1]
+    items = st.lists(st.integers(0, 1), min_size=size, max_size=size)
+    return tuple(np.reshape(draw(items), shape) for _ in range(2))
 
 
 def table(y_true, y_pred):
     pairs = list(zip(y_true.tolist(), y_pred.tolist(), strict=True))
-    return tuple(pairs.count(cell) for cell in ((1, 1), (0, 1), (1, 0), (0, 0)))
+    return tuple(pairs.count(kind) for kind in ((1, 1), (0, 1), (1, 0), (0, 0)))
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)

@@ -8,6 +8,7 @@ import sklearn
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.exceptions import DataConversionWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, fbeta_score, jaccard_score
@@ -283,8 +284,9 @@ def test_decoder_of_groups_and_another_positive_class():
 @pytest.mark.usefixtures("_routing")
 def test_search_over_the_options_of_the_decoder():
     """One scorer for all, whatever loss the candidate minimises."""
-    decoder = ExpectedLossDecoder(LogisticRegression())
+    decoder = ExpectedLossDecoder(GaussianNB())
     pipeline = make_pipeline(StandardScaler(), decoder)
+    splitter = GroupKFold(2)
     search = GridSearchCV(
         pipeline,
         {
@@ -293,15 +295,16 @@ def test_search_over_the_options_of_the_decoder():
             "expectedlossdecoder__max_positive": [4],
         },
         scoring=neg_set_loss_scorer(zero_division=1.0),
-        cv=GroupKFold(3),
+        cv=splitter,
+        refit=False,
     ).fit(X, y, groups=GROUPS)
     for options, *scores in zip(
         search.cv_results_["params"],
-        *(search.cv_results_[f"split{fold}_test_score"] for fold in range(3)),
+        *(search.cv_results_[f"split{fold}_test_score"] for fold in range(2)),
         strict=True,
     ):
         for (train, test), score in zip(
-            GroupKFold(3).split(X, y, GROUPS), scores, strict=True
+            splitter.split(X, y, GROUPS), scores, strict=True
         ):
             model = clone(pipeline).set_params(**options)
             model.fit(X[train], y[train], groups=GROUPS[train])
@@ -355,6 +358,13 @@ def test_pickle_and_requests():
 def test_options_are_checked_at_once(options, message):
     with pytest.raises(ValueError, match=message):
         neg_set_loss_scorer(**options)
+
+
+def test_labels_in_a_column():
+    scorer = neg_set_loss_scorer()
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        score = scorer(BAYES, X_test, y_test[:, np.newaxis])
+    assert score == scorer(BAYES, X_test, y_test)
 
 
 def test_unknown_positive_class():

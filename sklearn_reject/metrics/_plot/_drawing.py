@@ -1,5 +1,8 @@
 """What the displays have in common."""
 
+# Of several curves that are alike, such as those of folds.
+_STYLE_OF_ALIKE = {"alpha": 0.6, "color": "C0"}
+
 
 def find_axes(ax, display, numbers):
     """Return the axes given, or those of a new figure."""
@@ -15,29 +18,63 @@ def find_axes(ax, display, numbers):
     return plt.subplots()[1]
 
 
-def curve_styles(curve_kwargs, n_curves, shared):
-    """Return matplotlib's options of each curve; those given for each are complete."""
-    if not isinstance(curve_kwargs, list):
-        return [{**shared, **(curve_kwargs or {})}] * n_curves
-    if len(curve_kwargs) != n_curves:
+def is_wanted(display, part, wanted, way_out, *, attribute=None):
+    """Return whether to draw a part: where `wanted` is None, if its data is known."""
+    attribute = attribute or part
+    is_known = getattr(display, attribute) is not None
+    if wanted and not is_known:
         raise ValueError(
-            f"curve_kwargs has {len(curve_kwargs)} entries for {n_curves} curves. Pass "
-            "one dict for all, or one for each."
+            f"plot_{part}=True, but the display has no `{attribute}`. Pass it to the "
+            f"constructor, or {way_out}."
         )
-    return curve_kwargs
+    return is_known if wanted is None else wanted
 
 
-def check_names(name, n_curves):
-    """Return one name a curve, from a list of so many."""
-    if len(name) != n_curves:
-        raise ValueError(f"name has {len(name)} entries for {n_curves} curves.")
-    return name
+def draw_curves(ax, points, legend, curve_kwargs, *, alike=False):
+    """Draw each (x, y) with its label, and return the line or the list of lines.
 
-
-def draw_curves(ax, curves, legend, styles):
-    """Draw each curve, and return the line or the list of lines."""
+    Options for all curves are added to the style of those that are alike; those given
+    in a list, one dict a curve, are complete.
+    """
+    if not isinstance(curve_kwargs, list):
+        shared = _STYLE_OF_ALIKE if alike and len(points) > 1 else {}
+        curve_kwargs = [{**shared, **(curve_kwargs or {})}] * len(points)
+    if len(curve_kwargs) != len(points):
+        raise ValueError(
+            f"curve_kwargs has {len(curve_kwargs)} entries for {len(points)} curves. "
+            "Pass one dict for all, or one for each."
+        )
     lines = [
-        ax.plot(x, y, **{"label": label, **style})[0]
-        for (x, y), label, style in zip(curves, legend, styles, strict=True)
+        ax.plot(*curve, **{"label": label, **style})[0]
+        for curve, label, style in zip(points, legend, curve_kwargs, strict=True)
     ]
     return lines[0] if len(lines) == 1 else lines
+
+
+def label_curves(name, each, summary=None):
+    """Return "name (value)" of each curve, or of the first with the value of all.
+
+    A curve with neither has None, which leaves it out of the legend.
+    """
+    n_curves = len(each)
+    if isinstance(name, list):
+        if len(name) != n_curves:
+            raise ValueError(f"name has {len(name)} entries for {n_curves} curves.")
+        return [_label(*pair) for pair in zip(name, each, strict=True)]
+    if summary is not None and n_curves > 1:
+        each = [summary] + [None] * (n_curves - 1)
+    names = [name] + [None] * (n_curves - 1)
+    return [_label(*pair) for pair in zip(names, each, strict=True)]
+
+
+def _label(name, value):
+    if name is None or value is None:
+        return value if name is None else name
+    return f"{name} ({value})"
+
+
+def finish_axes(ax, **settings):
+    """Set names and limits of the axes, and add a legend where something has a name."""
+    ax.set(**settings)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="best")

@@ -36,20 +36,11 @@ def check_two(path, point=None, classifiers=None):
 
 @dataclass(frozen=True, eq=False)
 class ThresholdSpace:
-    """Axes of two thresholds, on whose upper borders infinite ones are drawn.
-
-    Attributes
-    ----------
-    ax : matplotlib Axes
-        The axes.
-
-    low, high : ndarray of shape (2,)
-        Their borders.
-    """
+    """Axes of two thresholds, on whose upper borders infinite ones are drawn."""
 
     ax: object
-    low: np.ndarray
-    high: np.ndarray
+    low: np.ndarray  # (2,) lower borders
+    high: np.ndarray  # (2,) upper borders
 
     @classmethod
     def around(cls, ax, *points):

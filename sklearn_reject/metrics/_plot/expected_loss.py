@@ -4,26 +4,25 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_reject.decoding import decode, expected_loss_curve
-from sklearn_reject.decoding._decode import choose_sets, expected_curves
 from sklearn_reject.decoding._items import (
     check_indicators,
     check_probabilities,
     number_sets,
 )
 from sklearn_reject.losses import check_set_loss
-from sklearn_reject.metrics._inside import holds, locate
+from sklearn_reject.metrics._inside import find, locate
 from sklearn_reject.metrics._plot._drawing import (
-    check_names,
-    curve_styles,
     draw_curves,
     find_axes,
+    finish_axes,
+    is_wanted,
+    label_curves,
 )
 
-_STYLE_OF_SEVERAL = {"alpha": 0.6, "color": "C0"}
 _CHOSEN_STYLE = {"marker": "o", "linestyle": ""}
 _REALISED_STYLE = {"linestyle": ":"}
 
-# More curves can neither be told apart nor drawn in short time.
+# More curves can neither be distinguished nor drawn in short time.
 _MOST_CURVES = 100
 
 
@@ -136,12 +135,13 @@ class ExpectedLossDisplay:
         eta, chooser = decoder._ask(X, groups)
         _check_number_of_curves(eta.shape, groups)
         eta = eta.toarray() if issparse(eta) else eta
-        mask, _ = choose_sets(eta, chooser, groups=groups)
         truth = None if y is None else decoder._truth(y)
+        rows = _rows_of_sets(eta, groups)
+        sets = [eta.ravel()[part][np.newaxis] for part in rows]
         display = cls(
-            expected_curves(eta, chooser, groups=groups),
-            chosen=_count_chosen(mask, groups),
-            realised=_realise(eta, truth, groups, decoder.set_loss_),
+            [chooser.curves(of_set)[0] for of_set in sets],
+            chosen=[int(chooser.choose(of_set)[0][0]) for of_set in sets],
+            realised=_realise(rows, truth, eta.shape, decoder.set_loss_),
             name=name,
         )
         return display.plot(ax, **plot_options)
@@ -224,10 +224,11 @@ class ExpectedLossDisplay:
         bounds = {"min_positive": min_positive, "max_positive": max_positive}
         mask, _ = decode(eta, groups=groups, **options, **bounds)
         rows = _rows_of_sets(eta, groups)
+        flat, mask = eta.ravel(), mask.ravel()
         display = cls(
-            [expected_loss_curve(eta.ravel()[part], **options) for part in rows],
-            chosen=_count_chosen(mask, groups),
-            realised=_realise(eta, y, groups, loss),
+            [expected_loss_curve(flat[part], **options) for part in rows],
+            chosen=[int(np.count_nonzero(mask[part])) for part in rows],
+            realised=_realise(rows, y, eta.shape, loss),
             name=name,
         )
         return display.plot(ax, **plot_options)
@@ -279,14 +280,14 @@ class ExpectedLossDisplay:
             If there are not as many names or `curve_kwargs` as curves, or something is
             wanted that the display does not have.
         """
-        plot_chosen = self._is_wanted("chosen", plot_chosen)
-        plot_realised = self._is_wanted("realised", plot_realised)
+        way_out = "use from_probabilities, with y= for the realised losses"
+        plot_chosen = is_wanted(self, "chosen", plot_chosen, way_out)
+        plot_realised = is_wanted(self, "realised", plot_realised, way_out)
         self.ax_ = find_axes(ax, "ExpectedLossDisplay", "expected_loss_curve")
         self.figure_ = self.ax_.figure
-        shared = _STYLE_OF_SEVERAL if len(self.expected_loss) > 1 else {}
-        styles = curve_styles(curve_kwargs, len(self.expected_loss), shared)
         legend = self._legend(self.name if name is None else name)
-        self.line_ = self._draw(self.expected_loss, legend, styles)
+        points = _against_size(self.expected_loss)
+        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
         self.chosen_ = self.realised_ = None
         if plot_realised:
             self.realised_ = self._draw_realised(realised_kwargs or {})
@@ -295,85 +296,58 @@ class ExpectedLossDisplay:
         self._finish_axes(plot_realised)
         return self
 
-    def _is_wanted(self, name, wanted):
-        known = getattr(self, name) is not None
-        if wanted and not known:
-            raise ValueError(
-                f"plot_{name}=True, but the display has no `{name}`. Pass {name}= to "
-                "the constructor, or make it with from_probabilities, and y= where the "
-                "realised losses are wanted."
-            )
-        return known if wanted is None else wanted
-
-    def _draw(self, losses, legend, styles):
-        points = [(np.arange(len(part)), part) for part in losses]
-        return draw_curves(self.ax_, points, legend, styles)
-
-    def _draw_realised(self, user):
-        lines = np.atleast_1d(self.line_)
-        styles = [
-            {**_REALISED_STYLE, "color": line.get_color(), "alpha": line.get_alpha()}
-            for line in lines
-        ]
-        legend = ["realised loss"] + [None] * (len(lines) - 1)
-        styles = [{**style, **user} for style in styles]
-        return self._draw(self.realised, legend, styles)
-
-    def _draw_chosen(self, user):
-        lines = np.atleast_1d(self.line_)
-        styles = [
-            {"color": line.get_color(), **_CHOSEN_STYLE, **user} for line in lines
-        ]
-        points = [
-            ([k], [loss]) for k, loss in zip(self.chosen, self._attained(), strict=True)
-        ]
-        return draw_curves(self.ax_, points, [None] * len(lines), styles)
+    def _legend(self, name):
+        if self.chosen is None:
+            return label_curves(name, [None] * len(self.expected_loss))
+        attained = self._attained()
+        pairs = zip(self.chosen, attained, strict=True)
+        each = [f"k = {k}, E[loss] = {loss:.4g}" for k, loss in pairs]
+        mean = f"{len(each)} sets, mean E[loss] = {np.mean(attained):.4g}"
+        return label_curves(name, each, mean)
 
     def _attained(self):
         """Return the expected loss of each set that is chosen."""
         pairs = zip(self.expected_loss, self.chosen, strict=True)
         return [loss[k] for loss, k in pairs]
 
+    def _draw_realised(self, user):
+        lines = np.atleast_1d(self.line_)
+        styles = [
+            {
+                **_REALISED_STYLE,
+                "color": line.get_color(),
+                "alpha": line.get_alpha(),
+                **user,
+            }
+            for line in lines
+        ]
+        legend = ["realised loss"] + [None] * (len(lines) - 1)
+        return draw_curves(self.ax_, _against_size(self.realised), legend, styles)
+
+    def _draw_chosen(self, user):
+        lines = np.atleast_1d(self.line_)
+        styles = [
+            {"color": line.get_color(), **_CHOSEN_STYLE, **user} for line in lines
+        ]
+        pairs = zip(self.chosen, self._attained(), strict=True)
+        points = [([k], [loss]) for k, loss in pairs]
+        return draw_curves(self.ax_, points, [None] * len(lines), styles)
+
     def _finish_axes(self, has_realised):
-        ylabel = "Loss" if has_realised else "Expected loss"
-        self.ax_.set(xlabel="Number of predicted items k", ylabel=ylabel)
         drawn = self.expected_loss + (self.realised if has_realised else [])
         if min(part.min() for part in drawn) >= 0:
             self.ax_.set_ylim(bottom=0, auto=True)
-        if self.ax_.get_legend_handles_labels()[1]:
-            self.ax_.legend(loc="best")
-
-    def _legend(self, name):
-        """Return the label of each curve; None leaves it out of the legend."""
-        n_curves = len(self.expected_loss)
-        if isinstance(name, list):
-            pairs = zip(check_names(name, n_curves), self._describe_each(), strict=True)
-            return [_label(*pair) for pair in pairs]
-        if n_curves == 1:
-            return [_label(name, *self._describe_each())]
-        return [_label(name, self._describe_all())] + [None] * (n_curves - 1)
-
-    def _describe_each(self):
-        if self.chosen is None:
-            return [None] * len(self.expected_loss)
-        pairs = zip(self.chosen, self._attained(), strict=True)
-        return [f"k = {k}, E[loss] = {loss:.4g}" for k, loss in pairs]
-
-    def _describe_all(self):
-        if self.chosen is None:
-            return None
-        mean = np.mean(self._attained())
-        return f"{len(self.chosen)} sets, mean E[loss] = {mean:.4g}"
+        ylabel = "Loss" if has_realised else "Expected loss"
+        finish_axes(self.ax_, xlabel="Number of predicted items k", ylabel=ylabel)
 
 
-def _label(name, value):
-    if value is None:
-        return name
-    return value if name is None else f"{name} ({value})"
+def _against_size(losses):
+    """Return the points of curves of the sizes 0, 1, ..."""
+    return [(np.arange(len(of_set)), of_set) for of_set in losses]
 
 
 def _locate_decoder(estimator, X):
-    if not holds(estimator, _is_decoder):
+    if find(estimator, _is_decoder) is None:
         raise ValueError(
             "estimator must be a fitted ExpectedLossDecoder, or a pipeline or a search "
             f"with one, got {type(estimator).__name__}. Use from_probabilities instead."
@@ -401,17 +375,12 @@ def _rows_of_sets(eta, groups):
     return np.split(order, np.cumsum(sizes)[:-1])
 
 
-def _count_chosen(mask, groups):
-    numbers, sizes = number_sets(mask.shape, groups)
-    return np.bincount(numbers[mask.ravel()], minlength=len(sizes)).tolist()
-
-
-def _realise(eta, y, groups, loss):
+def _realise(rows, y, shape, loss):
     """Return the loss of the k most probable items of each set, for all k."""
     if y is None:
         return None
-    y = check_indicators(y, eta.shape).ravel()
-    return [_realised_curve(y[part], loss) for part in _rows_of_sets(eta, groups)]
+    y = check_indicators(y, shape).ravel()
+    return [_realised_curve(y[part], loss) for part in rows]
 
 
 def _realised_curve(positive, loss):

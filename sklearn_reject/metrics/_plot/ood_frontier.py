@@ -1,5 +1,7 @@
 """Display of what one score or two attain with ID and OOD samples."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sklearn_reject import curves
@@ -7,10 +9,10 @@ from sklearn_reject._validation import check_option
 from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._ood import origins, origins_and_losses, score_columns
 from sklearn_reject.metrics._plot._drawing import (
-    check_names,
-    curve_styles,
     draw_curves,
     find_axes,
+    finish_axes,
+    label_curves,
 )
 
 _BOUNDS_STYLE = {"color": "0.4", "linestyle": "--", "marker": "o", "markevery": [1]}
@@ -252,12 +254,9 @@ class OODFrontierDisplay:
             is_ood = origins(y_true, ood_label)
             losses = np.zeros(len(is_ood))
         scores = score_columns(uncertainty, novelty, len(is_ood))
-        methods = _with_parts(scores) if parts else [scores]
-        options = {"n_angles": n_angles, "sample_weight": sample_weight}
-        points = [
-            _POINTS[kind](columns, losses, is_ood, max_fpr, ood_prior, options)
-            for columns in methods
-        ]
+        samples = _Samples(is_ood, losses, max_fpr, ood_prior, n_angles, sample_weight)
+        points_of = getattr(samples, kind)
+        points = [points_of(part) for part in (_parts(scores) if parts else [scores])]
         if parts and not isinstance(name, list):
             name = [name or "risk and novelty", "risk alone", "novelty alone"]
         x, y = map(list, zip(*points, strict=True))
@@ -307,20 +306,15 @@ class OODFrontierDisplay:
         """
         self.ax_ = find_axes(ax, "OODFrontierDisplay", "roc_frontier")
         self.figure_ = self.ax_.figure
-        styles = curve_styles(curve_kwargs, len(self.x), {})
-        legend = self._legend(self.name if name is None else name)
-        points = zip(self.x, self.y, strict=True)
-        self.line_ = draw_curves(self.ax_, points, legend, styles)
+        name = self.name if name is None else name
+        legend = label_curves(name, [None] * len(self.x))
+        points = list(zip(self.x, self.y, strict=True))
+        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs)
         self.bounds_ = None
         if bounds is not None:
             self.bounds_ = self._draw_bounds(bounds, bounds_kwargs or {})
         self._finish_axes()
         return self
-
-    def _legend(self, name):
-        if isinstance(name, list):
-            return check_names(name, len(self.x))
-        return [name] + [None] * (len(self.x) - 1)
 
     def _draw_bounds(self, bounds, user):
         x, y = bounds
@@ -331,17 +325,14 @@ class OODFrontierDisplay:
         return self.ax_.plot([far_x, x, x], [y, y, far_y], **style)[0]
 
     def _finish_axes(self):
+        limit = {"bottom": 0} if self.kind == "risk_coverage" else {"top": 1.01}
+        self.ax_.set_ylim(**limit, auto=True)
         xlabel, ylabel = _LABELS[self.kind]
-        self.ax_.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.01, 1.01))
-        if self.kind == "risk_coverage":
-            self.ax_.set_ylim(bottom=0, auto=True)
-        else:
-            self.ax_.set_ylim(top=1.01, auto=True)
-        if self.ax_.get_legend_handles_labels()[1]:
-            self.ax_.legend(loc="best")
+        finish_axes(self.ax_, xlabel=xlabel, ylabel=ylabel, xlim=(-0.01, 1.01))
 
 
-def _with_parts(scores):
+def _parts(scores):
+    """Return both scores together, and each of them."""
     if scores.ndim == 1:
         raise ValueError(
             "parts=True draws risk and novelty alone beside their frontier, but there "
@@ -350,48 +341,62 @@ def _with_parts(scores):
     return [scores, *scores.T]
 
 
-def _roc_points(scores, _losses, is_ood, _max_fpr, _ood_prior, options):
-    if scores.ndim == 1:
-        weight = options["sample_weight"]
-        return curves.ood_roc_curve(scores, is_ood, sample_weight=weight)[:2]
-    fpr, tpr = curves.roc_frontier(scores, is_ood, **options)
-    fpr, tpr = np.append(fpr, 1.0), np.append(tpr, tpr[-1:])
-    return np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[:-1]
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Samples whose scores are drawn: the points of each kind, of one score or two."""
 
+    is_ood: np.ndarray
+    losses: np.ndarray
+    max_fpr: float | None
+    ood_prior: float | None
+    n_angles: int
+    sample_weight: np.ndarray | None
 
-def _precision_recall_points(scores, _losses, is_ood, _max_fpr, ood_prior, options):
-    if scores.ndim == 1:
-        precision, recall, _ = curves.ood_precision_recall_curve(
-            scores, is_ood, ood_prior=ood_prior, sample_weight=options["sample_weight"]
+    def roc(self, scores):
+        if scores.ndim == 1:
+            return curves.ood_roc_curve(scores, self.is_ood, **self._weight)[:2]
+        fpr, tpr = curves.roc_frontier(scores, self.is_ood, **self._directions)
+        fpr, tpr = np.append(fpr, 1.0), np.append(tpr, tpr[-1:])
+        return np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[:-1]
+
+    def precision_recall(self, scores):
+        samples, prior = (scores, self.is_ood), {"ood_prior": self.ood_prior}
+        if scores.ndim == 1:
+            precision, recall, _ = curves.ood_precision_recall_curve(
+                *samples, **prior, **self._weight
+            )
+            return recall, precision
+        precision, recall = curves.precision_recall_frontier(
+            *samples, **prior, **self._directions
         )
-        return recall, precision
-    precision, recall = curves.precision_recall_frontier(
-        scores, is_ood, ood_prior=ood_prior, **options
-    )
-    return _steps_from_zero(recall, precision)
+        return _steps_from_zero(recall, precision)
 
+    def risk_coverage(self, scores):
+        if scores.ndim == 1:
+            coverage, risk, _ = curves.risk_coverage_curve(
+                scores,
+                self.losses,
+                is_ood=self.is_ood,
+                max_fpr=self.max_fpr,
+                **self._weight,
+            )
+            return coverage, risk
+        max_fpr = 1.0 if self.max_fpr is None else self.max_fpr
+        tpr, risk = curves.risk_coverage_frontier(
+            scores, self.losses, self.is_ood, max_fpr=max_fpr, **self._directions
+        )
+        return _steps_from_zero(tpr, risk)
 
-def _risk_coverage_points(scores, losses, is_ood, max_fpr, _ood_prior, options):
-    samples = scores, losses
-    if scores.ndim == 1:
-        weight = options["sample_weight"]
-        return curves.risk_coverage_curve(
-            *samples, is_ood=is_ood, max_fpr=max_fpr, sample_weight=weight
-        )[:2]
-    max_fpr = 1.0 if max_fpr is None else max_fpr
-    return _steps_from_zero(
-        *curves.risk_coverage_frontier(*samples, is_ood, max_fpr=max_fpr, **options)
-    )
+    @property
+    def _weight(self):
+        return {"sample_weight": self.sample_weight}
+
+    @property
+    def _directions(self):
+        return {"n_angles": self.n_angles, "sample_weight": self.sample_weight}
 
 
 def _steps_from_zero(x, y):
     """Return corners where the value of each point holds down to the one before."""
     x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
     return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
-
-
-_POINTS = {
-    "roc": _roc_points,
-    "precision_recall": _precision_recall_points,
-    "risk_coverage": _risk_coverage_points,
-}

@@ -4,10 +4,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject import curves
-from sklearn_reject._labels._ratings import rate
+from sklearn_reject._labels import rate
 from sklearn_reject._response._positive import positive_score
 from sklearn_reject._validation import check_same_length
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject.metrics._inside import (
     check_pos_label,
     find_tuner,
@@ -15,19 +14,22 @@ from sklearn_reject.metrics._inside import (
     recount,
 )
 from sklearn_reject.metrics._plot._drawing import (
-    check_names,
-    curve_styles,
     draw_curves,
     find_axes,
+    finish_axes,
+    is_wanted,
+    label_curves,
 )
 from sklearn_reject.metrics._plot._threshold_space import ThresholdSpace, check_two
 from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import ThresholdPath
-from sklearn_reject.thresholds._documents import check_scores
 
 _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
 _POINT_STYLE = {"fmt": "o", "color": "black", "capsize": 3, "zorder": 3}
 _TANGENT_STYLE = {"linestyle": "--", "linewidth": 1, "color": "0.4"}
+
+# By which sums of weights in another order may differ, relative to them.
+_ROUNDING = 1e-12
 
 
 class PNCurveDisplay:
@@ -266,15 +268,15 @@ class PNCurveDisplay:
             estimator, X, ratings.classes, name=type(estimator).__name__
         )
         check_same_length(len(score), y=y)
-        columns, told = [score[ratings.rows]], {}
+        columns, joint = [score[ratings.rows]], {}
         if tuner is not None:
-            told = _tell(tuner, inner_X, ratings)
+            joint = _describe_tuner(tuner, inner_X, ratings)
         name = type(estimator).__name__ if name is None else name
         if plot_single:
-            columns += _single_columns(estimator, told)
-            name = [name, *told["classifiers"]] if isinstance(name, str) else name
+            columns += _single_columns(estimator, joint)
+            name = [name, *joint["classifiers"]] if isinstance(name, str) else name
         samples = [(column, ratings.is_positive, ratings.weight) for column in columns]
-        return cls._from_samples(samples, name=name, **told).plot(ax, **plot_options)
+        return cls._from_samples(samples, name=name, **joint).plot(ax, **plot_options)
 
     @classmethod
     def from_path(
@@ -354,7 +356,7 @@ class PNCurveDisplay:
         return display.plot(ax, **plot_options)
 
     @classmethod
-    def _from_samples(cls, samples, **told):
+    def _from_samples(cls, samples, **options):
         points = [
             curves.pn_curve(scores, is_positive, sample_weight=weight)
             for scores, is_positive, weight in samples
@@ -364,7 +366,7 @@ class PNCurveDisplay:
             for scores, is_positive, weight in samples
         ]
         fp, tp, _ = map(list, zip(*points, strict=True))
-        return cls(fp, tp, area=areas, **told)
+        return cls(fp, tp, area=areas, **options)
 
     def plot(
         self,
@@ -430,17 +432,18 @@ class PNCurveDisplay:
         self._is_wanted("tangent", plot_tangent, "operating_point")
         self.ax_ = find_axes(ax, "PNCurveDisplay", "pn_curve")
         self.figure_ = self.ax_.figure
-        styles = curve_styles(curve_kwargs, len(self.fp), {})
-        legend = self._legend(self.name if name is None else name)
-        points = zip(self.fp, self.tp, strict=True)
-        self.line_ = draw_curves(self.ax_, points, legend, styles)
+        each = [f"area = {area:.4g}" for area in self.area or []]
+        each = each or [None] * len(self.fp)
+        legend = label_curves(self.name if name is None else name, each)
+        points = list(zip(self.fp, self.tp, strict=True))
+        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs)
         self.path_ = self._draw_path(path_kwargs or {}) if plot_path else None
         self.tangent_ = self.point_ = self.boundary_ = self.documents_ = None
         if plot_tangent:
             self.tangent_ = self._draw_tangent(tangent_kwargs or {})
         if plot_point:
             self.point_ = self._draw_point(point_kwargs or {})
-        self._finish_axes("False positives", "True positives")
+        finish_axes(self.ax_, xlabel="False positives", ylabel="True positives")
         self.ax_.set_xlim(left=0, auto=True)
         self.ax_.set_ylim(bottom=0, auto=True)
         return self
@@ -511,15 +514,17 @@ class PNCurveDisplay:
         self.path_ = self.tangent_ = self.documents_ = None
         self.point_ = self.boundary_ = None
         if plot_documents:
-            told = self.scores, self.is_positive
-            self.documents_ = space.draw_documents(*told, documents_kwargs)
+            self.documents_ = space.draw_documents(
+                self.scores, self.is_positive, documents_kwargs
+            )
         style = {"label": self._first_name(name) or "path", **(curve_kwargs or {})}
         self.line_ = space.draw_path(self.path, style)
         if plot_point:
             self.boundary_ = space.draw_boundary(self.operating_point)
             self.point_ = space.draw_point(self.operating_point, point_kwargs or {})
-        names = self.classifiers or ("first classifier", "second classifier")
-        self._finish_axes(*(f"Threshold of {name}" for name in names))
+        first, second = self.classifiers or ("first classifier", "second classifier")
+        names = {"xlabel": f"Threshold of {first}", "ylabel": f"Threshold of {second}"}
+        finish_axes(self.ax_, **names)
         return self
 
     def _shown(self, plot_point, plot_documents):
@@ -531,22 +536,14 @@ class PNCurveDisplay:
             yield self.scores
 
     def _is_wanted(self, part, wanted, attribute):
-        known = getattr(self, attribute) is not None
-        if wanted and not known:
-            raise ValueError(
-                f"plot_{part}=True, but the display has no `{attribute}`. Pass it to "
-                "the constructor or to from_path, or call from_estimator with an "
-                "EnsembleThresholdTuner."
-            )
-        return known if wanted is None else wanted
+        way_out = "call from_path, or from_estimator with an EnsembleThresholdTuner"
+        return is_wanted(self, part, wanted, way_out, attribute=attribute)
 
     def _ends_early(self):
-        """Tell whether documents lie below the lowest thresholds of the path."""
-        reached, all_rated = (
-            self.path.fp[0] + self.path.tp[0],
-            self.fp[0][-1] + self.tp[0][-1],
-        )
-        return reached < all_rated * (1 - RELATIVE_TOLERANCE)
+        """Return whether documents lie below the lowest thresholds of the path."""
+        reached = self.path.fp[0] + self.path.tp[0]
+        rated = self.fp[0][-1] + self.tp[0][-1]
+        return reached < rated * (1 - _ROUNDING)
 
     def _draw_path(self, user):
         color = np.atleast_1d(self.line_)[0].get_color()
@@ -571,29 +568,9 @@ class PNCurveDisplay:
         style = {"label": f"dTP/dFP = {slope:.3g}", **_TANGENT_STYLE, **user}
         return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
 
-    def _finish_axes(self, xlabel, ylabel):
-        self.ax_.set(xlabel=xlabel, ylabel=ylabel)
-        if self.ax_.get_legend_handles_labels()[1]:
-            self.ax_.legend(loc="best")
-
     def _first_name(self, name):
         name = self.name if name is None else name
         return name[0] if isinstance(name, list) else name
-
-    def _legend(self, name):
-        """Return the label of each curve; None leaves it out of the legend."""
-        n_curves = len(self.fp)
-        names = name if isinstance(name, list) else [name] + [None] * (n_curves - 1)
-        areas = self.area or [None] * n_curves
-        pairs = zip(check_names(names, n_curves), areas, strict=True)
-        return [_label(*pair) for pair in pairs]
-
-
-def _label(name, area):
-    if area is None:
-        return name
-    value = f"area = {area:.4g}"
-    return value if name is None else f"{name} ({value})"
 
 
 def _lengths(value, interval):
@@ -602,7 +579,7 @@ def _lengths(value, interval):
     return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
 
 
-def _tell(tuner, X, ratings):
+def _describe_tuner(tuner, X, ratings):
     """Return what a tuner's display has beyond that of any classifier."""
     scores = tuner.joint_scores(X)[ratings.rows]
     path, point = recount(tuner, scores, ratings)
@@ -615,25 +592,22 @@ def _tell(tuner, X, ratings):
     }
 
 
-def _single_columns(estimator, told):
-    if not told:
+def _single_columns(estimator, joint):
+    """Return the score of each classifier of a tuner."""
+    if not joint:
         raise ValueError(
             "plot_single=True draws the curve of each classifier of an "
             f"EnsembleThresholdTuner, got {type(estimator).__name__}."
         )
-    return list(told["scores"].T)
+    return list(joint["scores"].T)
 
 
 def _shown_documents(path, scores, y, options):
+    """Return scores and ratings of the documents that were rated."""
     if scores is None or y is None:
         raise ValueError("scores and y belong together: pass both, or neither of them.")
-    scores = check_scores(scores)
+    path.locate(scores)  # raises unless finite, one column for each classifier
+    scores = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
     check_same_length(len(scores), y=y)
-    n_classifiers = path.thresholds.shape[1]
-    if scores.shape[1] != n_classifiers:
-        raise ValueError(
-            f"scores has {scores.shape[1]} columns, but the path has {n_classifiers} "
-            "classifiers. Pass the scores that it was tuned on, or others of them."
-        )
     ratings = rate(y, **options)
     return {"scores": scores[ratings.rows], "is_positive": ratings.is_positive}

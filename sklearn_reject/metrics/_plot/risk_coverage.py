@@ -4,20 +4,19 @@ import numpy as np
 
 from sklearn_reject import curves
 from sklearn_reject._sklearn import _safe_indexing
-from sklearn_reject._validation import check_sample_weight
-from sklearn_reject.curves._groups import make_finite
+from sklearn_reject._validation import check_sample_weight, take_weight
 from sklearn_reject.metrics._inside import predict_with_uncertainty
 from sklearn_reject.metrics._plot._drawing import (
-    check_names,
-    curve_styles,
     draw_curves,
     find_axes,
+    finish_axes,
+    is_wanted,
+    label_curves,
 )
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
 _RANDOM_STYLE = {"linestyle": "--", "color": "0.6"}
 _ORACLE_STYLE = {"linestyle": ":", "color": "0.2"}
-_STYLE_OF_SEVERAL = {"alpha": 0.6, "color": "C0"}
 
 
 class RiskCoverageDisplay:
@@ -132,11 +131,11 @@ class RiskCoverageDisplay:
         display : RiskCoverageDisplay
             The display, drawn.
         """
-        y_pred, uncertainty = predict_with_uncertainty(estimator, X)
+        y_pred, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
         return cls.from_predictions(
             y,
             y_pred,
-            make_finite(uncertainty),
+            uncertainty,
             loss=loss,
             labels=labels,
             sample_weight=sample_weight,
@@ -267,15 +266,9 @@ class RiskCoverageDisplay:
             curves.aurc_score(scores, losses, sample_weight=weight)
             for scores, losses, weight in samples
         ]
+        coverage, risk, _ = map(list, zip(*points, strict=True))
         oracle, random = _references(samples)
-        return cls(
-            [coverage for coverage, _, _ in points],
-            [risk for _, risk, _ in points],
-            aurc=areas,
-            oracle=oracle,
-            random=random,
-            name=name,
-        )
+        return cls(coverage, risk, aurc=areas, oracle=oracle, random=random, name=name)
 
     def plot(
         self,
@@ -323,69 +316,39 @@ class RiskCoverageDisplay:
             If there are not as many names or `curve_kwargs` as curves, or a reference
             is wanted that the display does not have.
         """
-        self._check_references(plot_oracle, plot_random)
+        for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
+            is_wanted(self, part, wanted, "use from_predictions")
         self.ax_ = find_axes(ax, "RiskCoverageDisplay", "risk_coverage_curve")
         self.figure_ = self.ax_.figure
-        shared = _STYLE_OF_SEVERAL if len(self.coverage) > 1 else {}
-        styles = curve_styles(curve_kwargs, len(self.coverage), shared)
         legend = self._legend(self.name if name is None else name)
-        points = zip(self.coverage, self.risk, strict=True)
-        self.line_ = draw_curves(self.ax_, points, legend, styles)
+        points = list(zip(self.coverage, self.risk, strict=True))
+        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
         self.oracle_ = self.random_ = None
         if plot_oracle:
-            self.oracle_ = self._reference(
-                *self.oracle, "oracle", _ORACLE_STYLE, oracle_kwargs
-            )
+            style = {"label": "oracle", **_ORACLE_STYLE, **(oracle_kwargs or {})}
+            self.oracle_ = self.ax_.plot(*self.oracle, **style)[0]
         if plot_random:
-            self.random_ = self._reference(
-                [0, 1], [self.random] * 2, "random", _RANDOM_STYLE, random_kwargs
-            )
-        self.ax_.set(xlabel="Coverage", ylabel="Selective risk", xlim=(0, 1.01))
+            style = {"label": "random", **_RANDOM_STYLE, **(random_kwargs or {})}
+            self.random_ = self.ax_.plot([0, 1], [self.random] * 2, **style)[0]
         self.ax_.set_ylim(bottom=0, auto=True)
-        if self.ax_.get_legend_handles_labels()[1]:
-            self.ax_.legend(loc="best")
+        names = {"xlabel": "Coverage", "ylabel": "Selective risk"}
+        finish_axes(self.ax_, **names, xlim=(0, 1.01))
         return self
 
-    def _check_references(self, plot_oracle, plot_random):
-        for name, wanted in (("oracle", plot_oracle), ("random", plot_random)):
-            if wanted and getattr(self, name) is None:
-                raise ValueError(
-                    f"plot_{name}=True, but the display has no `{name}`. Pass {name}= "
-                    "to the constructor, or make it with from_predictions."
-                )
-
-    def _reference(self, coverage, risk, label, default, user):
-        style = {"label": label, **default, **(user or {})}
-        return self.ax_.plot(coverage, risk, **style)[0]
-
     def _legend(self, name):
-        """Return the label of each curve; None leaves it out of the legend."""
-        n_curves = len(self.coverage)
-        if isinstance(name, list):
-            areas = self.aurc or [None] * n_curves
-            pairs = zip(check_names(name, n_curves), areas, strict=True)
-            return [_label(*pair) for pair in pairs]
         if not self.aurc:
-            return [name] + [None] * (n_curves - 1)
-        spread = np.std(self.aurc) if n_curves > 1 else None
-        return [_label(name, np.mean(self.aurc), spread)] + [None] * (n_curves - 1)
-
-
-def _label(name, area, spread=None):
-    if area is None:
-        return name
-    value = f"AuRC = {area:.4g}"
-    if spread is not None:
-        value += f" ± {spread:.2g}"
-    return value if name is None else f"{name} ({value})"
+            return label_curves(name, [None] * len(self.coverage))
+        each = [f"AuRC = {area:.4g}" for area in self.aurc]
+        mean, spread = np.mean(self.aurc), np.std(self.aurc)
+        return label_curves(name, each, f"AuRC = {mean:.4g} ± {spread:.2g}")
 
 
 def _fold(estimator, X, y, rows, loss, labels, weight):
-    y_pred, uncertainty = predict_with_uncertainty(estimator, _safe_indexing(X, rows))
-    weight = None if weight is None else weight[rows]
-    y_true = _safe_indexing(y, rows)
-    uncertainty = make_finite(uncertainty)
-    return (*scores_and_losses(y_true, y_pred, uncertainty, loss, labels), weight)
+    """Return scores, losses and weights of the rows of a fold."""
+    X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
+    y_pred, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
+    scores, losses = scores_and_losses(y, y_pred, uncertainty, loss, labels)
+    return scores, losses, take_weight(weight, rows)
 
 
 def _references(samples):
@@ -394,7 +357,7 @@ def _references(samples):
     weight = None
     if samples[0][2] is not None:
         weight = np.concatenate([weight for _, _, weight in samples])
-    # A running index unties the samples: the oracle may cut between equal losses.
+    # A running index unties the samples: the oracle may stop between equal losses.
     rank = np.empty(len(losses))
     rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
     oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]

@@ -251,7 +251,7 @@ def fitted_ensemble(**options):
         ("left", LogisticRegression(), slice(0, 10)),
         ("right", GaussianNB(), slice(10, 20)),
     ]
-    options = {"target_derivative": D, "n_thresholds": 20, "cv": 3, **options}
+    options = {"target_derivative": D, "n_thresholds": 20, "cv": 2, **options}
     return EnsembleThresholdTuner(halves, **options)
 
 
@@ -492,7 +492,25 @@ def test_other_numbers_of_classifiers(n_classifiers):
         display.plot_thresholds()
 
 
+def test_parts_of_other_classifiers(rule, path, point):
+    other = optimal_path(
+        SCORES[TUNING], Y[TUNING], rule="all" if rule == "any" else "any", **OPTIONS
+    )
+    display = PNCurveDisplay.from_path(other, operating_point=point)
+    message = rf"operating_point is one of 2 classifiers and the rule '{rule}'"
+    with pytest.raises(ValueError, match=message):
+        display.plot_thresholds()
+    display = PNCurveDisplay.from_path(path, classifiers=["one"])
+    with pytest.raises(ValueError, match="classifiers has 1 names for 2 classifiers"):
+        display.plot_thresholds()
+
+
 # Bad input
+
+
+def test_a_path_that_is_none():
+    with pytest.raises(ValueError, match=r"must be a ThresholdPath, .* got 3"):
+        PNCurveDisplay.from_path(3)
 
 
 def test_parts_that_the_display_does_not_have(path):
@@ -519,7 +537,7 @@ def test_parts_that_the_display_does_not_have(path):
     [
         ({"scores": SCORES}, "scores and y belong together"),
         ({"y": Y}, "scores and y belong together"),
-        ({"scores": SCORES[:, :1], "y": Y}, "scores has 1 columns, but .* 2 class"),
+        ({"scores": SCORES[:, :1], "y": Y}, "one column for each of the 2 class"),
         ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements where 900"),
         ({"scores": SCORES * np.nan, "y": Y}, "scores must be finite"),
     ],
