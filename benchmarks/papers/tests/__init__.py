@@ -1,0 +1,1 @@
+"""Tests of what the papers' tables are made from, run by `make test-papers`."""
