@@ -1,10 +1,14 @@
-"""The package does without matplotlib, pandas and rich, and is quick to import."""
+"""The package does without matplotlib, pandas and rich, and is quick to import.
 
+Both scripts below run in a fresh interpreter and report case by case: starting one for
+each case would take longer than all the rest of the tests of this file.
+"""
+
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -12,16 +16,12 @@ import sklearn_reject
 
 ROOT = Path(sklearn_reject.__file__).parents[1]
 
-WITHOUT = """
-import sys
-
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {names!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-sys.meta_path.insert(0, Absent())
-"""
+CASES = [
+    ("matplotlib", "pandas", "rich", "polars"),
+    ("matplotlib",),
+    ("pandas",),
+    ("rich",),
+]
 
 TOUR = """
 import numpy as np
@@ -38,56 +38,157 @@ model = make_pipeline(StandardScaler(), LogisticRegression())
 selective = SelectiveClassifier(model, target_coverage=0.9, random_state=0).fit(X, y)
 assert 0 < np.count_nonzero(selective.predict(X) == -1) < 40
 assert neg_aurc_scorer(selective, X, y) == selective.score(X, y)
+for name in sklearn_reject.__all__:
+    getattr(sklearn_reject, name)
+for name in sklearn_reject.metrics.__all__:
+    getattr(sklearn_reject.metrics, name)
+"""
+
+NUMBERS = """
+coverage, risk = np.array([0.5, 1.0]), np.array([0.0, 0.5])
+display = RiskCoverageDisplay([coverage], [risk], aurc=[0.1])
+numbers = [*display.coverage[0], *display.risk[0], *display.aurc]
+"""
+
+PLOT = """
+try:
+    RiskCoverageDisplay.from_estimator(selective, X, y)
+except ImportError as error:
+    message = str(error)
+"""
+
+# The package is imported anew for each case, the packages that it needs are not.
+WITHOUT = """
+import json, sys, traceback
+
+class Absent:
+    names = ()
+
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+def walk(names):
+    seen = {}
+    loaded = {name.split(".")[0] for name in sys.modules}
+    assert not loaded & set(names), f"loaded already: {loaded & set(names)}"
+    exec(TOUR, seen)
+    if "matplotlib" in names:
+        exec(NUMBERS, seen)
+        exec(PLOT, seen)
+    return {key: seen[key] for key in ("numbers", "message") if key in seen}
+
+absent = Absent()
+sys.meta_path.insert(0, absent)
+report = {}
+for names in CASES:
+    absent.names = names
+    for name in list(sys.modules):
+        if name.split(".")[0] == "sklearn_reject":
+            del sys.modules[name]
+    try:
+        report["-".join(names)] = walk(names)
+    except BaseException:
+        report["-".join(names)] = {"failed": traceback.format_exc()}
+print(json.dumps(report))
+"""
+
+ARRAYS = ["curves", "losses", "selection"]
+USES = [
+    "sklearn_reject.SelectiveClassifier",
+    "sklearn_reject.InfeasibleTargetError",
+    "sklearn_reject.curves.aurc_score",
+    "sklearn_reject.losses.check_loss",
+    "sklearn_reject.metrics.RiskCoverageDisplay",
+    "sklearn_reject.scores.Margin",
+    "sklearn_reject.selection.chow_rule",
+]
+HEAVY = ["matplotlib", "pandas", "scipy", "sklearn", "numpy", "joblib", "rich"]
+ESTIMATORS = ["sklearn.model_selection", "sklearn.pipeline"]
+OPTIONAL = ["matplotlib", "pandas", "polars", "rich"]
+
+# What one step loads stays for those that follow: the first name in the report with
+# more than it should have is the one at fault.
+LOADS = """
+import json, sys
+
+def present(names):
+    return sorted(name for name in names if sys.modules.get(name))
+
+report = {}
+assert not present(HEAVY)
+import sklearn_reject
+report["package"] = present(HEAVY)
+report["listed"] = "SelectiveClassifier" in dir(sklearn_reject)
+report["version"] = sklearn_reject.__version__
+
+sys.modules.update(dict.fromkeys(OPTIONAL))  # to import them is an error
+for name in ARRAYS:
+    __import__(f"sklearn_reject.{name}")
+    report[name] = present(ESTIMATORS)
+for name in list(sys.modules):
+    if name.split(".")[0] in ("sklearn_reject", *OPTIONAL):
+        del sys.modules[name]
+
+# scikit-learn may load some of the optional packages for itself.
+import sklearn.isotonic, sklearn.model_selection, sklearn.pipeline
+try:
+    import sklearn.callback
+except ImportError:
+    pass
+before = set(present(OPTIONAL))
+import sklearn_reject
+for use in USES:
+    eval(use)
+    report[use] = sorted(set(present(OPTIONAL)) - before)
+
+from sklearn_reject import *
+report["star"] = sorted(set(sklearn_reject.__all__) - set(globals()))
+print(json.dumps(report))
 """
 
 
-def run(code):
-    """Run code in a fresh interpreter, where warnings are errors too."""
+def report_of(script, **constants):
+    """Run a script in a fresh interpreter, where warnings are errors too."""
+    given = "".join(f"{name} = {value!r}\n" for name, value in constants.items())
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": ""}
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", given + script],
         capture_output=True,
         text=True,
         env=environment,
         check=False,
         timeout=120,
     )
-
-
-def succeed(code):
-    result = run(code)
     assert result.returncode == 0, result.stderr
-    return result.stdout
+    return json.loads(result.stdout)
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("matplotlib",),
-        ("pandas",),
-        ("rich",),
-        ("matplotlib", "pandas", "rich", "polars"),
-    ],
-    ids="-".join,
-)
-def test_works_without(names):
-    everything = dedent("""
-        for name in sklearn_reject.__all__:
-            getattr(sklearn_reject, name)
-        for name in sklearn_reject.metrics.__all__:
-            getattr(sklearn_reject.metrics, name)
-    """)
-    succeed(WITHOUT.format(names=names) + TOUR + everything)
+def test_works_without():
+    report = report_of(WITHOUT, CASES=CASES, TOUR=TOUR, NUMBERS=NUMBERS, PLOT=PLOT)
+    messages = [seen.pop("message", "") for seen in report.values()]
+    numbers = [0.5, 1.0, 0.0, 0.5, 0.1]
+    assert report == {
+        "-".join(names): {"numbers": numbers} if "matplotlib" in names else {}
+        for names in CASES
+    }
+    for message in filter(None, messages):
+        # What to install, and where the numbers are without it.
+        assert message.startswith("RiskCoverageDisplay.plot needs matplotlib")
+        assert "pip install sklearn-reject[plot]" in message
+        assert "risk_coverage_curve" in message
+    assert list(map(bool, messages)) == ["matplotlib" in names for names in CASES]
 
 
-def test_plot_without_matplotlib_names_what_to_install():
-    attempt = "RiskCoverageDisplay.from_estimator(selective, X, y)"
-    result = run(WITHOUT.format(names=["matplotlib"]) + TOUR + attempt)
-    assert result.returncode == 1
-    error = result.stderr.strip().splitlines()[-1]
-    assert error.startswith("ImportError: RiskCoverageDisplay.plot needs matplotlib")
-    assert "pip install sklearn-reject[plot]" in error
-    assert "risk_coverage_curve" in error
+def test_what_is_loaded_and_when():
+    names = {"HEAVY": HEAVY, "ESTIMATORS": ESTIMATORS, "OPTIONAL": OPTIONAL}
+    assert report_of(LOADS, ARRAYS=ARRAYS, USES=USES, **names) == {
+        "package": [],
+        "listed": True,
+        "version": sklearn_reject.__version__,
+        **{name: [] for name in ARRAYS + USES},
+        "star": [],
+    }
 
 
 def test_plot_without_matplotlib_in_this_process(monkeypatch):
@@ -100,71 +201,6 @@ def test_plot_without_matplotlib_in_this_process(monkeypatch):
         display.plot()
 
 
-def test_display_keeps_its_numbers_without_matplotlib():
-    numbers = """
-coverage, risk = np.array([0.5, 1.0]), np.array([0.0, 0.5])
-display = RiskCoverageDisplay([coverage], [risk], aurc=[0.1])
-print(display.coverage[0], display.risk[0], display.aurc)
-"""
-    code = WITHOUT.format(names=["matplotlib"]) + TOUR + numbers
-    assert succeed(code).strip() == "[0.5 1. ] [0.  0.5] [0.1]"
-
-
-HEAVY = ("matplotlib", "pandas", "scipy", "sklearn", "numpy", "joblib", "rich")
-
-
-def test_import_of_the_package_loads_nothing():
-    code = f"""
-import sys
-before = set(sys.modules)
-import sklearn_reject
-loaded = {{name.split(".")[0] for name in set(sys.modules) - before}}
-print(sorted(loaded & set({HEAVY!r})), sklearn_reject.__version__)
-assert "SelectiveClassifier" in dir(sklearn_reject)
-"""
-    assert succeed(code).strip() == f"[] {sklearn_reject.__version__}"
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        "sklearn_reject.SelectiveClassifier",
-        "sklearn_reject.InfeasibleTargetError",
-        "sklearn_reject.curves.aurc_score",
-        "sklearn_reject.losses.check_loss",
-        "sklearn_reject.metrics.RiskCoverageDisplay",
-        "sklearn_reject.scores.Margin",
-        "sklearn_reject.selection.chow_rule",
-    ],
-)
-def test_names_load_no_optional_package(use):
-    # scikit-learn may load some of them for itself.
-    code = f"""
-import sys
-import sklearn.isotonic, sklearn.model_selection, sklearn.pipeline
-try:
-    import sklearn.callback
-except ImportError:
-    pass
-before = set(sys.modules)
-import sklearn_reject
-{use}
-loaded = set(sys.modules) - before
-print(sorted({{"matplotlib", "pandas", "polars", "rich"}} & loaded))
-"""
-    assert succeed(code).strip() == "[]"
-
-
-@pytest.mark.parametrize("home", ["curves", "losses", "selection"])
-def test_floors_of_arrays_load_no_estimators(home):
-    code = f"""
-import sys
-import sklearn_reject.{home}
-print(sorted({{"sklearn.model_selection", "sklearn.pipeline"}} & set(sys.modules)))
-"""
-    assert succeed(code).strip() == "[]"
-
-
 def test_name_that_is_none():
     with pytest.raises(
         AttributeError, match="'sklearn_reject' has no attribute 'nope'"
@@ -172,12 +208,3 @@ def test_name_that_is_none():
         sklearn_reject.nope  # noqa: B018
     with pytest.raises(ImportError, match="nope"):
         from sklearn_reject import nope  # noqa: F401
-
-
-def test_star_import_gives_what_is_listed():
-    code = """
-from sklearn_reject import *
-import sklearn_reject
-print(sorted(set(sklearn_reject.__all__) - set(globals())))
-"""
-    assert succeed(code).strip() == "[]"

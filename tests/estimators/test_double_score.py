@@ -74,6 +74,12 @@ def double(estimator=NAIVE, **options):
     return DoubleScoreOODClassifier(estimator, **options)
 
 
+@pytest.fixture(scope="module")
+def fitted():
+    """For tests that only read it."""
+    return double(random_state=0).fit(X, y)
+
+
 def judge(classifier, novelty, rows):
     """Return risk, novelty and losses of some rows, without any of our estimators."""
     probabilities = classifier.predict_proba(X[rows])
@@ -142,8 +148,8 @@ def test_new_samples_are_accepted_as_bounded():
     assert wrong[accepted[~is_ood]].mean() < wrong.mean()
 
 
-def test_methods_agree_with_each_other():
-    model = double(random_state=0).fit(X, y)
+def test_methods_agree_with_each_other(fitted):
+    model = fitted
     risk, novelty = model.risk_and_novelty(X_new)
     rule = model.rule_
     np.testing.assert_array_equal(model.uncertainty(X_new), rule.combine(risk, novelty))
@@ -162,8 +168,8 @@ def test_methods_agree_with_each_other():
     )
 
 
-def test_ood_rows_never_train_the_classifier():
-    model = double().fit(X, y)
+def test_ood_rows_never_train_the_classifier(fitted):
+    model = fitted
     assert model.classes_.tolist() == list(range(8))
     np.testing.assert_array_equal(
         model.estimator_.theta_, clone(NAIVE).fit(X[~IS_OOD], y[~IS_OOD]).theta_
@@ -206,7 +212,7 @@ def test_an_infinite_novelty_is_always_rejected():
     assert np.isfinite(model.score(X_new, y_new))
 
 
-def test_string_labels():
+def test_string_labels(fitted):
     names = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven"])
     text = np.where(IS_OOD, "ood", names[np.maximum(y, 0)])
     model = double(random_state=0).fit(X, text)
@@ -214,8 +220,7 @@ def test_string_labels():
     assert model.reject_label_ == "reject"
     assert "ood" not in model.classes_
     rejected = model.predict(X_new) == "reject"
-    same = double(random_state=0).fit(X, y)
-    np.testing.assert_array_equal(rejected, same.predict(X_new) == -1)
+    np.testing.assert_array_equal(rejected, fitted.predict(X_new) == -1)
 
 
 def test_labels_of_one_and_minus_one_are_classes():
@@ -228,9 +233,9 @@ def test_labels_of_one_and_minus_one_are_classes():
     assert double().fit(X, np.where(y == 1, 5, labels)).classes_.tolist() == [1, 5]
 
 
-def test_an_explicit_ood_label():
+def test_an_explicit_ood_label(fitted):
     model = double(ood_label=99).fit(X, np.where(IS_OOD, 99, y))
-    assert model.rule_ == double().fit(X, y).rule_
+    assert model.rule_ == fitted.rule_
     assert model.ood_label_ == 99
 
 
@@ -243,41 +248,42 @@ def test_score_is_the_area_with_ood_samples_as_errors():
 
 
 def test_grid_search_over_the_novelty_score():
-    grid = {"novelty_score__n_neighbors": [1, 200], "method": ["exact", "grid"]}
+    grid = [{"novelty_score__n_neighbors": [1, 200]}, {"method": ["grid"]}]
     scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.6, max_fpr=0.6)
     model = double(cv=0.4, random_state=0, min_tpr=0.6, max_fpr=0.8)
-    search = GridSearchCV(model, grid, scoring=scorer, cv=3)
+    search = GridSearchCV(model, grid, scoring=scorer, cv=2)
     search.fit(X, y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_params_["novelty_score__n_neighbors"] in (1, 200)
+    means = search.cv_results_["mean_test_score"]
+    assert np.isfinite(means).all()
+    assert len(set(means)) > 1
+    assert search.best_score_ == means.max()
     assert search.predict(X_new).shape == y_new.shape
 
 
 def test_search_by_its_own_score_prefers_the_better_novelty():
     grid = {"novelty_score": [KNN(n_neighbors=5), lambda clf, X: X[:, 0]]}
     model = double(cv=0.3, random_state=0, min_tpr=0.5, max_fpr=0.9)
-    search = GridSearchCV(model, grid, cv=3).fit(X, y)
+    search = GridSearchCV(model, grid, cv=2).fit(X, y)
     assert isinstance(search.best_params_["novelty_score"], KNN)
 
 
 def test_in_pipelines_and_around_them():
-    outer = make_pipeline(StandardScaler(), double(LogisticRegression())).fit(X, y)
-    inner = double(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
+    outer = make_pipeline(StandardScaler(), double(NAIVE)).fit(X, y)
+    inner = double(make_pipeline(StandardScaler(), NAIVE)).fit(X, y)
     assert (outer.predict(X_new) == inner.predict(X_new)).mean() > 0.9
-    assert -1 in cross_val_predict(outer, X[:400], y[:400], cv=3)
+    assert -1 in cross_val_predict(outer, X[:400], y[:400], cv=2)
 
 
-def test_data_frames():
+def test_data_frames(fitted):
     frame = pd.DataFrame(X, columns=[f"pixel {k}" for k in range(X.shape[1])])
-    model = double(LogisticRegression(), random_state=0).fit(frame, y)
+    model = double(random_state=0).fit(frame, y)
     assert model.feature_names_in_.tolist() == list(frame.columns)
-    same = double(LogisticRegression(), random_state=0).fit(X, y)
-    np.testing.assert_array_equal(model.predict(frame), same.predict(X))
+    np.testing.assert_array_equal(model.predict(frame), fitted.predict(X))
 
 
 def test_sparse_samples_where_the_scores_take_them():
     classifier = LogisticRegression(tol=1e-10, max_iter=1000)
-    options = {"novelty_score": "energy", "min_tpr": 0.5, "max_fpr": 1.0}
+    options = {"novelty_score": "energy", "min_tpr": 0.5, "max_fpr": 1.0, "cv": 2}
     dense = double(classifier, **options).fit(X, y)
     model = double(classifier, **options).fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(model.rule_.threshold, dense.rule_.threshold, rtol=1e-6)
@@ -297,14 +303,13 @@ def test_weights_of_zero_count_as_absent():
     assert model.rule_.tpr == pytest.approx(same.rule_.tpr)
 
 
-def test_metadata_routing_reaches_the_classifier():
+def test_metadata_routing_reaches_the_classifier(fitted):
     weight = np.where(y == 3, 5.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
         inner = clone(NAIVE).set_fit_request(sample_weight=True)
         model = double(inner).set_fit_request(sample_weight=False)
         model.fit(X, y, sample_weight=weight)
-    plain = double().fit(X, y)
-    assert model.estimator_.class_prior_[3] > 2 * plain.estimator_.class_prior_[3]
+    assert model.estimator_.class_prior_[3] > 2 * fitted.estimator_.class_prior_[3]
 
 
 def test_a_frozen_classifier_is_judged_by_scores_that_learn_nothing():
@@ -402,16 +407,15 @@ def test_the_same_seed_gives_the_same_model():
 
 
 @pytest.mark.parametrize("n_jobs", [2])
-def test_parallel_fits_give_the_same_rule(n_jobs):
-    assert double(n_jobs=n_jobs).fit(X, y).rule_ == double().fit(X, y).rule_
+def test_parallel_fits_give_the_same_rule(fitted, n_jobs):
+    assert double(n_jobs=n_jobs).fit(X, y).rule_ == fitted.rule_
 
 
-def test_pickles_and_clones():
-    model = double(random_state=0).fit(X, y)
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.predict(X_new), model.predict(X_new))
+def test_pickles_and_clones(fitted):
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.predict(X_new), fitted.predict(X_new))
     with pytest.raises(NotFittedError):
-        clone(model).predict(X_new)
+        clone(fitted).predict(X_new)
 
 
 def test_a_failed_fit_leaves_no_rule():

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import make_classification
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -16,13 +20,32 @@ from sklearn.svm import LinearSVC
 from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.metrics import neg_aurc_scorer
-from sklearn_reject.scores import SELE, ErrorProbability, LossRegression
+from sklearn_reject.scores import SELE, ErrorProbability, LossRegression, SELEBoosting
 
 X, y = make_classification(
     1200, 8, n_informative=5, n_classes=3, class_sep=0.8, flip_y=0.05, random_state=0
 )
 TRAIN, TEST = slice(0, 900), slice(900, None)
 NAIVE = GaussianNB()
+
+# As good as the defaults for what is tested, in a tenth of the time.
+QUICK = {
+    "error_probability": ErrorProbability(HistGradientBoostingClassifier(max_iter=30)),
+    "loss_regression": LossRegression(HistGradientBoostingRegressor(max_iter=10)),
+    "sele": SELE(alphas=0.01),
+    "sele_boosting": SELEBoosting(n_estimators=5),
+}
+
+
+def quick_and_named(*names):
+    """The quick scores, and those that the names stand for in the slow tests."""
+    return pytest.mark.parametrize(
+        "score",
+        [
+            *(pytest.param(QUICK[name], id=f"quick {name}") for name in names),
+            *(pytest.param(name, id=name, marks=pytest.mark.slow) for name in names),
+        ],
+    )
 
 
 class Memory(RegressorMixin, BaseEstimator):
@@ -88,20 +111,20 @@ def test_groups_stay_together():
     assert thresholds[1] in (0.0, 1.0)
 
 
-@pytest.mark.parametrize("name", ["sele", "sele_boosting"])
-def test_scores_without_a_unit_can_be_compared_between_folds(name):
+@quick_and_named("sele", "sele_boosting")
+def test_scores_without_a_unit_can_be_compared_between_folds(score):
     selective = SelectiveClassifier(
-        NAIVE, uncertainty_score=name, target_coverage=0.7, random_state=0
+        NAIVE, uncertainty_score=score, target_coverage=0.7, random_state=0
     ).fit(X[TRAIN], y[TRAIN])
     assert selective.accept(X[TEST]).mean() == pytest.approx(0.7, abs=0.1)
 
 
 @pytest.mark.parametrize("cv", [None, 0.3])
-@pytest.mark.parametrize("name", ["error_probability", "loss_regression"])
-def test_learned_beats_naive_confidence(name, cv):
+@quick_and_named("error_probability", "loss_regression")
+def test_learned_beats_naive_confidence(score, cv):
     shared = dict(target_coverage=0.6, random_state=0, cv=cv)
     own = SelectiveClassifier(NAIVE, **shared).fit(X[TRAIN], y[TRAIN])
-    learned = SelectiveClassifier(NAIVE, uncertainty_score=name, **shared)
+    learned = SelectiveClassifier(NAIVE, uncertainty_score=score, **shared)
     learned.fit(X[TRAIN], y[TRAIN])
     assert learned.score(X[TEST], y[TEST]) > own.score(X[TEST], y[TEST])
     assert learned.accept(X[TEST]).mean() == pytest.approx(0.6, abs=0.12)
@@ -110,9 +133,12 @@ def test_learned_beats_naive_confidence(name, cv):
 def test_rule_is_solved_on_cross_fitted_uncertainty():
     [halves] = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
     splits = [halves, halves[::-1]]
-    score = LossRegression(random_state=0)
+    regressor = HistGradientBoostingRegressor(max_iter=10, random_state=0)
     selective = SelectiveClassifier(
-        NAIVE, uncertainty_score=score, target_coverage=0.7, cv=splits
+        NAIVE,
+        uncertainty_score=LossRegression(regressor),
+        target_coverage=0.7,
+        cv=splits,
     ).fit(X, y)
     expected, losses = np.empty(len(X)), np.empty(len(X))
     observed = {}
@@ -122,7 +148,7 @@ def test_rule_is_solved_on_cross_fitted_uncertainty():
         observed[fold] = np.hstack([X[test], model.predict_proba(X[test])])
     for fold, (_, test) in enumerate(splits):
         _, other = splits[1 - fold]
-        regressor = score._make_regressor().fit(observed[1 - fold], losses[other])
+        regressor.fit(observed[1 - fold], losses[other])
         expected[test] = regressor.predict(observed[fold])
     threshold = np.sort(expected)[round(0.7 * len(X)) - 1]
     assert selective.rule_.threshold == pytest.approx(threshold)
@@ -130,34 +156,42 @@ def test_rule_is_solved_on_cross_fitted_uncertainty():
     assert selective.rule_.selective_risk == pytest.approx(losses[kept].mean())
 
 
-def test_reject_cost_is_compared_with_an_estimate_of_the_risk():
-    for score in ("loss_regression", "error_probability"):
-        selective = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
-        rule = selective.fit(X, y).rule_
-        assert (rule.threshold, rule.proba_at_threshold) == (0.2, 1.0)
-        assert 0 < rule.selective_risk < 0.2
-    order = SelectiveClassifier(NAIVE, uncertainty_score="sele", reject_cost=0.2)
+@quick_and_named("error_probability", "loss_regression")
+def test_reject_cost_is_compared_with_an_estimate_of_the_risk(score):
+    selective = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
+    rule = selective.fit(X, y).rule_
+    assert (rule.threshold, rule.proba_at_threshold) == (0.2, 1.0)
+    assert 0 < rule.selective_risk < 0.2
+
+
+@quick_and_named("sele")
+def test_reject_cost_of_a_score_without_a_unit_is_solved(score):
+    order = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
     assert order.fit(X, y).rule_.threshold != 0.2
 
 
-def test_classes_that_a_fold_lacks():
+@pytest.mark.parametrize(
+    "classifier",
+    [NAIVE, LinearSVC(), LogisticRegression()],
+    ids=lambda classifier: type(classifier).__name__,
+)
+@quick_and_named("loss_regression", "sele")
+def test_classes_that_a_fold_lacks(classifier, score):
     labels = y.copy()
     labels[:2] = 9
     splits = [
         (np.arange(600), np.arange(600, 1200)),
         (np.arange(600, 1200), np.arange(600)),
     ]
-    for classifier in (NAIVE, LinearSVC(), LogisticRegression()):
-        for name in ("loss_regression", "sele"):
-            selective = SelectiveClassifier(
-                classifier,
-                uncertainty_score=name,
-                target_coverage=0.5,
-                cv=splits,
-                random_state=0,
-            ).fit(X, labels)
-            assert list(selective.classes_) == [0, 1, 2, 9]
-            assert selective.accept(X).mean() == pytest.approx(0.5, abs=0.15)
+    selective = SelectiveClassifier(
+        classifier,
+        uncertainty_score=score,
+        target_coverage=0.5,
+        cv=splits,
+        random_state=0,
+    ).fit(X, labels)
+    assert list(selective.classes_) == [0, 1, 2, 9]
+    assert selective.accept(X).mean() == pytest.approx(0.5, abs=0.15)
 
 
 def test_weights_reach_the_score():
@@ -170,7 +204,8 @@ def test_weights_reach_the_score():
 
 
 def test_seed_reaches_the_score():
-    shared = dict(uncertainty_score="sele_boosting", target_coverage=0.5, cv=2)
+    score = SELEBoosting(n_estimators=3)
+    shared = dict(uncertainty_score=score, target_coverage=0.5, cv=2)
     first, second = (
         SelectiveClassifier(NAIVE, random_state=seed, **shared).fit(X[:300], y[:300])
         for seed in (0, np.random.RandomState(0))
@@ -182,9 +217,10 @@ def test_seed_reaches_the_score():
 
 
 def test_search_over_scores_and_their_parameters():
-    selective = SelectiveClassifier(NAIVE, uncertainty_score=SELE(random_state=0))
+    selective = SelectiveClassifier(NAIVE, uncertainty_score=SELE(1e-2), cv=0.4)
+    selective.set_params(random_state=0)
     grid = {"uncertainty_score__features": ["input", "both", "per_label_linear"]}
-    search = GridSearchCV(selective, grid, scoring=neg_aurc_scorer, cv=3).fit(X, y)
+    search = GridSearchCV(selective, grid, scoring=neg_aurc_scorer, cv=2).fit(X, y)
     assert search.best_params_["uncertainty_score__features"] != "input"
 
 
@@ -276,21 +312,28 @@ def test_one_split_cannot_cross_fit():
         selective.fit(X, y)
 
 
-def test_learned_scores_work_on_a_black_box():
-    class BlackBox(GaussianNB):
-        @property
-        def predict_proba(self):
-            raise AttributeError("not here")
+class BlackBox(GaussianNB):
+    @property
+    def predict_proba(self):
+        raise AttributeError("not here")
 
-    for name in ("error_probability", "sele"):
-        selective = SelectiveClassifier(
-            BlackBox(), uncertainty_score=name, target_coverage=0.5, random_state=0
-        ).fit(X[TRAIN], y[TRAIN])
-        losses = selective.predict_label(X[TEST]) != y[TEST]
-        area = aurc_score(selective.uncertainty(X[TEST]), losses)
-        assert area < 0.8 * losses.mean()
+
+@quick_and_named("error_probability", "sele")
+def test_learned_scores_work_on_a_black_box(score):
+    selective = SelectiveClassifier(
+        BlackBox(), uncertainty_score=score, target_coverage=0.5, random_state=0
+    ).fit(X[TRAIN], y[TRAIN])
+    losses = selective.predict_label(X[TEST]) != y[TEST]
+    area = aurc_score(selective.uncertainty(X[TEST]), losses)
+    assert area < 0.8 * losses.mean()
+
+
+def test_the_probability_of_the_true_class_needs_probabilities():
+    selective = SelectiveClassifier(
+        BlackBox(), uncertainty_score="true_class_probability", target_coverage=0.5
+    )
     with pytest.raises(ValueError, match="has no `predict_proba`"):
-        selective.set_params(uncertainty_score="true_class_probability").fit(X, y)
+        selective.fit(X, y)
 
 
 def test_frozen_score_of_another_loss_is_solved_on_data():

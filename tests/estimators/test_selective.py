@@ -504,7 +504,10 @@ def test_bayes_decision_minimises_the_expected_cost():
     [
         FixedThresholdClassifier(LogisticRegression(), threshold=0.2),
         TunedThresholdClassifierCV(
-            LogisticRegression(class_weight={0: 9}), scoring="recall", cv=2
+            LogisticRegression(class_weight={0: 9}),
+            scoring="recall",
+            cv=2,
+            thresholds=10,
         ),
         make_pipeline(
             StandardScaler(),
@@ -514,7 +517,7 @@ def test_bayes_decision_minimises_the_expected_cost():
     ids=["fixed", "tuned", "pipeline"],
 )
 def test_moved_decision_threshold_is_respected(estimator):
-    selective = SelectiveClassifier(estimator, target_coverage=0.7).fit(X2, y2)
+    selective = SelectiveClassifier(estimator, target_coverage=0.7, cv=2).fit(X2, y2)
     labels = selective.predict_label(X2)
     probabilities = selective.predict_proba(X2)
     np.testing.assert_array_equal(labels, selective.estimator_.predict(X2))

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_reject import SelectiveRegressor
 from sklearn_reject.curves import aurc_score
+from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1500, 3))
@@ -17,12 +19,24 @@ y = X[:, 0] + SPREAD * rng.normal(size=1500)
 Y = np.column_stack([y, 2 * X[:, 2] + SPREAD * rng.normal(size=1500)])
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
 
+# As good as the defaults for what is tested, in a fraction of the time.
+QUICK = LossRegression(HistGradientBoostingRegressor(max_iter=20))
+SCORES = [
+    pytest.param(QUICK, id="quick regression"),
+    pytest.param(SELE(alphas=0.01), id="quick sele"),
+    pytest.param(SELEBoosting(n_estimators=5), id="quick sele_boosting"),
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("auto", "sele", "sele_boosting")
+    ),
+]
+
 
 def distance(y_true, y_pred):
     return np.linalg.norm(y_true - y_pred, axis=1)
 
 
-@pytest.mark.parametrize("score", ["auto", "sele", "sele_boosting"])
+@pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("loss", ["squared", "absolute", distance])
 def test_spread_is_learned(score, loss):
     target = Y if callable(loss) else y
@@ -45,17 +59,19 @@ def test_spread_is_learned(score, loss):
 
 
 def test_several_outputs_are_averaged():
-    selective = SelectiveRegressor(Ridge(), loss="absolute", target_coverage=0.5)
-    selective.fit(X, Y)
+    selective = SelectiveRegressor(
+        Ridge(), uncertainty_score=QUICK, loss="absolute", target_coverage=0.5
+    ).fit(X, Y)
     losses = selective.loss_(Y, selective.predict(X))
     expected = np.abs(Y - selective.predict(X)).mean(axis=1)
     np.testing.assert_allclose(losses, expected)
 
 
 def test_rules_and_protocols():
-    risky = SelectiveRegressor(Ridge(), target_risk=2.0, cv=3, random_state=0)
+    shared = dict(uncertainty_score=QUICK, cv=3, random_state=0)
+    risky = SelectiveRegressor(Ridge(), target_risk=2.0, **shared)
     assert risky.fit(X, y).rule_.selective_risk == pytest.approx(2.0)
-    cost = SelectiveRegressor(Ridge(), reject_cost=2.0, random_state=0).fit(X, y)
+    cost = SelectiveRegressor(Ridge(), reject_cost=2.0, **shared).fit(X, y)
     assert (cost.rule_.threshold, cost.rule_.proba_at_threshold) == (2.0, 1.0)
     frozen = FrozenEstimator(Ridge().fit(X[TRAIN], y[TRAIN]))
     held = SelectiveRegressor(frozen, target_coverage=0.8, random_state=0)
@@ -71,7 +87,9 @@ def test_rules_and_protocols():
 
 def test_weights_and_clone():
     weight = np.where(X[:, 1] > 0, 1.0, 0.1)
-    selective = SelectiveRegressor(Ridge(), target_coverage=0.5, random_state=0)
+    selective = SelectiveRegressor(
+        Ridge(), uncertainty_score=QUICK, target_coverage=0.5
+    )
     weighted = clone(selective).fit(X, y, sample_weight=weight)
     rule = selective.fit(X, y).rule_
     assert weighted.rule_.selective_risk > rule.selective_risk
@@ -135,6 +153,8 @@ def test_predictions_of_another_shape():
         SelectiveRegressor(
             Ridge(), loss=lambda a, b: np.abs(a - b), target_coverage=0.5
         ).fit(X, Y)
-    selective = SelectiveRegressor(Ridge(), target_coverage=0.5).fit(X, Y)
+    selective = SelectiveRegressor(
+        Ridge(), uncertainty_score=QUICK, target_coverage=0.5, cv=0.5
+    ).fit(X, Y)
     with pytest.raises(ValueError, match="same number of outputs"):
         selective.score(X, y)
