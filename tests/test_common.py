@@ -338,15 +338,3 @@ def test_reason_for_expected_failures_is_true(name):
     assert len(checks) == 3
     for check in checks:
         check(plain)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, e in CONFIGURATIONS.items() if hasattr(e, "randomize")]
-)
-def test_tag_says_whether_predict_draws(name):
-    estimator = CONFIGURATIONS[name]
-    X = np.array([[0.0], [1.0], [2.0], [3.0]] * 10)
-    fitted = estimator.fit(X, np.tile([0, 1, 0, 1], 10))
-    labels = getattr(estimator, "reject_label", None)
-    draws = 0 < fitted.rule_.proba_at_threshold < 1 and labels is not None
-    assert estimator.__sklearn_tags__().non_deterministic or not draws

@@ -456,24 +456,6 @@ def test_integer_seed_repeats_the_draws():
     assert (other.predict(X) != selective.predict(X)).any()
 
 
-@pytest.mark.parametrize(
-    "random_state", [None, np.random.RandomState(0)], ids=["None", "RandomState"]
-)
-def test_without_integer_seed_draws_are_fresh(random_state):
-    selective = SelectiveClassifier(
-        TIED, target_coverage=0.6, random_state=random_state
-    )
-    selective.fit(X[150:], y[150:])
-    draws = np.array([selective.accept(X) for _ in range(400)])
-    drawn = selective.accept_proba(X) == selective.rule_.proba_at_threshold
-    assert drawn.sum() > 10
-    assert (draws[:, ~drawn] == draws[0, ~drawn]).all()
-    # Independent draws: the share has a standard error of at most 1 / (2 sqrt(n)).
-    error = 0.5 / np.sqrt(400 * drawn.sum())
-    assert abs(draws[:, drawn].mean() - selective.rule_.proba_at_threshold) < 5 * error
-    assert len(np.unique(draws[:, drawn], axis=0)) > 350
-
-
 # Decisions that are not the most probable class
 
 

@@ -1,0 +1,558 @@
+"""A decision belongs to the row: neither batch, order, format nor process matters."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import Parallel, delayed
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
+
+from sklearn_reject import (
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
+
+DIGITS, NUMBERS = load_digits(return_X_y=True)  # whole numbers: exact in float32
+IS_TRAIN = np.arange(len(DIGITS)) < 900
+X, y = DIGITS[IS_TRAIN], NUMBERS[IS_TRAIN]
+X_new = DIGITS[~IS_TRAIN]
+
+# Few distinct probabilities: many rows are at the threshold.
+TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
+MODELS = {
+    "classifier": SelectiveClassifier(TREE, target_coverage=0.7, cv=0.5),
+    "regressor": SelectiveRegressor(
+        DecisionTreeRegressor(max_depth=4, random_state=0),
+        uncertainty_score=LossRegression(DecisionTreeRegressor(max_depth=3)),
+        target_coverage=0.6,
+        cv=0.5,
+    ),
+    "double": DoubleScoreOODClassifier(
+        TREE, novelty_score="msp", min_tpr=0.63, max_fpr=1.0, cv=0.5
+    ),
+}
+METHODS = {
+    "classifier": ["uncertainty", "accept", "accept_proba", "predict"],
+    "regressor": ["uncertainty", "accept", "accept_proba", "predict"],
+    "double": ["uncertainty", "accept", "accept_proba", "predict", "risk_and_novelty"],
+}
+
+
+def fit(name, random_state=0):
+    labels = np.where(y == 9, -1, y) if name == "double" else y
+    return clone(MODELS[name]).set_params(random_state=random_state).fit(X, labels)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request):
+    fitted = fit(request.param)
+    assert 0 < fitted.rule_.proba_at_threshold < 1
+    assert tied_rows(fitted, X_new).sum() >= 30
+    return fitted
+
+
+def tied_rows(model, X):
+    return model.accept_proba(X) == model.rule_.proba_at_threshold
+
+
+def outputs(model, X, methods=None):
+    """All that is said about rows, as columns, one row each."""
+    if methods is None:
+        [methods] = [METHODS[k] for k, m in MODELS.items() if type(m) is type(model)]
+    columns = []
+    for method in methods:
+        values = getattr(model, method)(X)
+        columns += values if isinstance(values, tuple) else [values]
+    return np.column_stack(columns)
+
+
+def in_chunks(model, X, size, methods=None):
+    rows = range(0, X.shape[0], size)
+    return np.vstack([outputs(model, X[k : k + size], methods) for k in rows])
+
+
+def permuted(model, X):
+    order = np.random.default_rng(0).permutation(len(X))
+    result = outputs(model, X[order])
+    return result[np.argsort(order)]
+
+
+def pickled_between(model, X):
+    parts = []
+    for rows in np.array_split(np.arange(len(X)), 4):
+        model = pickle.loads(pickle.dumps(model))
+        parts.append(outputs(model, X[rows]))
+    return np.vstack(parts)
+
+
+def strided(model, X):
+    wide = np.zeros((len(X), 2 * X.shape[1]))
+    wide[:, ::2] = X
+    return outputs(model, wide[:, ::2])
+
+
+WAYS = {
+    "one by one": lambda model, X: in_chunks(model, X, 1),
+    "in chunks of 7": lambda model, X: in_chunks(model, X, 7),
+    "permuted": permuted,
+    "pickled between": pickled_between,
+    "Fortran order": lambda model, X: outputs(model, np.asfortranarray(X)),
+    "strided": strided,
+    "float32": lambda model, X: outputs(model, X.astype(np.float32)),
+    "whole numbers": lambda model, X: outputs(model, X.astype(np.int64)),
+    "again": outputs,
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_the_way_in_which_rows_come_changes_nothing(model, way):
+    rows = X_new[:120]
+    assert tied_rows(model, rows).sum() > 5
+    np.testing.assert_array_equal(way(model, rows), outputs(model, rows))
+
+
+def test_methods_agree(model):
+    accepted, proba = model.accept(X_new), model.accept_proba(X_new)
+    assert accepted[proba == 1].all()
+    assert not accepted[proba == 0].any()
+    labels = getattr(model, "reject_label_", None)
+    if labels is not None:
+        np.testing.assert_array_equal(model.predict(X_new) != labels, accepted)
+
+
+def test_two_processes(model):
+    halves = np.array_split(X_new, 2)
+    jobs = [delayed(model.accept)(half) for half in halves]
+    jobs += [delayed(model.predict)(half) for half in halves]
+    found = Parallel(n_jobs=2)(jobs)
+    np.testing.assert_array_equal(np.concatenate(found[:2]), model.accept(X_new))
+    np.testing.assert_array_equal(np.concatenate(found[2:]), model.predict(X_new))
+
+
+def test_no_estimator_says_that_it_draws(model):
+    assert not get_tags(model).non_deterministic
+
+
+# Rows that are no dense arrays
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("name", ["classifier", "double"])
+def test_sparse_rows(name, form):
+    model = fit(name)
+    rows = sparse.csr_array(X_new[:120])
+    whole = outputs(model, rows.asformat(form))
+    np.testing.assert_array_equal(in_chunks(model, rows, 7), whole)
+    order = np.random.default_rng(0).permutation(rows.shape[0])
+    np.testing.assert_array_equal(outputs(model, rows[order]), whole[order])
+
+
+@pytest.mark.parametrize("name", ["classifier", "double"])
+def test_sparse_rows_written_in_another_way(name):
+    """Zeros that are stored and columns in any order make no other row."""
+    model = fit(name)
+    rows = sparse.csr_array(X_new[:50])
+    full = sparse.csr_array(np.ones(rows.shape))
+    full.data[:] = X_new[:50].ravel()
+    backwards = rows.copy()
+    for start, stop in zip(rows.indptr, rows.indptr[1:], strict=False):
+        backwards.indices[start:stop] = rows.indices[start:stop][::-1]
+        backwards.data[start:stop] = rows.data[start:stop][::-1]
+    backwards.has_sorted_indices = False
+    for same in (full, backwards):
+        np.testing.assert_array_equal(outputs(model, same), outputs(model, rows))
+
+
+def make_frame(n, seed=0):
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n)
+    colour = rng.choice(["red", "green", "blue"], n)
+    label = (size + (colour == "red") + rng.normal(size=n) > 0.3).astype(int)
+    return pd.DataFrame({"colour": colour, "size": size}), label
+
+
+def test_rows_of_frames():
+    frame, label = make_frame(400)
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["colour"]), remainder="passthrough"
+    )
+    small = DecisionTreeClassifier(max_depth=2, random_state=0)
+    model = SelectiveClassifier(
+        make_pipeline(encode, small), target_coverage=0.5, cv=0.5, random_state=0
+    ).fit(frame, label)
+    rows, _ = make_frame(210, seed=1)
+    decide = partial(outputs, model)
+    whole = decide(rows)
+    assert tied_rows(model, rows).sum() > 10
+    assert 0 < model.accept(rows)[tied_rows(model, rows)].mean() < 1
+    chunks = [decide(rows.iloc[k : k + 7]) for k in range(0, 210, 7)]
+    np.testing.assert_array_equal(np.vstack(chunks), whole)
+    order = np.random.default_rng(0).permutation(210)
+    np.testing.assert_array_equal(decide(rows.iloc[order]), whole[order])
+    # Neither the index nor the order of categories is part of a row.
+    other = rows.set_axis(np.arange(210)[::-1])
+    np.testing.assert_array_equal(decide(other), whole)
+    kinds = pd.Categorical(rows["colour"], ["red", "green", "blue"])
+    np.testing.assert_array_equal(decide(rows.assign(colour=kinds)), whole)
+
+
+def make_documents(n, seed=0):
+    rng = np.random.default_rng(seed)
+    words = np.array([f"word{k}" for k in range(30)])
+    drawn = rng.integers(30, size=(n, 8))
+    label = (drawn < 10).sum(axis=1) + rng.normal(size=n) > 2.7
+    return [" ".join(words[row]) for row in drawn], label.astype(int)
+
+
+def test_rows_of_text():
+    texts, label = make_documents(400)
+    small = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model = SelectiveClassifier(
+        make_pipeline(CountVectorizer(), small),
+        target_coverage=0.5,
+        cv=0.5,
+        random_state=0,
+    ).fit(texts, label)
+    rows, _ = make_documents(600, seed=1)
+    whole = outputs(model, rows)
+    tied = tied_rows(model, rows)
+    assert tied.sum() > 10
+    assert 0 < model.accept(rows)[tied].mean() < 1
+    chunks = [outputs(model, rows[k : k + 7]) for k in range(0, 600, 7)]
+    np.testing.assert_array_equal(np.vstack(chunks), whole)
+    for same in (np.array(rows), np.array(rows, dtype=object), pd.Series(rows)):
+        np.testing.assert_array_equal(outputs(model, same), whole)
+
+
+# Probabilities whose last bits vary
+
+
+@pytest.mark.parametrize("name", ["classifier", "double"])
+def test_threads_of_a_forest(name):
+    labels = np.where(y == 9, -1, y) if name == "double" else y
+    inside = labels >= 0
+    shallow = RandomForestClassifier(7, max_depth=2, random_state=0)
+    forest = shallow.fit(X[inside], y[inside])
+    model = clone(MODELS[name]).set_params(
+        estimator=FrozenEstimator(forest), cv=None, random_state=0
+    )
+    model.fit(X, labels)
+    methods = ["accept", "accept_proba", "predict"]
+    one = outputs(model, X_new, methods)
+    forest.set_params(n_jobs=4)
+    for _ in range(5):
+        np.testing.assert_array_equal(outputs(model, X_new, methods), one)
+    np.testing.assert_array_equal(in_chunks(model, X_new, 200, methods), one)
+
+
+class Trembling(DecisionTreeClassifier):
+    """The last bits of its probabilities are others in each call, as with threads."""
+
+    rng = np.random.default_rng(0)
+
+    def predict_proba(self, X):
+        probabilities = super().predict_proba(X)
+        ulps = self.rng.integers(-4, 5, size=probabilities.shape)
+        return probabilities * (1 + ulps * np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("name", ["classifier", "double"])
+@pytest.mark.parametrize("seed", range(2))
+def test_last_bits_change_no_decision(name, seed):
+    labels = np.where(y == 9, -1, y) if name == "double" else y
+    trembling = Trembling(max_depth=4, random_state=0)
+    model = clone(MODELS[name]).set_params(estimator=trembling, random_state=seed)
+    model.fit(X, labels)
+    steady = clone(MODELS[name]).set_params(random_state=seed).fit(X, labels)
+    calls = [model.predict_proba(X_new[:1]).max() for _ in range(20)]
+    assert len(set(calls)) > 1
+    # The same tie groups, hence the same rule.
+    for part in ("proba_at_threshold", "coverage", "threshold"):
+        expected = getattr(steady.rule_, part, None)
+        if expected is not None:
+            np.testing.assert_allclose(getattr(model.rule_, part), expected, rtol=1e-9)
+    for method in ("accept", "accept_proba"):
+        expected = getattr(steady, method)(X_new)
+        for _ in range(5):
+            found = getattr(model, method)(X_new)
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+class Known(ClassifierMixin, BaseEstimator):
+    """Has the probabilities of row k in a table, and gives them in any memory order."""
+
+    def __init__(self, table, order="C"):
+        self.table = table
+        self.order = order
+
+    def fit(self, X, y):
+        self.classes_ = np.arange(self.table.shape[1])
+        return self
+
+    def predict_proba(self, X):
+        rows = np.asarray(X)[:, 0].astype(int)
+        return np.asarray(self.table[rows], order=self.order)
+
+    def decision_function(self, X):
+        return np.asarray(np.log(self.predict_proba(X)), order=self.order)
+
+    def predict(self, X):
+        return self.predict_proba(X).argmax(axis=1)
+
+
+def make_known(n=300, n_classes=17):
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.full(n_classes, 0.4), size=n)
+    labels = np.array([rng.choice(n_classes, p=row) for row in table])
+    labels[:n_classes] = np.arange(n_classes)
+    columns = np.column_stack([np.arange(n), rng.normal(size=(n, 6))])
+    return Known(table).fit(None, None), columns, labels
+
+
+COSTS = np.abs(np.subtract.outer(np.arange(17.0), np.arange(17.0))) ** 1.5
+SCORES = {
+    **{name: {"uncertainty_score": name} for name in ("entropy", "margin")},
+    "top_two_gap": {"uncertainty_score": "top_two_gap"},
+    "conditional_risk": {},
+    "conditional_risk, costs": {"loss": COSTS},
+    "sele": {"uncertainty_score": SELE(alphas=0.1), "cv": 2},
+    "sele_boosting": {"uncertainty_score": SELEBoosting(n_estimators=3), "cv": 2},
+}
+
+
+@pytest.mark.parametrize("options", SCORES.values(), ids=SCORES)
+def test_uncertainty_to_the_last_bit_of_equal_probabilities(options):
+    known, columns, labels = make_known()
+    model = SelectiveClassifier(
+        FrozenEstimator(known), target_coverage=0.5, random_state=0, **options
+    ).fit(columns, labels)
+    whole = model.uncertainty(columns)
+    for size in (1, 2, 7, 64):
+        chunks = [model.uncertainty(columns[k : k + size]) for k in range(0, 300, size)]
+        np.testing.assert_array_equal(np.concatenate(chunks), whole)
+    known.set_params(order="F")
+    np.testing.assert_array_equal(model.uncertainty(columns), whole)
+
+
+NOVELTIES = {"knn": 2, "mahalanobis": 2, "msp": None, "max_logit": None, "energy": None}
+
+
+@pytest.mark.parametrize(("novelty", "cv"), NOVELTIES.items())
+def test_novelty_to_the_last_bit(novelty, cv):
+    """Where the classifier's probabilities and decision values are the same."""
+    inside = y != 9
+    frozen = FrozenEstimator(LogisticRegression(tol=0.1).fit(X[inside], y[inside]))
+    model = DoubleScoreOODClassifier(
+        frozen, novelty_score=novelty, min_tpr=0.7, max_fpr=1.0, cv=cv, random_state=0
+    ).fit(X, np.where(inside, y, -1))
+    rows = X_new[:60]
+    whole = outputs(model, rows, ["risk_and_novelty"])
+    responses = ["predict_proba", "decision_function"]
+    for size in (1, 7):
+        same = in_chunks(frozen, rows, size, responses)
+        same = (same == outputs(frozen, rows, responses)).all(axis=1)
+        found = in_chunks(model, rows, size, ["risk_and_novelty"])
+        np.testing.assert_array_equal(found[same], whole[same])
+        accepted = in_chunks(model, rows, size, ["accept"])
+        np.testing.assert_array_equal(accepted, outputs(model, rows, ["accept"]))
+
+
+# Digits, and what the issue was
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_digits_in_a_batch_and_row_by_row(size):
+    model = SelectiveClassifier(TREE, target_coverage=0.7, cv=0.5, random_state=0)
+    model.fit(DIGITS, NUMBERS)
+    rows = DIGITS[:400]
+    accepted = [model.accept(rows[k : k + size]) for k in range(0, 400, size)]
+    np.testing.assert_array_equal(np.concatenate(accepted), model.accept(rows))
+    assert model.accept(DIGITS).mean() == pytest.approx(0.7, abs=0.04)
+
+
+@pytest.mark.parametrize("randomize", [True, False])
+def test_certified_risk_in_batches_of_five(randomize):
+    model = SelectiveClassifier(
+        TREE,
+        target_risk=0.25,
+        confidence=0.9,
+        cv=0.5,
+        randomize=randomize,
+        random_state=0,
+    ).fit(DIGITS, NUMBERS)
+    whole = outputs(model, DIGITS[:500])
+    np.testing.assert_array_equal(in_chunks(model, DIGITS[:500], 5), whole)
+    accepted = model.accept(DIGITS)
+    wrong = model.predict_label(DIGITS) != NUMBERS
+    # On rows of which half have solved it, so that little is lost to chance.
+    assert wrong[accepted].mean() < 0.27
+
+
+@pytest.mark.parametrize("probabilities", [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]])
+def test_a_risk_equal_to_the_cost_but_for_its_last_bit_is_accepted(probabilities):
+    known = Known(np.array([probabilities])).fit(None, None)
+    model = SelectiveClassifier(FrozenEstimator(known), reject_cost=0.3)
+    model.fit(np.zeros((3, 1)), [0, 1, 2])
+    assert model.accept(np.zeros((1, 1))).all()
+    assert model.accept_proba(np.zeros((1, 1))) == 1
+
+
+# The seed, the keys, and the share that they accept
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_seed_is_drawn_once_in_fit(name):
+    first, again, other = fit(name, 0), fit(name, 0), fit(name, 1)
+    assert isinstance(first.seed_, int)
+    assert first.seed_ == again.seed_ != other.seed_
+    np.testing.assert_array_equal(first.accept(X_new), again.accept(X_new))
+    assert not hasattr(clone(first), "seed_")
+    assert pickle.loads(pickle.dumps(first)).seed_ == first.seed_
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_without_integer_each_fit_has_a_seed_and_keeps_it(name):
+    source = np.random.RandomState(0)
+    for models in ([fit(name, source), fit(name, source)], [fit(name, None)] * 2):
+        repeated = [[m.accept(X_new) for _ in range(3)] for m in models]
+        assert all((calls == calls[0]).all() for calls in repeated)
+    assert fit(name, None).seed_ != fit(name, None).seed_
+    # clone copies a RandomState: the same state, the same seed.
+    model = clone(MODELS[name]).set_params(random_state=np.random.RandomState(7))
+    labels = np.where(y == 9, -1, y) if name == "double" else y
+    assert model.fit(X, labels).seed_ != model.fit(X, labels).seed_
+
+
+def test_equal_rows_get_equal_decisions(model):
+    row = X_new[tied_rows(model, X_new)][0]
+    copies = np.tile(row, (50, 1))
+    assert len(set(model.accept(copies))) == 1
+    assert model.accept(X_new[tied_rows(model, X_new)]).std() > 0
+
+
+KEYS = {
+    "integers": lambda n: np.arange(n),
+    "large integers": lambda n: np.arange(n) + 2**62,
+    "negative integers": lambda n: -np.arange(n),
+    "strings": lambda n: np.array([f"customer {k}" for k in range(n)]),
+    "strings of any length": lambda n: [str(k) * (1 + k % 3) for k in range(n)],
+}
+
+
+@pytest.mark.parametrize("make", KEYS.values(), ids=KEYS)
+def test_keys_make_draws_of_equal_rows_independent(model, make):
+    n = 4000
+    copies = np.tile(X_new[tied_rows(model, X_new)][0], (n, 1))
+    keys = make(n)
+    accepted = model.accept(copies, keys=keys)
+    share = model.rule_.proba_at_threshold
+    assert abs(accepted.mean() - share) < 5 * np.sqrt(share * (1 - share) / n)
+    # Neighbouring keys draw independently.
+    both = accepted[1:] & accepted[:-1]
+    assert abs(both.mean() - share**2) < 5 * 0.5 / np.sqrt(n)
+
+
+@pytest.mark.parametrize("make", KEYS.values(), ids=KEYS)
+def test_draws_depend_on_the_key_and_on_nothing_else(model, make):
+    keys = np.asarray(make(len(X_new)))
+    tied = tied_rows(model, X_new)
+    accepted = model.accept(X_new, keys=keys)
+    assert (accepted != model.accept(X_new)).any()
+    # Another tied row under the same key.
+    others = X_new.copy()
+    others[tied] = X_new[tied][::-1]
+    np.testing.assert_array_equal(model.accept(others, keys=keys), accepted)
+    order = np.random.default_rng(0).permutation(len(keys))
+    permuted = model.accept(X_new[order], keys=keys[order])
+    np.testing.assert_array_equal(permuted, accepted[order])
+    chunks = [
+        model.accept(X_new[k : k + 7], keys=keys[k : k + 7])
+        for k in range(0, len(keys), 7)
+    ]
+    np.testing.assert_array_equal(np.concatenate(chunks), accepted)
+    for same in (list(keys), pd.Series(keys), keys.astype(object)):
+        np.testing.assert_array_equal(model.accept(X_new, keys=same), accepted)
+    # What is not tied has nothing to draw.
+    np.testing.assert_array_equal(accepted[~tied], model.accept(X_new)[~tied])
+
+
+@pytest.mark.parametrize("name", ["classifier", "double"])
+def test_predict_takes_keys_too(name):
+    model = fit(name)
+    keys = np.arange(len(X_new))
+    labels = model.predict(X_new, keys=keys)
+    accepted = model.accept(X_new, keys=keys)
+    np.testing.assert_array_equal(labels != model.reject_label_, accepted)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint64])
+def test_integer_keys_are_their_values(model, dtype):
+    rows, keys = X_new[:100], np.arange(100)
+    np.testing.assert_array_equal(
+        model.accept(rows, keys=keys.astype(dtype)), model.accept(rows, keys=keys)
+    )
+
+
+@pytest.mark.parametrize(
+    "keys", [np.arange(3), np.zeros((10, 2), dtype=int), 5, "name"], ids=str
+)
+def test_keys_of_another_shape(model, keys):
+    with pytest.raises(ValueError, match="keys"):
+        model.accept(X_new[:10], keys=keys)
+
+
+@pytest.mark.parametrize("key", [0.5, np.nan, None], ids=str)
+def test_keys_that_are_neither_integers_nor_strings(model, key):
+    with pytest.raises((TypeError, ValueError), match="keys"):
+        model.accept(X_new[:3], keys=[key] * 3)
+
+
+def test_share_of_tied_rows_over_seeds():
+    frozen = FrozenEstimator(clone(TREE).fit(X, y))
+    model = SelectiveClassifier(frozen, target_coverage=0.7)
+    row, accepted = None, []
+    for seed in range(250):
+        model.set_params(random_state=seed).fit(X_new, NUMBERS[~IS_TRAIN])
+        if row is None:
+            row = X_new[tied_rows(model, X_new)][:1]
+        accepted.append(model.accept(row)[0])
+    share = model.rule_.proba_at_threshold
+    error = np.sqrt(share * (1 - share) / 250)
+    assert abs(np.mean(accepted) - share) < 5 * error
+
+
+def test_share_of_tied_rows_over_rows(model):
+    # The pixels at the rim tell the tree nothing, and make rows that are all different.
+    noise = np.random.default_rng(0).integers(1, 10**6, size=(4000, 1))
+    row = X_new[tied_rows(model, X_new)][0]
+    rows = np.hstack([noise, np.tile(row[1:], (4000, 1))])
+    rows = rows[tied_rows(model, rows)]
+    assert len(rows) == 4000
+    share = model.rule_.proba_at_threshold
+    error = np.sqrt(share * (1 - share) / len(rows))
+    assert abs(model.accept(rows).mean() - share) < 5 * error
+
+
+def test_share_of_partitions():
+    """Many small calls accept as many rows as one: the draws do not start again."""
+    model = fit("classifier")
+    tied = tied_rows(model, DIGITS)
+    accepted = np.concatenate([model.accept(row[None]) for row in DIGITS[tied]])
+    share = model.rule_.proba_at_threshold
+    error = np.sqrt(share * (1 - share) / tied.sum())
+    assert abs(accepted.mean() - share) < 5 * error
