@@ -263,6 +263,12 @@ class RejectMixin:
         labels, scores = self._evaluate(Response(self.estimator_, X))
         return labels, self._combine(scores)
 
+    def _predict_and_accept(self, X, keys=None):
+        """Return labels and acceptance from one pass of the inner estimator."""
+        require_fit(self)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
+        return labels, self._accept(X, scores, keys)
+
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
 
@@ -286,11 +292,10 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         labels : ndarray of shape (n_samples,)
             Labels, in a dtype that holds the classes and the reject label.
         """
-        require_fit(self)
-        labels, scores = self._evaluate(Response(self.estimator_, X))
+        labels, accepted = self._predict_and_accept(X, keys)
         if self.reject_label_ is None:
             return labels
-        return mark_rejected(labels, self._accept(X, scores, keys), self.reject_label_)
+        return mark_rejected(labels, accepted, self.reject_label_)
 
     def predict_label(self, X):
         """Predict labels for all samples, rejected or not.

@@ -39,11 +39,16 @@ from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
 )
-from sklearn_reject.decoding import tune_threshold
-from sklearn_reject.decoding._best_size import BestSize, ThresholdSize
-from sklearn_reject.decoding._decode import choose_sets, expected_curves
-from sklearn_reject.decoding._items import check_bounds, sizes_of_sets
-from sklearn_reject.decoding._set_counts import count_sets
+from sklearn_reject.decoding import (
+    BestSize,
+    ThresholdSize,
+    check_bounds,
+    choose_sets,
+    count_sets,
+    expected_curves,
+    sizes_of_sets,
+    tune_threshold,
+)
 from sklearn_reject.losses import check_set_loss
 
 _STRATEGIES = ("dta", "eum")

@@ -14,6 +14,7 @@ from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     find_target,
     is_comparable,
+    needs_calibration,
     solve_rule,
     takes_sparse,
 )
@@ -270,7 +271,7 @@ class SelectiveClassifier(RejectClassifier):
             y,
             split_params,
             learns=learns(score),
-            needs_data=learns(score) or self.cv is not None or not is_chow,
+            needs_data=needs_calibration(self, score, is_chow),
             # A certificate is about samples that are drawn independently.
             stratify=self.confidence is None,
         )

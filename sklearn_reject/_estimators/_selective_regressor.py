@@ -16,6 +16,7 @@ from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     find_target,
     is_comparable,
+    needs_calibration,
     solve_rule,
     takes_sparse,
 )
@@ -243,7 +244,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             y,
             split_params,
             learns=learns(score),
-            needs_data=learns(score) or self.cv is not None or not is_chow,
+            needs_data=needs_calibration(self, score, is_chow),
             stratify=False,
         )
         evaluated = evaluate_out_of_sample(

@@ -38,10 +38,14 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.curves import pn_auc_score
-from sklearn_reject.thresholds._cross_validation import cross_validate_point
-from sklearn_reject.thresholds._documents import check_documents, check_weighted_classes
-from sklearn_reject.thresholds._point import make_point, resolve_target
-from sklearn_reject.thresholds._search import Search
+from sklearn_reject.thresholds import (
+    Search,
+    check_documents,
+    check_weighted_classes,
+    cross_validate_point,
+    make_point,
+    resolve_target,
+)
 
 _UNRATED = -1
 

@@ -33,10 +33,10 @@ def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
     `learns` says whether a score learns from samples, and `stratify` whether all parts
     get their share of each class.
     """
-    if isinstance(owner.estimator, FrozenEstimator) and not learns:
-        return Plan(held_out=ALL_ROWS)
     if not needs_data:
         return Plan()
+    if isinstance(owner.estimator, FrozenEstimator) and not learns:
+        return Plan(held_out=ALL_ROWS)
     splits = make_splits(
         owner.cv,
         X,

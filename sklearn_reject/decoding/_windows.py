@@ -130,7 +130,7 @@ class CountLaws:
         return len(self.edges) - 1
 
     def block(self, index):
-        """Return the laws for the sizes of a block, in the last one the full set, too."""
+        """Return the laws for the sizes of a block, the last one with the full set."""
         start, stop = self.edges[index], self.edges[index + 1]
         eta = self.eta[start:stop]
         tp, of_tp = _add_items(*self._of_first[index : index + 2], eta)

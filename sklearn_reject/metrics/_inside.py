@@ -44,15 +44,16 @@ def predict_with_both_scores(estimator, X):
     return (*predict_with_uncertainty(estimator, X), None)
 
 
-def accept(estimator, X, uncertainty):
-    """Return which samples a classifier accepts: all, if it cannot reject."""
-    found = find(estimator, _has_uncertainty)
-    if hasattr(found, "_accept"):
-        return found._accept(uncertainty)  # known already
-    if hasattr(found, "accept"):
-        estimator, X = locate(estimator, X, _has_uncertainty)
-        return np.asarray(estimator.accept(X), dtype=bool)
-    return np.ones(len(uncertainty), dtype=bool)
+def predict_and_accept(estimator, X):
+    """Return labels, and which a classifier accepts: all, if it cannot reject."""
+    if not hasattr(find(estimator, _has_uncertainty), "accept"):
+        labels, _ = predict_with_uncertainty(estimator, X)
+        return labels, np.ones(len(labels), dtype=bool)
+    estimator, X = locate(estimator, X, _has_uncertainty)
+    if hasattr(estimator, "_predict_and_accept"):
+        return estimator._predict_and_accept(X)  # in one pass
+    labels = getattr(estimator, "predict_label", estimator.predict)(X)
+    return labels, np.asarray(estimator.accept(X), dtype=bool)
 
 
 def predict_in_groups(estimator, X, groups):

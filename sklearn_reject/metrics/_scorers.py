@@ -11,9 +11,9 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_reject._validation import check_number, check_option, check_sample_weight
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._inside import (
-    accept,
     find,
     index_predicted,
+    predict_and_accept,
     predict_classes,
     predict_in_groups,
     predict_with_uncertainty,
@@ -550,10 +550,10 @@ class _AcceptedScorer(SelectiveScorer):
 
     def _predict(self, estimator, X, weight):
         """Return labels, and which of them are accepted."""
-        by_coverage = self._coverage is not None
-        labels, uncertainty = predict_with_uncertainty(estimator, X, finite=by_coverage)
-        if not by_coverage:
-            return np.asarray(labels), accept(estimator, X, uncertainty)
+        if self._coverage is None:
+            labels, accepted = predict_and_accept(estimator, X)
+            return np.asarray(labels), accepted
+        labels, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
         rule = solve_target_coverage(
             uncertainty,
             np.zeros(len(uncertainty)),

@@ -491,13 +491,14 @@ def test_an_operating_point_at_the_edge_of_the_ratings_warns():
     assert tuner.operating_point_.tp == (y == 1).sum()
 
 
-def test_a_fit_that_fails_leaves_nothing_behind():
+def test_a_fit_that_fails_leaves_what_was_before_it():
     scores, y = logged()
     tuner = EnsembleThresholdTuner(None, target_derivative=0.5).fit(scores, y)
+    point, expected = tuner.operating_point_, tuner.predict(scores)
     with pytest.raises(ValueError, match="no rated negatives"):
-        tuner.fit(scores, np.ones_like(y))
-    with pytest.raises(sklearn.exceptions.NotFittedError):
-        tuner.predict(scores)
+        tuner.fit(scores[:, :1], np.ones_like(y))
+    assert tuner.operating_point_ is point
+    np.testing.assert_array_equal(tuner.predict(scores), expected)
 
 
 def test_parts_that_overlap_are_refused():
