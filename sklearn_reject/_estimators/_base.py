@@ -214,7 +214,7 @@ class RejectMixin:
             Samples.
 
         keys : array-like of shape (n_samples,), default=None
-            A number or text for each sample, such as its identifier, that the draw
+            An integer or text for each sample, such as its identifier, that the draw
             depends on instead of the values in X: samples of equal values then have
             independent draws.
 

@@ -111,8 +111,8 @@ class SelectiveClassifier(RejectClassifier):
     randomize : bool, default=True
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
-        of equal values are accepted or rejected alike, unless `predict` and `accept`
-        get `keys`. If False, those at the threshold are rejected for `target_risk` and
+        of equal values are accepted or rejected alike, unless they are given different
+        `keys`. If False, those at the threshold are rejected for `target_risk` and
         accepted for `target_coverage`.
 
     n_jobs : int, default=None

@@ -98,9 +98,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     randomize : bool, default=True
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
-        of equal values are accepted or rejected alike, unless `accept` gets `keys`. If
-        False, those at the threshold are rejected for `target_risk` and accepted for
-        `target_coverage`.
+        of equal values are accepted or rejected alike, unless they are given different
+        `keys`. If False, those at the threshold are rejected for `target_risk` and
+        accepted for `target_coverage`.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.

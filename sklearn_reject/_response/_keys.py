@@ -6,11 +6,11 @@ frame rows of equal numbers have the same key.
 """
 
 from hashlib import blake2b
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_consistent_length, gen_batches
+from sklearn.utils import gen_batches
 
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 
@@ -32,16 +32,27 @@ def row_keys(X, rows):
 
 
 def user_keys(keys, X):
-    """Return the keys that a user gives, numbers or text, as uint64 a row of X."""
+    """Return the keys that a user gives, integers or text, as uint64 a row of X."""
     keys = np.asarray(keys)
-    if keys.ndim != 1:
+    if keys.shape != (_num_samples(X),):
         raise ValueError(
-            f"keys must be a vector with one number or text a sample, got an array of "
-            f"shape {keys.shape}."
+            f"keys must be a vector with one integer or text for each of the "
+            f"{_num_samples(X)} samples, got an array of shape {keys.shape}."
         )
-    if len(keys) != _num_samples(X):
-        check_consistent_length(X, keys)
+    if keys.dtype.kind not in "iuUSO":
+        _refuse_key(keys[0])
+    if keys.dtype.kind == "O":
+        for key in keys:
+            if not isinstance(key, (str, bytes, Integral)):
+                _refuse_key(key)
     return _spread(_bits(keys), 0)
+
+
+def _refuse_key(key):
+    raise ValueError(
+        f"keys must be integers or text, such as identifiers, got {key!r}. Rounded or "
+        "missing numbers do not tell samples apart."
+    )
 
 
 def _as_array(values):
