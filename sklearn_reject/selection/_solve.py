@@ -13,8 +13,8 @@ from sklearn_reject.curves._risk_coverage import (
     share_within_risk,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
-    BOUNDS,
     SEARCHES,
     certify_coverage,
     certify_risk,
@@ -176,7 +176,7 @@ def solve_target_risk(
     """
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
-    check_option(bound, "bound", BOUNDS)
+    check_option(bound, "bound", ("auto", *BOUNDS))
     check_option(search, "search", SEARCHES)
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)

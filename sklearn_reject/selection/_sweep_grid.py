@@ -7,8 +7,8 @@ from itertools import pairwise, product
 import numpy as np
 
 from sklearn_reject._validation import take_weight
-from sklearn_reject.curves._groups import running_sum, starts_of_ties
-from sklearn_reject.curves._origins import weighted_sum
+from sklearn_reject.curves._groups import running_sum, snap_sorted, starts_of_ties
+from sklearn_reject.curves._origins import sizes_of_sums, weighted_sum
 from sklearn_reject.selection._one_score import Cut, find_best_cut, may_match
 
 _N_BINS = 512
@@ -116,6 +116,28 @@ def search_direction(plane, weights, problem, cut, randomize):
     before = plane.sum_up(window.below, rows[is_below])
     sums = plane.sums_of(rows[is_around])
     return search_scores(scores[is_around], sums, before, problem, cut, randomize)
+
+
+def settle_direction(weights, plane, problem, cut, randomize):
+    """Return the best cut of a direction where sums that differ by rounding tie.
+
+    It is the known `cut` of that direction where no two do.
+    """
+    if cut is not None and cut.threshold == -np.inf:
+        return cut
+    scores = weighted_sum(plane.risk, plane.novelty, weights)
+    order = np.argsort(scores)
+    scores = scores[order]
+    sizes = sizes_of_sums(plane.risk, plane.novelty, weights)
+    snapped = snap_sorted(scores, sizes[order])
+    if snapped is scores and cut is not None:
+        return cut
+    sums = plane.sums_of(order)
+    found = _search_sorted(snapped, sums, plane.always, problem, randomize)
+    if found is not None and found.threshold == snapped[-1] and found.share == 1:
+        found = replace(found, threshold=float(scores[-1]))
+    nothing = _accept_nothing(plane, problem)
+    return found if found is not None and found.beats(nothing, problem) else nothing
 
 
 def search_scores(scores, sums, before, problem, cut, randomize):
