@@ -297,7 +297,7 @@ def _snap_run(values, low, high):
     return snapped
 
 
-# Two radix passes, rather than `numpy.argsort` alone, hold the area of a million samples
+# Two radix passes, not `numpy.argsort` alone, hold the area of a million samples
 # to .65 instead of 1.1 to 1.3 times argsort + gather + cumsum at 40 % errors, to .43
 # instead of .63 at 10 % (confident scores), and the solvers to .9 instead of 1.3.
 # Below this size `numpy.argsort` stays in the cache and is as fast.

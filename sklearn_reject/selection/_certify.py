@@ -313,30 +313,11 @@ _GRID_SIZE = 100
 
 
 def find_by_fixed_sequence(p_values, counts, delta, fewest):
-    """Test thresholds one after the other, from several starts (Wiens' fallback).
+    """Return the count at the last threshold that passes, or None (Wiens' fallback).
 
-    Each start brings its share of `delta`, on top of the running level if every
-    threshold since the last start has passed. A failure sets the level to zero until
-    the next start.
-
-    Parameters
-    ----------
-    p_values : callable
-        Maps numbers of accepted samples to p-values.
-
-    counts : ndarray of shape (n_thresholds,), dtype int
-        Number of samples that each threshold accepts, increasing.
-
-    delta : float
-        Chance of an error that is allowed.
-
-    fewest : int
-        Number of samples below which no test passes.
-
-    Returns
-    -------
-    n_accepted : int or None
-        The largest number of samples at a threshold that passed, None if none did.
+    Thresholds are tested one after the other, from several starts. Each start brings
+    its share of `delta`, on top of the running level if every threshold since the last
+    start has passed. A failure sets the level to zero until the next start.
     """
     starts = locate_counts(counts, start_counts(counts[-1], fewest))
     ends = np.append(starts[1:], len(counts))
@@ -380,24 +361,7 @@ def _count_passes(p_values, counts, level):
 
 
 def find_by_bonferroni(p_values, counts, delta):
-    """Test thresholds on a grid, each at an equal share of `delta`.
-
-    Parameters
-    ----------
-    p_values : callable
-        Maps numbers of accepted samples to p-values.
-
-    counts : ndarray of shape (n_thresholds,), dtype int
-        Number of samples that each threshold accepts, increasing.
-
-    delta : float
-        Chance of an error that is allowed.
-
-    Returns
-    -------
-    n_accepted : int or None
-        The largest number of samples at a threshold that passed, None if none did.
-    """
+    """Return the largest count on a grid that passes at its share of delta, or None."""
     grid = grid_counts(counts[-1])
     tested = counts[locate_counts(counts, grid)]
     passed = np.flatnonzero(p_values(tested) <= delta / len(grid))
@@ -410,31 +374,11 @@ def grid_counts(n_samples, size=_GRID_SIZE):
 
 
 def find_by_bisection(p_values, counts, delta):
-    """Bisect the sample (selection with guaranteed risk).
+    """Return the count that a bisection ends at, or None.
 
-    Its guarantee needs a selective risk that, once over the target, stays over it at
-    larger coverage: then the tests of true hypotheses follow from the scores alone.
-
-    Parameters
-    ----------
-    p_values : callable
-        Maps numbers of accepted samples to p-values.
-
-    counts : ndarray of shape (n_thresholds,), dtype int
-        Number of samples that each threshold accepts, increasing.
-
-    delta : float
-        Chance of an error that is allowed.
-
-    Returns
-    -------
-    n_accepted : int or None
-        The largest number of samples at a threshold that passed, None if none did.
-
-    References
-    ----------
-    Geifman, El-Yaniv, "Selective classification for deep neural networks", NeurIPS
-    2017.
+    Selection with guaranteed risk (Geifman, El-Yaniv, NeurIPS 2017). It needs a
+    selective risk that, once over the target, stays over it at larger coverage: then
+    the tests of true hypotheses follow from the scores alone.
     """
     n_steps = count_bisections(counts[-1])
     low, high = 0, int(counts[-1])

@@ -25,6 +25,7 @@ from sklearn_reject.selection._ood_model import (
     BoundedModel,
     check_model,
 )
+from sklearn_reject.selection._ood_rule import snap_sums
 from sklearn_reject.selection._rule import check_draws
 
 # Chance that the FPR is certified with a rule whose true rates are those tuned with.
@@ -288,7 +289,7 @@ def certify_double_score(
             }
         ),
     )
-    scores = rule.snap(risk_scores, novelty_scores)
+    scores = snap_sums(rule, risk_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
     bound, max_loss = choose_bound(
         losses[~is_ood], bound, max_loss, _RISK_BOUNDS, of_many="hoeffding_bentkus"
