@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.curves._groups import (
+from sklearn_reject.curves import (
     argsort_scores,
     running_sum,
     snap_sorted,

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject.curves._origins import check_origin_samples, group_origins_validated
+from sklearn_reject.curves import (
+    RELATIVE_TOLERANCE,
+    check_origin_samples,
+    group_origins_validated,
+)
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_rule import SingleScoreRule
 

@@ -9,12 +9,12 @@ from sklearn_reject._validation import (
     check_same_length,
     check_vector,
 )
-from sklearn_reject.curves._groups import snap
-from sklearn_reject.curves._ood import check_ood_prior
-from sklearn_reject.curves._origins import (
+from sklearn_reject.curves import (
+    check_ood_prior,
     check_origin_samples,
     combine,
     sizes_of_sums,
+    snap,
 )
 from sklearn_reject.selection._ood_model import check_costs
 from sklearn_reject.selection._rule import Certificate, compare, decide

@@ -7,8 +7,9 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_number, check_option, check_samples
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_validated
-from sklearn_reject.curves._risk_coverage import (
+from sklearn_reject.curves import (
+    RELATIVE_TOLERANCE,
+    group_validated,
     share_reaching_coverage,
     share_within_risk,
 )

@@ -7,8 +7,13 @@ from itertools import pairwise, product
 import numpy as np
 
 from sklearn_reject._validation import take_weight
-from sklearn_reject.curves._groups import running_sum, snap_sorted, starts_of_ties
-from sklearn_reject.curves._origins import sizes_of_sums, weighted_sum
+from sklearn_reject.curves import (
+    running_sum,
+    sizes_of_sums,
+    snap_sorted,
+    starts_of_ties,
+    weighted_sum,
+)
 from sklearn_reject.selection._one_score import Cut, find_best_cut, may_match
 
 _N_BINS = 512

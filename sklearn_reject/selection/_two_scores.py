@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves._groups import snap
-from sklearn_reject.curves._origins import (
+from sklearn_reject.curves import (
     check_origin_samples,
     checked_scale,
     direction_grid,
+    snap,
 )
 from sklearn_reject.selection._one_score import threshold_and_nu
 from sklearn_reject.selection._ood_model import check_model
