@@ -31,7 +31,7 @@ def one(p_values, count, total, risk):
 
 @pytest.mark.parametrize("risk", RISKS)
 def test_binomial_is_the_exact_tail(risk):
-    cells = [(m, k) for m in (0, 1, 2, 7, 40, 200) for k in range(m + 1)]
+    cells = [(m, k) for m in (0, 1, 2, 7, 40, 90) for k in range(m + 1)]
     counts, errors = np.array(cells).T
     exact = [float(exact_tail(k, m, risk)) for m, k in cells]
     got = binomial_p_values(counts, errors.astype(float), float(risk))
