@@ -1,7 +1,8 @@
 """Curves and areas from arrays of scores and losses.
 
 The functions here take the losses themselves; those of the same name in
-:mod:`sklearn_reject.metrics` take labels.
+:mod:`sklearn_reject.metrics` take labels. What is imported but not in ``__all__`` is
+for the other rooms of the package, and may change.
 """
 
 from sklearn_reject.curves._area import augrc_score, aurc_score, sele_score
@@ -10,21 +11,47 @@ from sklearn_reject.curves._frontiers import (
     risk_coverage_frontier,
     roc_frontier,
 )
-from sklearn_reject.curves._groups import TieGroups, group_by_score
+from sklearn_reject.curves._groups import (
+    RELATIVE_TOLERANCE,
+    TieGroups,
+    argsort_scores,
+    group_by_score,
+    group_validated,
+    make_finite,
+    running_sum,
+    snap,
+    snap_sorted,
+    starts_of_ties,
+    tie_range,
+)
 from sklearn_reject.curves._ood import (
+    check_ood_prior,
     fpr_at_tpr_score,
     ood_aupr_score,
     ood_auroc_score,
     ood_precision_recall_curve,
     ood_roc_curve,
     oscr_score,
+    undefined_without_ood,
 )
-from sklearn_reject.curves._origins import OriginGroups, group_by_origin
-from sklearn_reject.curves._pn import pn_auc_score, pn_curve
+from sklearn_reject.curves._origins import (
+    OriginGroups,
+    check_origin_samples,
+    checked_scale,
+    combine,
+    direction_grid,
+    group_by_origin,
+    group_origins_validated,
+    sizes_of_sums,
+    weighted_sum,
+)
+from sklearn_reject.curves._pn import majorant_vertices, pn_auc_score, pn_curve
 from sklearn_reject.curves._risk_coverage import (
     coverage_at_risk_score,
     risk_coverage_curve,
     selective_risk_at_coverage_score,
+    share_reaching_coverage,
+    share_within_risk,
 )
 
 __all__ = [

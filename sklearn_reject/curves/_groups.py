@@ -297,7 +297,10 @@ def _snap_run(values, low, high):
     return snapped
 
 
-# Below it `numpy.argsort` stays in the cache and is faster.
+# Two radix passes, not `numpy.argsort` alone, hold the area of a million samples
+# to .65 instead of 1.1 to 1.3 times argsort + gather + cumsum at 40 % errors, to .43
+# instead of .63 at 10 % (confident scores), and the solvers to .9 instead of 1.3.
+# Below this size `numpy.argsort` stays in the cache and is as fast.
 _FEWEST_FOR_RADIX = 2**15
 
 
@@ -306,24 +309,11 @@ _MOST_SHARED_PAIRS = 0.5
 
 
 def argsort_scores(scores):
-    """Return the order of the scores and the sorted scores.
+    """Return the order of the scores, ties in any, and the sorted scores.
 
     Many scores are cut into 2^32 cells of equal width, and the cell numbers sorted by
     two passes of the radix sort that NumPy has for 16-bit integers. The few samples
-    that share a cell are then sorted among themselves. The order of ties is arbitrary.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,), dtype float64
-        Finite scores.
-
-    Returns
-    -------
-    order : ndarray of shape (n_samples,), dtype intp
-        Indices that sort the scores.
-
-    sorted_scores : ndarray of shape (n_samples,)
-        ``scores[order]``.
+    that share a cell are then sorted among themselves.
     """
     cells = _cell_numbers(scores)
     if cells is None:
@@ -373,30 +363,12 @@ def draw_evenly(scores):
 
 
 def cut_into_cells(scores, some, n_bits, *, most_shared):
-    """Return an increasing map from scores to cells that are not crowded, or None.
+    """Return an increasing map from scores to cells below ``2**n_bits``, or None.
 
+    Of `some` of the scores, at most `most_shared` others may share a cell, on average.
     Cells of equal width are tried first. Scores that pile up near zero, as those of a
     confident classifier do, are told apart by cells that are even in the floating-point
     representation, so about as wide as the score is large.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,), dtype float64
-        Finite scores.
-
-    some : ndarray of shape (n_drawn,), dtype float64
-        Those of the scores that must not share cells.
-
-    n_bits : int
-        The map has values below ``2**n_bits``.
-
-    most_shared : float
-        Most samples that share the cell of a sample, on average.
-
-    Returns
-    -------
-    cut : callable or None
-        Maps arrays of these scores to integers.
     """
     for make_cut in (_even_cut, _floating_point_cut):
         cut = make_cut(scores, n_bits)

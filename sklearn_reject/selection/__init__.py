@@ -1,13 +1,20 @@
-"""Rejection rules, solved from arrays of scores and losses."""
+"""Rejection rules, solved from arrays of scores and losses.
+
+What is imported but not in ``__all__`` is for the other rooms of the package, and may
+change.
+"""
 
 from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,
+    rates_to_certify,
 )
 from sklearn_reject.selection._draws import keyed_draws
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._one_score import tune_single_score
+from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,

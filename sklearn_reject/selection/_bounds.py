@@ -1,9 +1,14 @@
-"""Tests of a bound on a mean: p-values and the fewest samples that could show it."""
+"""Tests of a bound on a mean: p-values, upper bounds, and the fewest samples needed.
+
+A new bound is one class here with a `name`, an entry in `BOUNDS` and a row in the table
+of `tests/selection/test_bounds.py`.
+"""
 
 import math
 
 import numpy as np
-from scipy.stats import binom
+from scipy.optimize import brentq
+from scipy.stats import beta, binom
 
 # Share of the largest stake that cannot ruin: a bet of everything loses everything.
 _LARGEST_STAKE = 0.75
@@ -16,27 +21,12 @@ _ROUNDING = 1e-12
 _MOST_SAMPLES = 2**53
 
 
+# Accuracy of an upper bound that has to be searched.
+_TINY = 1e-12
+
+
 def binomial_p_values(n_accepted, loss_sums, risk):
-    """Return the exact p-values of losses that are 0 or 1.
-
-    The number of errors is binomial: the p-value is the chance of as few of them.
-
-    Parameters
-    ----------
-    n_accepted : ndarray of shape (n_hypotheses,), dtype int
-        Number of accepted samples. Without any, the p-value is 1.
-
-    loss_sums : ndarray of shape (n_hypotheses,)
-        Number of errors among them.
-
-    risk : float
-        The bound, in ]0, 1[.
-
-    Returns
-    -------
-    p_values : ndarray of shape (n_hypotheses,)
-        In [0, 1].
-    """
+    """Return the chance of as few errors, exact for losses that are 0 or 1."""
     p_values = np.ones(len(n_accepted))
     some = n_accepted > 0
     p_values[some] = binom.cdf(loss_sums[some], n_accepted[some], risk)
@@ -48,28 +38,8 @@ def hoeffding_bentkus_p_values(n_accepted, loss_sums, risk):
 
     The smaller of two bounds on the chance of as small a sum: exp(-m kl) with the
     relative entropy kl of the mean loss and the bound, and e times the binomial tail
-    (Bates et al. 2021, proposition 1).
-
-    Parameters
-    ----------
-    n_accepted : ndarray of shape (n_hypotheses,), dtype int
-        Number of accepted samples. Without any, the p-value is 1.
-
-    loss_sums : ndarray of shape (n_hypotheses,)
-        Sum of their losses.
-
-    risk : float
-        The bound, in ]0, 1[.
-
-    Returns
-    -------
-    p_values : ndarray of shape (n_hypotheses,)
-        In [0, 1].
-
-    References
-    ----------
-    Bates, Angelopoulos, Lei, Malik, Jordan, "Distribution-free, risk-controlling
-    prediction sets", Journal of the ACM 68(6), 2021.
+    (Bates et al., "Distribution-free, risk-controlling prediction sets", Journal of the
+    ACM 68(6), 2021, proposition 1).
     """
     p_values = np.ones(len(n_accepted))
     below = loss_sums < risk * n_accepted
@@ -93,29 +63,12 @@ def betting_p_value(losses, risk, level):
     The capital starts at 1 and is multiplied by 1 + stake * (risk - loss) at each
     sample. It cannot grow on average if the mean loss is above the bound, so that it
     ever reaches c with a probability of at most 1 / c (Ville). The stakes are those of
-    the predictable plug-in: large where the losses so far vary little.
+    the predictable plug-in, large where the losses so far vary little, and made for
+    `level`; the p-value is valid whatever that is (Waudby-Smith, Ramdas, "Estimating
+    means of bounded random variables by betting", JRSS B 86(1), 2024).
 
-    Parameters
-    ----------
-    losses : ndarray of shape (n_accepted,)
-        Losses in [0, 1], in an order that does not depend on them: never that of the
-        scores, in which the first are the best.
-
-    risk : float
-        The bound, in ]0, 1[.
-
-    level : float
-        P-value that the stakes are made for, in ]0, 1[. Valid whatever it is.
-
-    Returns
-    -------
-    p_value : float
-        In [0, 1].
-
-    References
-    ----------
-    Waudby-Smith, Ramdas, "Estimating means of bounded random variables by betting",
-    Journal of the Royal Statistical Society B 86(1), 2024.
+    The order of the losses must not depend on them: never that of the scores, in which
+    the first are the best.
     """
     if len(losses) == 0:
         return 1.0
@@ -136,29 +89,91 @@ def _variances(losses, risk):
     return variances
 
 
-def fewest_to_pass(bound, risk, level):
-    """Return the number of samples below which no p-value reaches a level.
-
-    Parameters
-    ----------
-    bound : {"binomial", "hoeffding_bentkus", "betting"}
-        Where the p-values come from.
-
-    risk : float
-        The bound on the mean loss, in ]0, 1[.
-
-    level : float
-        Level of the test, in ]0, 1[.
-
-    Returns
-    -------
-    n_accepted : int
-        As many samples without any loss pass, or nearly so for bets.
-    """
-    stake = _LARGEST_STAKE if bound == "betting" else 1.0
-    # Without any loss, a p-value shrinks by this factor a sample: 1 - risk for stake 1.
+def _fewest_without_loss(risk, level, stake=1.0):
+    """Return how many samples without loss shrink a p-value to a level."""
+    # By this factor a sample, which for a stake of 1 is 1 - risk.
     rate = math.log1p(stake * risk / (1 - risk))
     if rate == 0:
         return _MOST_SAMPLES
     fewest = -math.log(level) / rate * (1 - _ROUNDING)
     return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))
+
+
+def binomial_upper(count, n_samples, delta):
+    """Return the upper confidence bound of a share of which `count` were seen."""
+    if count >= n_samples:
+        return 1.0
+    return float(beta.ppf(1 - delta, count + 1, n_samples - count))
+
+
+class Binomial:
+    """Exact, for losses that are 0 or 1."""
+
+    name = "binomial"
+    is_binary = True
+    most_tests = None
+
+    def p_values(self, prefixes, counts, risk, level):
+        """Return the p-value of each of some prefixes, `counts` their lengths."""
+        return binomial_p_values(counts, prefixes.loss_sums[counts], risk)
+
+    def fewest(self, risk, level):
+        """Return the number of samples below which no p-value reaches a level."""
+        return _fewest_without_loss(risk, level)
+
+    def upper(self, losses, delta):
+        """Return a bound that the mean is above with a chance of at most delta."""
+        return binomial_upper(round(float(losses.sum())), len(losses), delta)
+
+
+class HoeffdingBentkus:
+    """For losses in [0, 1]."""
+
+    name = "hoeffding_bentkus"
+    is_binary = False
+    most_tests = None
+
+    def p_values(self, prefixes, counts, risk, level):
+        """Return the p-value of each of some prefixes, `counts` their lengths."""
+        return hoeffding_bentkus_p_values(counts, prefixes.loss_sums[counts], risk)
+
+    def fewest(self, risk, level):
+        """Return the number of samples below which no p-value reaches a level."""
+        return _fewest_without_loss(risk, level)
+
+    def upper(self, losses, delta):
+        """Return a bound that the mean is above with a chance of at most delta."""
+        count, total = len(losses), float(losses.sum())
+        if count == 0 or total >= count:
+            return 1.0
+
+        def excess(risk):
+            sums = np.array([count]), np.array([total])
+            return float(hoeffding_bentkus_p_values(*sums, risk)[0]) - delta
+
+        low, high = max(total / count, _TINY), 1 - _TINY
+        if excess(high) >= 0:
+            return 1.0
+        return float(brentq(excess, low, high, xtol=_TINY)) + _TINY
+
+
+class Betting:
+    """For losses in [0, 1], sharp where they vary little. Slow, so few are tested."""
+
+    name = "betting"
+    is_binary = False
+    most_tests = 100
+    # Stakes depend on the risk, so that p-values need not fall with it.
+    upper = None
+
+    def p_values(self, prefixes, counts, risk, level):
+        """Return the p-value of each of some prefixes, `counts` their lengths."""
+        losses = [prefixes.shuffled_losses(count) for count in counts]
+        return np.array([betting_p_value(some, risk, level) for some in losses])
+
+    def fewest(self, risk, level):
+        """Return about the number of samples below which no p-value reaches a level."""
+        return _fewest_without_loss(risk, level, _LARGEST_STAKE)
+
+
+BOUNDS = {bound.name: bound() for bound in (Binomial, HoeffdingBentkus, Betting)}

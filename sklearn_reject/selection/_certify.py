@@ -9,19 +9,14 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.curves._groups import (
+from sklearn_reject.curves import (
     argsort_scores,
     running_sum,
     snap_sorted,
     starts_of_ties,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError
-from sklearn_reject.selection._bounds import (
-    betting_p_value,
-    binomial_p_values,
-    fewest_to_pass,
-    hoeffding_bentkus_p_values,
-)
+from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._rule import Certificate
 
 
@@ -59,14 +54,15 @@ class RankedSample:
         is_start[1:] |= self.draws[1:] > self.draws[:-1]
         return np.append(np.flatnonzero(is_start), len(self))
 
-    def shuffled(self, random_state):
-        """Return the ranks and losses in random order.
+    def shuffle(self, random_state):
+        """Return the losses of the first samples, in random order, as a function.
 
         The order of the rows would do as well if they were always drawn one by one, but
         some samples come sorted.
         """
         ranks = random_state.permutation(len(self))
-        return ranks, self.losses[ranks]
+        losses = self.losses[ranks]
+        return lambda count: losses[ranks < count]
 
 
 def rank_samples(scores, losses, draws=None):
@@ -83,16 +79,10 @@ def rank_samples(scores, losses, draws=None):
     return RankedSample(order, ranked_scores, losses[order], draws)
 
 
-BOUNDS = ("auto", "binomial", "hoeffding_bentkus", "betting")
-
-
 SEARCHES = ("fixed_sequence", "bonferroni", "sgr")
 
 
 # Thresholds of a sequence of bets. Twice as many cover .0015 more of 1e5 samples.
-_N_BETS = 200
-
-
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
 _N_HALVINGS = 12
 
@@ -113,21 +103,24 @@ def check_confidence(confidence, sample_weight=None):
     return float(confidence)
 
 
-def choose_bound(losses, bound, max_loss):
-    """Return the name of the bound and the largest loss, after checking them."""
-    check_option(bound, "bound", BOUNDS)
+def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
+    """Return the bound of a name and the largest loss, after checking them.
+
+    "auto" is the binomial for losses that are 0 or 1, else that called `of_many`.
+    """
+    check_option(name, "bound", ("auto", *bounds))
     largest = _check_max_loss(losses, max_loss)
-    is_binary = bool(np.isin(losses, (0.0, largest)).all())
-    if bound == "binomial" and not is_binary:
-        raise ValueError(
-            f"bound='binomial' is for losses that are 0 or {largest:g}, got "
-            f"{_first_between(losses, largest)}. Pass bound='betting' or "
-            "'hoeffding_bentkus'."
-        )
-    if bound == "auto":
+    if name == "auto":
         # What losses are possible decides, not what losses were seen: a choice between
         # two tests that looks at the sample would add up their errors.
-        bound = "binomial" if max_loss is None else "betting"
+        name = "binomial" if max_loss is None else of_many
+    bound = bounds[name]
+    if bound.is_binary and not np.isin(losses, (0.0, largest)).all():
+        others = [f"bound={other!r}" for other in bounds if not bounds[other].is_binary]
+        raise ValueError(
+            f"bound={name!r} is for losses that are 0 or {largest:g}, got "
+            f"{_first_between(losses, largest)}. Pass {' or '.join(others)}."
+        )
     return bound, largest
 
 
@@ -158,12 +151,11 @@ def _first_between(losses, largest):
 class _Tests:
     """Tests of the thresholds of a sample of losses in [0, 1]."""
 
-    ranked: RankedSample
+    prefixes: "_Prefixes"
     counts: np.ndarray
-    bound: str
+    bound: object
     search: str
     delta: float
-    rows: tuple
 
     def find(self, risk):
         """Return how many samples the last threshold that passes accepts, or None."""
@@ -172,32 +164,30 @@ class _Tests:
             return find_by_bonferroni(p_values, self.counts, self.delta)
         if self.search == "sgr":
             return find_by_bisection(p_values, self.counts, self.delta)
-        fewest = fewest_to_pass(self.bound, risk, self.delta)
+        fewest = self.bound.fewest(risk, self.delta)
         counts = self._affordable(fewest)
         return find_by_fixed_sequence(p_values, counts, self.delta, fewest)
 
     def _affordable(self, fewest):
-        """Return the thresholds of a sequence: bets take time, so only some of them."""
-        if self.bound != "betting":
+        """Return the thresholds of a sequence, some of them if tests take time."""
+        if self.bound.most_tests is None:
             return self.counts
-        n_samples = len(self.ranked)
-        grid = grid_counts(n_samples, _N_BETS)
+        n_samples = self.counts[-1]
+        grid = grid_counts(n_samples, self.bound.most_tests)
         wanted = np.append(grid, start_counts(n_samples, fewest))
         return self.counts[np.unique(locate_counts(self.counts, wanted))]
 
     def p_values(self, counts, risk):
         """Return the p-values where the numbers of accepted samples are as given."""
-        if self.bound == "betting":
-            return np.array([self._bet(count, risk) for count in counts])
-        of_bound = {
-            "binomial": binomial_p_values,
-            "hoeffding_bentkus": hoeffding_bentkus_p_values,
-        }
-        return of_bound[self.bound](counts, self.ranked.loss_sums[counts], risk)
+        return self.bound.p_values(self.prefixes, counts, risk, self.delta)
 
-    def _bet(self, count, risk):
-        ranks, losses = self.rows
-        return betting_p_value(losses[ranks < count], risk, self.delta)
+
+@dataclass(frozen=True, eq=False)
+class _Prefixes:
+    """What a bound may know of the first samples: sums, and losses in random order."""
+
+    loss_sums: np.ndarray
+    shuffled_losses: object
 
 
 def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_state):
@@ -210,14 +200,14 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
         ranked.order, ranked.scores, ranked.losses / max_loss, ranked.draws
     )
     certificate = partial(
-        Certificate, "risk", risk, confidence, bound, search, len(ranked)
+        Certificate, "risk", risk, confidence, bound.name, search, len(ranked)
     )
     if risk >= max_loss:
         return certificate(len(ranked), 0.0)
     delta = 1 - confidence
     _refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
-    rows = scaled.shuffled(random_state) if bound == "betting" else ()
-    tests = _Tests(scaled, ranked.accepted_counts, bound, search, delta, rows)
+    prefixes = _Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
+    tests = _Tests(prefixes, ranked.accepted_counts, bound, search, delta)
     n_accepted = tests.find(risk / max_loss)
     if n_accepted is None:
         raise _nothing_passes(tests, risk, max_loss, confidence)
@@ -252,7 +242,7 @@ def _fewest_samples(risk, bound, search, delta):
     needed, tried = 1, 0
     while needed > tried:
         tried = needed
-        needed = fewest_to_pass(bound, risk, delta / n_tests(tried))
+        needed = bound.fewest(risk, delta / n_tests(tried))
         if search == "sgr":
             # The first test accepts half of the sample, and must pass.
             needed = 2 * needed - 1
@@ -261,7 +251,8 @@ def _fewest_samples(risk, bound, search, delta):
 
 def _nothing_passes(tests, risk, max_loss, confidence):
     """Return the error of a target that no threshold passes, with one that does."""
-    failing, passing, n_accepted = risk / max_loss, 1.0, len(tests.ranked)
+    n_samples = int(tests.counts[-1])
+    failing, passing, n_accepted = risk / max_loss, 1.0, n_samples
     for _ in range(_N_HALVINGS):
         middle = (failing * passing) ** 0.5
         found = tests.find(middle)
@@ -270,10 +261,10 @@ def _nothing_passes(tests, risk, max_loss, confidence):
         else:
             passing, n_accepted = middle, found
     lowest = passing * max_loss
-    coverage = n_accepted / len(tests.ranked)
+    coverage = n_accepted / n_samples
     return InfeasibleTargetError(
         f"No threshold can be certified to keep the target risk {risk:g} with "
-        f"confidence={confidence:g} on {len(tests.ranked)} samples. About the smallest "
+        f"confidence={confidence:g} on {n_samples} samples. About the smallest "
         f"risk that can be is {lowest:.6g}, at coverage {coverage:.6g}. Ask for a risk "
         "of at least that or less confidence, give more samples, or use a score that "
         "orders the errors better.",
@@ -313,8 +304,8 @@ _STARTS = (0.1, 0.25, 0.5, 0.75)
 _WEIGHTS = (0.4, 0.2, 0.2, 0.2)
 
 
-# In multiples of fewest_to_pass, where a single error already ends the sequence. More
-# than twice leaves a small sample with no start but the whole of it.
+# In multiples of the fewest that pass, where a single error ends the sequence already.
+# More than twice leaves a small sample with no start but the whole of it.
 _FIRST_START = 2
 
 
@@ -322,30 +313,11 @@ _GRID_SIZE = 100
 
 
 def find_by_fixed_sequence(p_values, counts, delta, fewest):
-    """Test thresholds one after the other, from several starts (Wiens' fallback).
+    """Return the count at the last threshold that passes, or None (Wiens' fallback).
 
-    Each start brings its share of `delta`, on top of the running level if every
-    threshold since the last start has passed. A failure sets the level to zero until
-    the next start.
-
-    Parameters
-    ----------
-    p_values : callable
-        Maps numbers of accepted samples to p-values.
-
-    counts : ndarray of shape (n_thresholds,), dtype int
-        Number of samples that each threshold accepts, increasing.
-
-    delta : float
-        Chance of an error that is allowed.
-
-    fewest : int
-        Number of samples below which no test passes.
-
-    Returns
-    -------
-    n_accepted : int or None
-        The largest number of samples at a threshold that passed, None if none did.
+    Thresholds are tested one after the other, from several starts. Each start brings
+    its share of `delta`, on top of the running level if every threshold since the last
+    start has passed. A failure sets the level to zero until the next start.
     """
     starts = locate_counts(counts, start_counts(counts[-1], fewest))
     ends = np.append(starts[1:], len(counts))
@@ -389,24 +361,7 @@ def _count_passes(p_values, counts, level):
 
 
 def find_by_bonferroni(p_values, counts, delta):
-    """Test thresholds on a grid, each at an equal share of `delta`.
-
-    Parameters
-    ----------
-    p_values : callable
-        Maps numbers of accepted samples to p-values.
-
-    counts : ndarray of shape (n_thresholds,), dtype int
-        Number of samples that each threshold accepts, increasing.
-
-    delta : float
-        Chance of an error that is allowed.
-
-    Returns
-    -------
-    n_accepted : int or None
-        The largest number of samples at a threshold that passed, None if none did.
-    """
+    """Return the largest count on a grid that passes at its share of delta, or None."""
     grid = grid_counts(counts[-1])
     tested = counts[locate_counts(counts, grid)]
     passed = np.flatnonzero(p_values(tested) <= delta / len(grid))
@@ -419,31 +374,11 @@ def grid_counts(n_samples, size=_GRID_SIZE):
 
 
 def find_by_bisection(p_values, counts, delta):
-    """Bisect the sample (selection with guaranteed risk).
+    """Return the count that a bisection ends at, or None.
 
-    Its guarantee needs a selective risk that, once over the target, stays over it at
-    larger coverage: then the tests of true hypotheses follow from the scores alone.
-
-    Parameters
-    ----------
-    p_values : callable
-        Maps numbers of accepted samples to p-values.
-
-    counts : ndarray of shape (n_thresholds,), dtype int
-        Number of samples that each threshold accepts, increasing.
-
-    delta : float
-        Chance of an error that is allowed.
-
-    Returns
-    -------
-    n_accepted : int or None
-        The largest number of samples at a threshold that passed, None if none did.
-
-    References
-    ----------
-    Geifman, El-Yaniv, "Selective classification for deep neural networks", NeurIPS
-    2017.
+    Selection with guaranteed risk (Geifman, El-Yaniv, NeurIPS 2017). It needs a
+    selective risk that, once over the target, stays over it at larger coverage: then
+    the tests of true hypotheses follow from the scores alone.
     """
     n_steps = count_bisections(counts[-1])
     low, high = 0, int(counts[-1])

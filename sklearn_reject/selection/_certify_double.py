@@ -12,20 +12,20 @@ Draws break ties; samples of the same score and draw are accepted together, whic
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves._origins import check_origin_samples
+from sklearn_reject.curves import check_origin_samples
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
+from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._ood_model import (
     MODEL_PARAMETERS,
     BoundedModel,
     check_model,
 )
+from sklearn_reject.selection._ood_rule import snap_sums
 from sklearn_reject.selection._rule import check_draws
 
 # Chance that the FPR is certified with a rule whose true rates are those tuned with.
@@ -36,11 +36,7 @@ _POWER = 0.95
 _SLACK = 1e-9
 
 
-# Accuracy of a bound on the risk that has to be searched.
-_TINY = 1e-12
-
-
-_RISK_BOUNDS = ("auto", "binomial", "hoeffding_bentkus")
+_RISK_BOUNDS = {name: bound for name, bound in BOUNDS.items() if bound.upper}
 
 
 @dataclass(frozen=True)
@@ -280,7 +276,7 @@ def certify_double_score(
     (0.6, 0.2, 476)
     """
     confidence = check_confidence(confidence)
-    check_option(bound, "bound", _RISK_BOUNDS)
+    check_option(bound, "bound", ("auto", *_RISK_BOUNDS))
     levels = _make_levels(
         confidence,
         _check_bounded_model(
@@ -293,9 +289,11 @@ def certify_double_score(
             }
         ),
     )
-    scores = rule.snap(risk_scores, novelty_scores)
+    scores = snap_sums(rule, risk_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
-    bound, max_loss = choose_bound(losses[~is_ood], bound, max_loss)
+    bound, max_loss = choose_bound(
+        losses[~is_ood], bound, max_loss, _RISK_BOUNDS, of_many="hoeffding_bentkus"
+    )
     _refuse_few_samples(levels, int((~is_ood).sum()), int(is_ood.sum()))
     if draws is None:
         draws = check_random_state(random_state).random_sample(len(scores))
@@ -377,10 +375,10 @@ def _bound_risk(below, tied, n_above, bound, levels):
     """
     delta = levels.delta
     if not len(tied):
-        return _largest_risk(below, bound, delta)
-    risk = _largest_risk(below, bound, delta / 2)
-    mixture = max(risk, _largest_risk(tied, bound, delta / 4))
-    share = _binomial_bound(len(tied), n_above, delta / 4)
+        return bound.upper(below, delta)
+    risk = bound.upper(below, delta / 2)
+    mixture = max(risk, bound.upper(tied, delta / 4))
+    share = binomial_upper(len(tied), n_above, delta / 4)
     # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
     return min(mixture, risk + share * (1 - levels.min_tpr) / levels.min_tpr)
 
@@ -400,7 +398,7 @@ def _refuse_fpr(levels, n_accepted, points, is_ood):
     n_ood = int(is_ood.sum())
     if levels.max_fpr is None or n_accepted <= levels.most_ood(n_ood):
         return
-    least = _binomial_bound(n_accepted, n_ood, levels.delta)
+    least = binomial_upper(n_accepted, n_ood, levels.delta)
     # The threshold could be at most the first OOD sample that must be rejected.
     first = points.order(is_ood)[levels.most_ood(n_ood)]
     n_id = len(is_ood) - n_ood
@@ -416,30 +414,3 @@ def _refuse_fpr(levels, n_accepted, points, is_ood):
         "bounds up to that, give more samples, or ask for less confidence.",
         attainable={"min_fpr": least, "max_tpr": most},
     )
-
-
-def _binomial_bound(count, n_samples, delta):
-    """Return the upper confidence bound of a share, of which `count` were seen."""
-    if count == n_samples:
-        return 1.0
-    return float(beta.ppf(1 - delta, count + 1, n_samples - count))
-
-
-def _largest_risk(losses, bound, delta):
-    """Return the upper confidence bound of the mean of losses in [0, 1]."""
-    count, total = len(losses), float(losses.sum())
-    if count == 0 or total >= count:
-        return 1.0
-    if bound == "binomial":
-        return _binomial_bound(round(total), count, delta)
-
-    def excess(risk):
-        p_values = hoeffding_bentkus_p_values(
-            np.array([count]), np.array([total]), risk
-        )
-        return float(p_values[0]) - delta
-
-    low, high = max(total / count, _TINY), 1 - _TINY
-    if excess(high) >= 0:
-        return 1.0
-    return float(brentq(excess, low, high, xtol=_TINY)) + _TINY

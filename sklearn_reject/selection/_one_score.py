@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject.curves._origins import check_origin_samples, group_origins_validated
+from sklearn_reject.curves import (
+    RELATIVE_TOLERANCE,
+    check_origin_samples,
+    group_origins_validated,
+)
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_rule import SingleScoreRule
 
@@ -124,22 +127,7 @@ def tune_single_score(
 def find_threshold(groups, problem, randomize):
     """Return the best cut of all thresholds, None if none is feasible.
 
-    Parameters
-    ----------
-    groups : OriginGroups
-        The sample in the order of the score.
-
-    problem : OODProblem
-        What to minimise.
-
-    randomize : bool
-        Whether the samples at the threshold may be accepted with a probability.
-
-    Returns
-    -------
-    cut : Cut or None
-        Least price, of equal ones the most ID and then the fewest OOD samples. Its
-        threshold is minus infinity where no group is accepted but that of this score.
+    Its threshold is minus infinity where no group is accepted but that of this score.
     """
     start = groups.n_always
     after = groups.accepted_id, groups.accepted_ood, groups.accepted_losses
@@ -169,24 +157,9 @@ def threshold_and_nu(cut, largest):
 
 @dataclass(frozen=True)
 class Cut:
-    """What a rule accepts, and how good that is.
+    """What a rule accepts up to a share of the group `index`, and how good that is.
 
-    Attributes
-    ----------
-    price : float
-        What the problem minimises.
-
-    id_weight, ood_weight : float
-        Weight of the accepted ID and OOD samples.
-
-    index : int
-        Number of the group at which the rule ends.
-
-    share : float
-        Share of that group which is accepted, in ]0, 1].
-
-    threshold : float
-        Score of that group, where it is known.
+    `threshold` is the score of that group, where it is known.
     """
 
     price: float
@@ -212,24 +185,7 @@ class Cut:
 def may_match(cut, problem, id_weight, ood_weight, loss):
     """Tell which boxes may hold a feasible cut that is as good as a known one.
 
-    Parameters
-    ----------
-    cut : Cut or None
-        The best that is known.
-
-    problem : OODProblem
-        What to minimise.
-
-    id_weight : ndarray of shape (n_boxes,)
-        Most ID weight in each box.
-
-    ood_weight, loss : ndarray of shape (n_boxes,)
-        Least OOD weight and loss in each box.
-
-    Returns
-    -------
-    may_match : ndarray of shape (n_boxes,), dtype bool
-        Whether a box has to be opened.
+    A box is given by its most ID weight and its least OOD weight and loss.
     """
     feasible = problem.is_feasible(id_weight, ood_weight)
     if cut is None:
@@ -242,28 +198,12 @@ def may_match(cut, problem, id_weight, ood_weight, loss):
 
 
 def find_best_cut(problem, after, sizes, randomize):
-    """Return the best cut at or within groups.
+    """Return the best cut at or within groups, None if none is feasible.
 
-    Parameters
-    ----------
-    problem : OODProblem
-        What to minimise.
-
-    after : tuple of three ndarrays of shape (n_groups,)
-        ID weight, OOD weight and loss that are accepted up to the end of each group.
-
-    sizes : tuple of three ndarrays of shape (n_groups,) or floats
-        The same sums over each group.
-
-    randomize : bool
-        Whether a share of a group may be accepted. As the price is monotone in it, only
-        the shares at which a bound is met exactly can be better than none and all.
-
-    Returns
-    -------
-    cut : Cut or None
-        Least price, of equal ones most ID, then least OOD weight, then the first. None
-        if no cut is feasible.
+    `after` and `sizes` hold ID weight, OOD weight and loss, up to the end of each group
+    and of the group alone. As the price is monotone in the share of a group, only the
+    shares at which a bound is met exactly can be better than none and all. Of equal
+    prices: most ID, then least OOD weight, then the first.
     """
     index = np.flatnonzero(problem.is_feasible(after[0], after[1]))
     share = np.ones(len(index))

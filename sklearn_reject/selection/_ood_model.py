@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject.curves._ood import check_ood_prior
+from sklearn_reject.curves import RELATIVE_TOLERANCE, check_ood_prior
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 
 #: What says which model to solve, as every function that solves one calls it.
@@ -31,22 +30,8 @@ class BoundedModel:
     """Minimise the selective risk under a bound on the TPR and one that limits OOD.
 
     The latter is FPR <= fpr_offset + fpr_per_tpr * TPR, which is a bound on the
-    precision where the offset is zero.
-
-    Attributes
-    ----------
-    tpr_name, ood_name : str
-        How the user calls the bounds: "min_tpr" and "max_fpr", or "min_recall" and
-        "min_precision".
-
-    min_tpr : float
-        Least share of the ID samples to accept.
-
-    bound : float or None
-        The bound of `ood_name` as the user gives it.
-
-    fpr_offset, fpr_per_tpr : float
-        The bound on the FPR.
+    precision where the offset is zero. The names are those that the user calls the
+    bounds by.
     """
 
     tpr_name: str
@@ -74,14 +59,8 @@ class BoundedModel:
     def infeasible(self, solve, total_id, total_ood):
         """Return the error of bounds that cannot be met together.
 
-        Parameters
-        ----------
-        solve : callable
-            Maps an :class:`OODProblem` to the rule that the method at hand finds, or
-            None.
-
-        total_id, total_ood : float
-            Weight of all ID and of all OOD samples.
+        `solve` maps an :class:`OODProblem` to the rule that the method at hand finds,
+        or None.
         """
         most_id = solve(
             OODProblem(id_price=-1.0, **self._ood_bounds(total_id, total_ood))
@@ -142,13 +121,8 @@ def _attained(name, value, beside):
 class CostModel:
     """Minimise the expected cost of errors, rejections and accepted OOD samples.
 
-    Attributes
-    ----------
-    costs : tuple of three floats
-        Cost of rejecting an ID, of accepting an OOD and of rejecting an OOD sample.
-
-    ood_prior : float
-        Share of OOD samples in use.
+    `costs` are those of rejecting an ID, of accepting an OOD and of rejecting an OOD
+    sample.
     """
 
     costs: tuple
@@ -254,27 +228,15 @@ def check_costs(costs):
 class OODProblem:
     """Minimise a price over what a rule accepts, under two bounds.
 
-    A rule is judged by the weight of the ID samples that it accepts, that of the OOD
+    A rule is valued by the weight of the ID samples that it accepts, that of the OOD
     samples and the loss of the former. The price never falls with the loss or with the
     OOD weight and never rises with the ID weight, and the bounds agree with that. So
     what is best in a box of such sums is best at its corner of most ID samples, fewest
     OOD samples and least loss: `price` and `is_feasible` there are bounds on the box.
 
-    Attributes
-    ----------
-    loss_price, id_price, ood_price, offset : float
-        Prices of the accepted loss, of a unit of ID and of OOD weight, and what is
-        paid in any case.
-
-    is_mean : bool
-        Whether the price is divided by the accepted ID weight.
-
-    min_id : float
-        Least ID weight to accept.
-
-    max_ood, ood_per_id : float
-        The OOD weight accepted must be at most `max_ood`, plus `ood_per_id` for each
-        unit of ID weight that is accepted.
+    `offset` is paid in any case; with `is_mean` the price is divided by the accepted ID
+    weight. OOD weight is at most `max_ood`, plus `ood_per_id` for each unit of ID
+    weight.
     """
 
     loss_price: float = 0.0

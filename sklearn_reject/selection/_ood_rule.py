@@ -9,12 +9,12 @@ from sklearn_reject._validation import (
     check_same_length,
     check_vector,
 )
-from sklearn_reject.curves._groups import snap
-from sklearn_reject.curves._ood import check_ood_prior
-from sklearn_reject.curves._origins import (
+from sklearn_reject.curves import (
+    check_ood_prior,
     check_origin_samples,
     combine,
     sizes_of_sums,
+    snap,
 )
 from sklearn_reject.selection._ood_model import check_costs
 from sklearn_reject.selection._rule import Certificate, compare, decide
@@ -315,26 +315,11 @@ class DoubleScoreRule(_OODRule):
         risk, novelty = check_two_scores(risk_scores, novelty_scores)
         return combine(risk, novelty, self._weights)
 
-    def snap(self, risk_scores, novelty_scores):
-        """Return the combined scores, one value for all that tie up to rounding.
-
-        Parameters
-        ----------
-        risk_scores : array-like of shape (n_samples,)
-            Finite risk scores, higher = more likely wrong.
-
-        novelty_scores : array-like of shape (n_samples,)
-            Novelty scores, higher = more novel. May be infinite.
-
-        Returns
-        -------
-        combined : ndarray of shape (n_samples,)
-            As :meth:`combine` returns them, but what is at the threshold of one sample
-            has its value.
-        """
+    def _combine_with_sizes(self, risk_scores, novelty_scores):
+        """Return the sums, and the magnitudes that they are rounded at."""
         risk, novelty = check_two_scores(risk_scores, novelty_scores)
-        combined = combine(risk, novelty, self._weights)
-        return snap(combined, sizes_of_sums(risk, novelty, self._weights))
+        weights = self._weights
+        return combine(risk, novelty, weights), sizes_of_sums(risk, novelty, weights)
 
     @property
     def _weights(self):
@@ -412,9 +397,7 @@ class DoubleScoreRule(_OODRule):
         return decide(*compared, self.proba_at_threshold, draws, random_state)
 
     def _compare_two(self, risk_scores, novelty_scores):
-        risk, novelty = check_two_scores(risk_scores, novelty_scores)
-        combined = combine(risk, novelty, self._weights)
-        return self._compare(combined, sizes_of_sums(risk, novelty, self._weights))
+        return self._compare(*self._combine_with_sizes(risk_scores, novelty_scores))
 
     def measure(
         self, risk_scores, novelty_scores, losses, is_ood, *, sample_weight=None
@@ -446,6 +429,11 @@ class DoubleScoreRule(_OODRule):
         """
         compared = self._compare_two(risk_scores, novelty_scores)
         return self._measure(compared, novelty_scores, losses, is_ood, sample_weight)
+
+
+def snap_sums(rule, risk_scores, novelty_scores):
+    """Return the combined scores, one value for all that tie up to rounding."""
+    return snap(*rule._combine_with_sizes(risk_scores, novelty_scores))
 
 
 def check_two_scores(risk_scores, novelty_scores):

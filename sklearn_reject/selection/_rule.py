@@ -11,7 +11,7 @@ from sklearn_reject._validation import (
     check_samples,
     check_vector,
 )
-from sklearn_reject.curves._groups import tie_range
+from sklearn_reject.curves import tie_range
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class RejectionRule:
         >>> from sklearn_reject.selection import RejectionRule, keyed_draws
         >>> rule = RejectionRule(threshold=0.4, proba_at_threshold=0.5)
         >>> rule.accept([0.3, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
-        array([ True, False, False, False])
+        array([ True,  True, False,  True])
         """
         return decide(
             *self._compare(scores), self.proba_at_threshold, draws, random_state

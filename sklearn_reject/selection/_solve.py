@@ -7,14 +7,15 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_number, check_option, check_samples
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_validated
-from sklearn_reject.curves._risk_coverage import (
+from sklearn_reject.curves import (
+    RELATIVE_TOLERANCE,
+    group_validated,
     share_reaching_coverage,
     share_within_risk,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
-    BOUNDS,
     SEARCHES,
     certify_coverage,
     certify_risk,
@@ -176,7 +177,7 @@ def solve_target_risk(
     """
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
-    check_option(bound, "bound", BOUNDS)
+    check_option(bound, "bound", ("auto", *BOUNDS))
     check_option(search, "search", SEARCHES)
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)

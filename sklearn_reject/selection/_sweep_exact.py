@@ -52,33 +52,10 @@ class Solution:
 
 
 def sweep_arcs(plane, arcs, known, problem, randomize, n_jobs=None):
-    """Return the best of all directions of some arcs.
+    """Return the best of all directions of some arcs, and of what is known.
 
-    Parameters
-    ----------
-    plane : Plane
-        The sample.
-
-    arcs : list of Arc
-        The directions. Those at which different points happen to tie are not among
-        them: what may be accepted there without a draw is accepted beside them, too.
-
-    known : Solution
-        The best that is known.
-
-    problem : OODProblem
-        What to minimise.
-
-    randomize : bool
-        Whether samples at the threshold may be accepted with a probability.
-
-    n_jobs : int, default=None
-        Number of jobs that share the arcs.
-
-    Returns
-    -------
-    solution : Solution
-        The best.
+    Directions at which different points happen to tie are not among them: what may be
+    accepted there without a draw is accepted beside them, too.
     """
     if not len(plane.risk):
         return known
@@ -113,24 +90,10 @@ def _sweep_some(plane, arcs, known, problem, randomize):
 
 
 def sweep_near(plane, arc, known, problem, randomize, *, budget):
-    """Return the best of all directions near the best that is known.
+    """Return the best of the directions near the best that is known.
 
-    Parameters
-    ----------
-    plane, known, problem, randomize
-        See :func:`sweep_arcs`.
-
-    arc : Arc
-        Directions around the best that is known. Where they are too many, those that
-        are farther away are left out.
-
-    budget : float
-        Most points to look at, for all pivots together.
-
-    Returns
-    -------
-    solution : Solution
-        The best.
+    `arc` is around that one, and shortened where its pivots together would look at more
+    points than `budget`.
     """
     slope = arc.slope(known.weights)
     for _ in range(_MOST_NARROWINGS):
@@ -192,26 +155,12 @@ _FAR = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class TurningOrder:
-    """Points with scores s(c) = fixed - c * turning for slopes c between two.
+    """Points with scores s(c) = fixed - c * turning for slopes c between low and high.
 
-    The points are in the order of s right above the lower slope.
-
-    Attributes
-    ----------
-    fixed, turning : ndarray of shape (n_points,)
-        Coordinates, all pairs different.
-
-    sums : ndarray of shape (3, n_points)
-        ID weight, OOD weight and loss of each point.
-
-    always : ndarray of shape (3, 1)
-        The same sums over what is accepted in any case.
-
-    low, high : float
-        The slopes.
-
-    last_ranks : ndarray of shape (n_points,), dtype intp
-        Rank of each point right below the upper slope.
+    All points differ, and are in the order of s right above the lower slope;
+    `last_ranks` are their ranks right below the upper one. `sums`, of shape (3,
+    n_points), holds ID weight, OOD weight and loss; `always` the same of what is
+    accepted in any case.
     """
 
     fixed: np.ndarray
@@ -272,25 +221,8 @@ class TurningOrder:
 def make_order(plane, arc, problem, cut):
     """Return the order of the points at which good rules may end, and of those near.
 
-    Parameters
-    ----------
-    plane : Plane
-        The sample.
-
-    arc : Arc
-        The directions.
-
-    problem : OODProblem
-        What to minimise.
-
-    cut : Cut or None
-        The best that is known.
-
-    Returns
-    -------
-    order : TurningOrder or None
-        Samples of equal scores as one point, without those that all good rules accept
-        or reject. None if there is no rule as good as the one known.
+    Samples of equal scores are one point; those that all good rules accept or reject
+    are left out. None if there is no rule as good as the one known.
     """
     corners = [arc.coordinates(r, g) for r, g in plane.all_corners()]
     # Turned around the middle of the samples, they move as little as can be.
@@ -343,29 +275,9 @@ def _sort(fixed, turning, sums, ends, always, arc):
 
 
 def find_pivot_cut(order, pivot, problem, cut, randomize):
-    """Return the best cut at a pivot and its slope, None if it is worse than known.
+    """Return the best cut at a pivot and a slope for it, None if worse than known.
 
-    Parameters
-    ----------
-    order : TurningOrder
-        The points.
-
-    pivot : int
-        Where the rule ends.
-
-    problem : OODProblem
-        What to minimise.
-
-    cut : Cut or None
-        The best that is known.
-
-    randomize : bool
-        Whether a share of the pivot may be accepted.
-
-    Returns
-    -------
-    cut, slope : tuple of a Cut and a float, or None
-        The cut, and a slope in the middle of those at which it is possible.
+    The slope is in the middle of those at which the cut is possible.
     """
     slopes, added = _passing(order, pivot)
     below = np.empty((3, len(slopes) + 1))
@@ -388,15 +300,9 @@ def find_pivot_cut(order, pivot, problem, cut, randomize):
 
 
 def _passing(order, pivot):
-    """Return when points pass a pivot, and what that adds to what is below it.
+    """Return increasing slopes at which points pass a pivot, and the sums that adds.
 
-    Returns
-    -------
-    slopes : ndarray of shape (n_passing,)
-        Increasing slopes.
-
-    added : ndarray of shape (3, n_passing)
-        Sums of each point, negative where it leaves.
+    The sums, of shape (3, n_passing), are negative where a point leaves.
     """
     rows = _rows_near(order, pivot)
     run = order.turning[rows] - order.turning[pivot]

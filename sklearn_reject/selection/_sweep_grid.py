@@ -7,8 +7,13 @@ from itertools import pairwise, product
 import numpy as np
 
 from sklearn_reject._validation import take_weight
-from sklearn_reject.curves._groups import running_sum, starts_of_ties
-from sklearn_reject.curves._origins import weighted_sum
+from sklearn_reject.curves import (
+    running_sum,
+    sizes_of_sums,
+    snap_sorted,
+    starts_of_ties,
+    weighted_sum,
+)
 from sklearn_reject.selection._one_score import Cut, find_best_cut, may_match
 
 _N_BINS = 512
@@ -19,30 +24,10 @@ _FEWEST_FOR_BINS = 4096
 
 
 def sweep_grid(plane, weights, problem, randomize):
-    """Return the best of some directions.
+    """Return the best cut of some directions, and the number of its direction.
 
-    Parameters
-    ----------
-    plane : Plane
-        The sample.
-
-    weights : list of tuples of two floats
-        Weights of risk and novelty of each direction. The latter are not negative.
-
-    problem : OODProblem
-        What to minimise.
-
-    randomize : bool
-        Whether samples at the threshold may be accepted with a probability.
-
-    Returns
-    -------
-    cut : Cut or None
-        What the best rule accepts; its index means nothing. None if no rule is
-        feasible.
-
-    index : int
-        Number of its direction, of equally good ones the first.
+    Of equally good directions it is the first; the cut is None if no rule is feasible.
+    Weights of the novelty are not negative.
     """
     best = _accept_nothing(plane, problem), 0
     bounds = _by_bound(plane, weights, problem, best[0])
@@ -118,22 +103,33 @@ def search_direction(plane, weights, problem, cut, randomize):
     return search_scores(scores[is_around], sums, before, problem, cut, randomize)
 
 
+def settle_direction(weights, plane, problem, cut, randomize):
+    """Return the best cut of a direction where sums that differ by rounding tie.
+
+    It is the known `cut` of that direction where no two do.
+    """
+    if cut is not None and cut.threshold == -np.inf:
+        return cut
+    scores = weighted_sum(plane.risk, plane.novelty, weights)
+    order = np.argsort(scores)
+    scores = scores[order]
+    sizes = sizes_of_sums(plane.risk, plane.novelty, weights)
+    snapped = snap_sorted(scores, sizes[order])
+    if snapped is scores and cut is not None:
+        return cut
+    sums = plane.sums_of(order)
+    found = _search_sorted(snapped, sums, plane.always, problem, randomize)
+    if found is not None and found.threshold == snapped[-1] and found.share == 1:
+        found = replace(found, threshold=float(scores[-1]))
+    nothing = _accept_nothing(plane, problem)
+    return found if found is not None and found.beats(nothing, problem) else nothing
+
+
 def search_scores(scores, sums, before, problem, cut, randomize):
-    """Return the best cut among scores, None if it is worse than a known one.
+    """Return the best cut among unsorted scores, None if worse than a known one.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Scores that are not sorted.
-
-    sums : tuple of three ndarrays of shape (n_samples,)
-        ID weight, OOD weight and loss of each sample.
-
-    before : list of three floats
-        The same sums over the samples of lower scores.
-
-    problem, cut, randomize
-        See :func:`sweep_grid`. `cut` is the best that is known.
+    `sums` are ID weight, OOD weight and loss of each sample, `before` those of all
+    samples of lower scores.
     """
     if len(scores) < _FEWEST_FOR_BINS:
         return _search_sorted(scores, sums, before, problem, randomize)
@@ -222,27 +218,8 @@ class Plane:
 
     Columns hold equally many samples by increasing risk, and cells equally many of a
     column by increasing novelty. So cells are small where samples are dense, whatever
-    the units and the tails of the scores are.
-
-    Attributes
-    ----------
-    risk, novelty : ndarray of shape (n_samples,)
-        Finite scores.
-
-    losses : ndarray of shape (n_samples,)
-        Loss of each sample times its weight, zero for OOD samples.
-
-    is_ood : ndarray of shape (n_samples,), dtype bool
-        Whether a sample is OOD.
-
-    weight : ndarray of shape (n_samples,) or None
-        Weight of each sample.
-
-    starts : ndarray of shape (n_cells,)
-        First sample of each cell.
-
-    always : tuple of three floats
-        ID weight, OOD weight and loss of the samples that every rule accepts.
+    the units and the tails of the scores are. Losses are weighted, and zero for OOD
+    samples; `always` sums up the samples that every rule accepts.
     """
 
     risk: np.ndarray
@@ -403,18 +380,10 @@ def _sort_into_cells(risk, novelty):
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The thresholds of one direction, or of several, that may be good enough.
+    """The thresholds, in [low, high[, of some directions that may be good enough.
 
-    Attributes
-    ----------
-    bound : float
-        No threshold has a lower price.
-
-    low, high : float
-        Only thresholds in [low, high[ may be good enough.
-
-    below, around : ndarray of shape (n_cells,), dtype bool
-        Cells that all of these thresholds accept, and those that they may cut.
+    No threshold has a price below `bound`. All of them accept the cells `below`, and
+    those `around` they may cut.
     """
 
     bound: float
@@ -427,27 +396,9 @@ class Window:
 def find_window(plane, ranges, problem, cut):
     """Return the window of thresholds that may be as good as a known cut, or None.
 
-    A threshold between the lower ends of two cells accepts at most the cells up to the
-    first of them, and at least those that end below it.
-
-    Parameters
-    ----------
-    plane : Plane
-        The sample.
-
-    ranges : tuple of two ndarrays of shape (n_cells,)
-        Lower and upper bounds of the combined score in each cell.
-
-    problem : OODProblem
-        What to minimise.
-
-    cut : Cut or None
-        The best that is known.
-
-    Returns
-    -------
-    window : Window or None
-        None if no threshold is good enough.
+    `ranges` are lower and upper bounds of the combined score in each cell. A threshold
+    between the lower ends of two cells accepts at most the cells up to the first of
+    them, and at least those that end below it.
     """
     low, high = ranges
     by_low, by_high = np.argsort(low), np.argsort(high)
@@ -473,15 +424,7 @@ def find_window(plane, ranges, problem, cut):
 def guaranteed_price(plane, ranges, problem):
     """Return a price that some threshold of a direction has or undercuts.
 
-    Parameters
-    ----------
-    plane, ranges, problem
-        See :func:`find_window`.
-
-    Returns
-    -------
-    price : float
-        Infinite if cells do not tell whether any threshold is feasible.
+    Infinite if cells do not tell whether any threshold is feasible.
     """
     low, high = ranges
     by_low, by_high = np.argsort(low), np.argsort(high)
@@ -509,16 +452,10 @@ SMALLEST = 1e-200
 
 @dataclass(frozen=True)
 class Arc:
-    """Directions that order samples as s(c) = fixed - c * turning does.
+    """Directions of the order of s(c) = fixed - c * turning, for c in [low, high].
 
-    Attributes
-    ----------
-    kind : {"risk", "novelty", "reversed"}
-        The score that is fixed, with weight 1, while the other one turns; "reversed" is
-        the risk with weight -1.
-
-    low, high : float
-        Range of the slope c.
+    `kind` is the score that is fixed, with weight 1: "risk" or "novelty"; "reversed" is
+    the risk with weight -1.
     """
 
     kind: str

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves._origins import (
+from sklearn_reject.curves import (
     check_origin_samples,
     checked_scale,
     direction_grid,
+    snap,
 )
 from sklearn_reject.selection._one_score import threshold_and_nu
 from sklearn_reject.selection._ood_model import check_model
@@ -23,6 +24,7 @@ from sklearn_reject.selection._sweep_grid import (
     all_arcs,
     arc_around,
     make_plane,
+    settle_direction,
     sweep_grid,
 )
 
@@ -160,6 +162,8 @@ def tune_double_score(
     check_option(method, "method", METHODS)
     directions = direction_grid(n_angles)
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
+    # What rounding alone tells apart must not be what a direction rests on.
+    risk, novelty = snap(risk), snap(novelty)
     _, *sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
     # Of the samples: a plane may hold repeated ones once.
     ratio = _scale_ratio(risk, novelty, *sample[1:])
@@ -242,7 +246,27 @@ class _Search:
             budget = _BUDGET * len(self.plane.risk)
             args = self.plane, self._arc(index), best, problem, self.randomize
             best = sweep_near(*args, budget=budget)
+        best = self._settle(best, weights, problem)
         return None if best.cut is None else best
+
+    def _settle(self, best, grid, problem):
+        """Return the best where sums that differ by rounding tie, as they do in use.
+
+        The sweeps tell them apart. Where the best of them rests on that, which takes
+        sums that coincide, the directions of the grid are looked at once more.
+        """
+        if best.cut is None:
+            return best
+        args = self.plane, problem, best.cut, self.randomize
+        settled = Solution(settle_direction(best.weights, *args), best.weights)
+        if settled.cut is not None and not best.cut.beats(settled.cut, problem):
+            return settled
+        for weights in grid:
+            if not self.plane.ties(weights):
+                cut = settle_direction(weights, *args[:2], None, self.randomize)
+                solution = Solution(cut, weights)
+                settled = solution if solution.beats(settled, problem) else settled
+        return settled
 
     @property
     def _is_exact(self):

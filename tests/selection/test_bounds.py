@@ -1,4 +1,5 @@
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import ceil, comb, e, exp, log, prod, sqrt
 
@@ -8,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.selection._bounds import (
+    BOUNDS,
     betting_p_value,
     binomial_p_values,
-    fewest_to_pass,
     hoeffding_bentkus_p_values,
 )
 
@@ -30,7 +31,7 @@ def one(p_values, count, total, risk):
 
 @pytest.mark.parametrize("risk", RISKS)
 def test_binomial_is_the_exact_tail(risk):
-    cells = [(m, k) for m in (0, 1, 2, 7, 40, 200) for k in range(m + 1)]
+    cells = [(m, k) for m in (0, 1, 2, 7, 40, 90) for k in range(m + 1)]
     counts, errors = np.array(cells).T
     exact = [float(exact_tail(k, m, risk)) for m, k in cells]
     got = binomial_p_values(counts, errors.astype(float), float(risk))
@@ -108,22 +109,31 @@ LAWS = [
     ([0.1, 0.2, 0.9], [0.25, 0.5, 0.25], 0.35),
     ([0.29, 0.31], [0.5, 0.5], 0.3),
 ]
-P_VALUES = {
-    "hoeffding_bentkus": lambda losses, risk: one(
-        hoeffding_bentkus_p_values, len(losses), losses.sum(), risk
-    ),
-    "betting": lambda losses, risk: betting_p_value(losses, risk, 0.1),
-    "binomial": lambda losses, risk: one(
-        binomial_p_values, len(losses), losses.sum(), risk
-    ),
-}
+
+
+class Whole:
+    """A sample as its own and only prefix."""
+
+    def __init__(self, losses):
+        self.losses, self.loss_sums = losses, np.append(0.0, np.cumsum(losses))
+
+    def shuffled_losses(self, count):
+        return self.losses[:count]
+
+
+def p_value_of(name, losses, risk):
+    counts = np.array([len(losses)])
+    return float(BOUNDS[name].p_values(Whole(losses), counts, risk, 0.1)[0])
+
+
+P_VALUES = {name: partial(p_value_of, name) for name in BOUNDS}
 
 
 CASES = [
     (name, law)
     for name in P_VALUES
     for law in LAWS
-    if name != "binomial" or law[0] == [0.0, 1.0]
+    if not BOUNDS[name].is_binary or law[0] == [0.0, 1.0]
 ]
 
 
@@ -144,6 +154,30 @@ def test_enumeration_sees_a_p_value_that_is_too_small():
     assert not is_super_uniform(law_of(p_value, *LAWS[0][:2], 6))
 
 
+@pytest.mark.parametrize("name", [name for name in BOUNDS if BOUNDS[name].upper])
+@pytest.mark.parametrize(("count", "errors"), [(1, 0), (20, 0), (20, 3), (500, 400)])
+def test_the_upper_bound_is_where_the_test_ends(name, count, errors):
+    losses = np.repeat([0.0, 1.0], [count - errors, errors])
+    upper = BOUNDS[name].upper(losses, 0.1)
+    assert errors / count < upper < 1
+    assert P_VALUES[name](losses, upper * (1 + 1e-6)) <= 0.1
+    assert P_VALUES[name](losses, upper * (1 - 1e-6)) > 0.1
+
+
+@pytest.mark.parametrize("losses", [[], [1.0], [1.0, 1.0, 1.0]])
+def test_without_samples_or_success_the_upper_bound_is_one(losses):
+    for bound in BOUNDS.values():
+        assert bound.upper is None or bound.upper(np.array(losses), 0.1) == 1.0
+
+
+def test_a_level_next_to_one_or_zero():
+    assert BOUNDS["hoeffding_bentkus"].upper(np.array([0.999999999999]), 1e-9) == 1.0
+
+
+def test_names_are_those_of_the_classes():
+    assert [bound.name for bound in BOUNDS.values()] == list(BOUNDS)
+
+
 def test_long_samples_of_small_losses_are_accurate():
     counts, totals = np.array([10**5]), np.array([9.5e3])
     p_value = hoeffding_bentkus_p_values(counts, totals, 0.1)[0]
@@ -162,10 +196,10 @@ def test_without_samples_nothing_is_certain():
 @pytest.mark.parametrize("level", [0.25, 0.1, 1e-6])
 def test_fewest_samples_that_can_pass(risk, level):
     for name in ("binomial", "hoeffding_bentkus"):
-        fewest = fewest_to_pass(name, risk, level)
+        fewest = BOUNDS[name].fewest(risk, level)
         p_values = [P_VALUES[name](np.zeros(m), risk) for m in (fewest, fewest - 1)]
         assert p_values[0] <= level * (1 + 1e-9)
         assert fewest == 1 or p_values[1] > level
-    fewest = fewest_to_pass("betting", risk, level)
+    fewest = BOUNDS["betting"].fewest(risk, level)
     assert betting_p_value(np.zeros(fewest - 1), risk, level) > level
     assert betting_p_value(np.zeros(8 * fewest), risk, level) <= level

@@ -441,7 +441,7 @@ def test_arguments_are_left_as_they_are():
     np.testing.assert_array_equal(losses, kept[1])
 
 
-N_REPETITIONS = 400
+N_REPETITIONS = 150
 
 
 def violation_rate(bound, draw_losses, **options):
@@ -494,3 +494,33 @@ def test_options_are_checked_without_confidence_too(options, message):
 def test_target_that_is_next_to_nothing():
     with pytest.raises(InfeasibleTargetError, match="cannot certify"):
         solve_target_risk([0, 1], [0, 0], 1e-300, confidence=0.9, max_loss=1e100)
+
+
+@pytest.mark.parametrize("solve", [solve_target_risk, solve_target_coverage])
+@pytest.mark.parametrize("draws", [[0.5], [0.5, 1.0], [-0.1, 0.5]])
+def test_bad_draws(solve, draws):
+    with pytest.raises(ValueError, match=r"draws (has|must be)"):
+        solve([1, 1], [0, 0], 0.5, confidence=0.5, draws=draws)
+
+
+def test_draws_give_the_threshold():
+    scores, draws = np.ones(40), np.arange(40) / 64
+    options = {"confidence": 0.5, "draws": draws}
+    rule = solve_target_coverage(scores, scores, 0.5, **options)
+    rank = rule.certificate.n_accepted
+    # Up to and including the sample of that rank, and not the next one.
+    assert draws[rank - 1] < rule.proba_at_threshold <= draws[rank]
+    assert rule.accept(scores, draws=draws).sum() == rank
+    rule = solve_target_risk(scores, draws > 0.3, 0.2, **options)
+    assert rule.accept(scores, draws=draws).sum() == rule.certificate.n_accepted
+
+
+def test_rows_equal_in_score_and_draw_are_taken_together():
+    scores, draws = np.ones(40), np.repeat([0.1, 0.3, 0.5, 0.7], 10)
+    options = {"confidence": 0.5, "draws": draws}
+    rule = solve_target_coverage(scores, scores, 0.6, **options)
+    assert 20 < rule.certificate.n_accepted <= 30
+    assert rule.accept(scores, draws=draws).sum() == 30
+    rule = solve_target_risk(scores, draws > 0.4, 0.2, **options)
+    assert rule.certificate.n_accepted == 20
+    assert rule.accept(scores, draws=draws).sum() == 20

@@ -199,3 +199,19 @@ def test_invalid_arguments(options, message):
     options = {"min_tpr": 0.5, "confidence": 0.9, **options}
     with pytest.raises(ValueError, match=message):
         certify_double_score(SUM, *sample(), **options)
+
+
+def test_rows_equal_in_score_and_draw_are_accepted_together():
+    draws = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 40)
+    zeros, losses = np.zeros(200), np.tile([0.0, 0, 0, 1], 50)
+    options = {"min_tpr": 0.5, "confidence": 0.8, "draws": draws}
+    rule = certify_double_score(RISK_ONLY, zeros, zeros, losses, zeros, **options)
+    assert rule.certificate.n_accepted_id == 120
+    assert rule.accept(zeros, zeros, draws=draws).sum() == 120
+    # A quarter of any of them is wrong, and what ties is bounded, too.
+    assert 0.25 < rule.certificate.max_risk < 0.6
+    few = draws + np.arange(200) * 2.0**-20
+    few[118:120] = few[110]
+    options["draws"] = few
+    single = certify_double_score(RISK_ONLY, zeros, zeros, losses, zeros, **options)
+    assert 0.25 < single.certificate.max_risk < rule.certificate.max_risk

@@ -8,7 +8,7 @@ from tests.selection.few_rows import (
     risk_is_broken,
 )
 
-N_REPETITIONS = 150
+N_REPETITIONS = 100
 NOT_FLAT = [name for name in ROWS if name != "flat"]
 
 

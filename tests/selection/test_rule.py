@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
+    DoubleScoreRule,
     InfeasibleTargetError,
     RejectionRule,
+    SingleScoreRule,
     chow_rule,
+    keyed_draws,
     solve_target_coverage,
     solve_target_risk,
 )
@@ -89,3 +92,78 @@ def test_infeasible_target_error_survives_pickling():
 def test_scores_are_checked(method):
     with pytest.raises(ValueError, match="scores must be finite, got nan"):
         getattr(chow_rule(0.5), method)([0.1, np.nan])
+
+
+KINDS = {
+    "rejection": (RejectionRule(0.5, 0.25), lambda scores: (scores,)),
+    "single": (
+        SingleScoreRule(threshold=0.5, proba_at_threshold=0.25),
+        lambda scores: (scores,),
+    ),
+    "double": (
+        DoubleScoreRule(threshold=0.5, proba_at_threshold=0.25, novelty_weight=2.0),
+        lambda scores: (np.zeros(len(scores)), scores / 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_draws_decide_at_the_threshold_only(kind):
+    rule, arguments = KINDS[kind]
+    scores = np.array([0.4, 0.5, 0.5, 0.5, 0.6])
+    draws = [0.9, 0.0, 0.2499, 0.25, 0.0]
+    accepted = rule.accept(*arguments(scores), draws=draws)
+    np.testing.assert_array_equal(accepted, [True, True, True, False, False])
+    np.testing.assert_array_equal(
+        rule.at_threshold(*arguments(scores)), [False, True, True, True, False]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_the_rows_at_the_threshold_are_asked_for_draws(kind):
+    rule, arguments = KINDS[kind]
+    scores, asked = np.array([0.4, 0.5, 0.6, 0.5]), []
+
+    def draw(rows):
+        asked.append(rows.tolist())
+        return keyed_draws(1, rows)
+
+    accepted = rule.accept(*arguments(scores), draws=draw)
+    assert asked == [[1, 3]]
+    expected = rule.accept(*arguments(scores), draws=keyed_draws(1, range(4)))
+    np.testing.assert_array_equal(accepted, expected)
+    rule.accept(*arguments(scores + 1), draws=draw)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.0])
+def test_draws_are_not_asked_for_without_need(probability):
+    rule = RejectionRule(0.5, probability)
+    assert rule.accept([0.5], draws=lambda rows: 1 / 0).tolist() == [probability == 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"draws": [0.5]}, "draws has 1 elements where 2"),
+        ({"draws": [0.5, 1.0]}, r"draws must be in \[0, 1\[, got 1.0"),
+        ({"draws": [-0.1, 0.5]}, r"draws must be in \[0, 1\[, got -0.1"),
+        ({"draws": [np.nan, 0.5]}, "draws must be finite"),
+        ({"draws": lambda rows: np.zeros(7)}, "draws has 7 elements where 1"),
+        ({"draws": [0.1, 0.2], "random_state": 0}, "random_state=0 is not used"),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_draws(kind, options, message):
+    rule, arguments = KINDS[kind]
+    with pytest.raises(ValueError, match=message):
+        rule.accept(*arguments(np.array([0.5, 0.6])), **options)
+
+
+def test_infinite_scores_are_never_at_the_threshold():
+    rule = SingleScoreRule(threshold=np.inf, proba_at_threshold=1.0)
+    scores = [-np.inf, 1e308, np.inf]
+    np.testing.assert_array_equal(rule.accept(scores), [True, True, False])
+    rule = SingleScoreRule(threshold=-np.inf, proba_at_threshold=0.5)
+    np.testing.assert_array_equal(rule.accept_proba(scores), [1, 0, 0])
+    np.testing.assert_array_equal(rule.at_threshold(scores), [False] * 3)

@@ -23,8 +23,10 @@ from sklearn_reject.selection import (
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
+    tune_double_score,
     tune_single_score,
 )
+from sklearn_reject.selection._ood_rule import snap_sums
 
 SOLVERS = [solve_reject_cost, solve_target_risk, solve_target_coverage]
 ULP = 2.0**-52
@@ -196,7 +198,7 @@ def test_sums_are_compared_at_the_magnitude_of_their_terms():
     near = novelty - [0, 1e-10]
     np.testing.assert_array_equal(rule.at_threshold(risk, near), [True, False])
     np.testing.assert_array_equal(rule.accept_proba(risk, near), [0.5, 1.0])
-    values = rule.snap(risk, novelty)
+    values = snap_sums(rule, risk, novelty)
     assert values[0] == values[1]
 
 
@@ -226,3 +228,33 @@ def test_certified_double_scores_are_those_without_noise(sample):
 def test_snap_leaves_infinite_scores():
     scores = np.array([np.inf, 1 + ULP, -np.inf, 1.0])
     np.testing.assert_array_equal(snap(scores), [np.inf, 1, -np.inf, 1])
+
+
+@given(noisy_samples(), st.sampled_from([0.2, 0.5, 0.8]), st.booleans())
+def test_tuned_double_scores_are_those_without_noise(sample, min_tpr, randomize):
+    risk, losses, factors, rng = sample
+    novelty, other = rng.integers(-3, 3, len(risk)) / 3, rng.permutation(factors)
+    is_ood = np.append(False, rng.random(len(risk) - 1) < 0.3)
+    moved = risk * factors, novelty * other
+    options = {"min_tpr": min_tpr, "max_fpr": 0.5, "randomize": randomize}
+    for method in ("grid", "exact"):
+        rules = []
+        for scores in ((risk, novelty), moved):
+            try:
+                rules.append(
+                    tune_double_score(
+                        *scores, losses, is_ood, method=method, n_angles=7, **options
+                    )
+                )
+            except InfeasibleTargetError:
+                rules.append(None)
+        assert (rules[0] is None) == (rules[1] is None)
+        if rules[0] is None:
+            continue
+        np.testing.assert_allclose(rules[1].tpr, rules[0].tpr)
+        np.testing.assert_allclose(rules[1].fpr, rules[0].fpr)
+        np.testing.assert_allclose(rules[1].selective_risk, rules[0].selective_risk)
+        expected = rules[1].accept_proba(*moved)
+        np.testing.assert_array_equal(rules[1].accept_proba(risk, novelty), expected)
+        assert rules[1].fpr <= 0.5 + 1e-12
+        assert rules[1].tpr >= min_tpr - 1e-12

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config
 from scipy.optimize import linprog
 
 from sklearn_reject.curves import group_by_origin
@@ -15,6 +16,7 @@ from sklearn_reject.selection import (
 )
 from sklearn_reject.selection import _sweep_grid as _plane
 from sklearn_reject.selection import _two_scores as _tune_double
+from sklearn_reject.selection._ood_model import OODProblem
 from tests.selection.ood_oracle import (
     MODELS,
     Sample,
@@ -146,7 +148,7 @@ def all_directions(sample):
 
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
-@pytest.mark.parametrize("seed", range(70))
+@pytest.mark.parametrize("seed", range(12))
 def test_exact_against_all_directions(model, seed, small_parts):
     n = [12, 25, 60][seed % 3]
     sample = noisy_sample(n, seed, ties=seed % 2 == 0, infinite=seed % 4 < 2)
@@ -157,7 +159,7 @@ def test_exact_against_all_directions(model, seed, small_parts):
 
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
-@pytest.mark.parametrize("n", [300, 20_000])
+@pytest.mark.parametrize("n", [300, 6000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_grid_against_a_loop(model, n, weighted):
     sample = noisy_sample(n, 1, ties=n == 300)
@@ -177,21 +179,21 @@ def test_grid_against_a_loop(model, n, weighted):
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
 def test_exact_is_never_worse_than_many_angles(model):
-    for seed in range(2):
-        sample = noisy_sample(400, seed)
-        prices = [
-            achieved(tune(sample, model, **options), model, sample)[0]
-            for options in (
-                {"method": "exact", "n_angles": 3},
-                {"method": "grid", "n_angles": 3601},
-            )
-        ]
-        assert prices[0] <= prices[1] + 1e-12
+    model = model | {"max_fpr": 0.5} if "max_fpr" in model else model
+    sample = noisy_sample(100, 1)
+    prices = [
+        achieved(tune(sample, model, **options), model, sample)[0]
+        for options in (
+            {"method": "exact", "n_angles": 3},
+            {"method": "grid", "n_angles": 901},
+        )
+    ]
+    assert prices[0] <= prices[1] + 1e-12
 
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
 def test_auto_beyond_the_exact_size(model, monkeypatch):
-    sample = noisy_sample(3000, 5)
+    sample = noisy_sample(800, 5)
     exact = tune(sample, model)
     monkeypatch.setattr(_tune_double, "_MOST_FOR_EXACT", 100)
     prices = [
@@ -278,9 +280,10 @@ def test_integer_weights_repeat_rows():
 
 
 def test_jobs_give_the_same_rule():
-    sample = noisy_sample(200, 2)
+    sample = noisy_sample(100, 2)
     for model in THREE_MODELS:
-        rules = [tune(sample, model, n_jobs=n_jobs) for n_jobs in (None, 2)]
+        with parallel_config("threading"):
+            rules = [tune(sample, model, n_jobs=n_jobs) for n_jobs in (None, 2)]
         np.testing.assert_allclose(
             *(achieved(rule, model, sample) for rule in rules), rtol=1e-12
         )
@@ -347,7 +350,7 @@ def monotone_bound(sample, min_tpr, max_fpr):
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_no_rule_between_the_axes_beats_the_monotone_program(seed):
     sample = noisy_sample(40, seed, ties=seed % 2 == 0)
     bound = monotone_bound(sample, 0.6, 0.5)
@@ -358,11 +361,14 @@ def test_no_rule_between_the_axes_beats_the_monotone_program(seed):
     assert rule.selective_risk >= bound.fun - 1e-9
 
 
-def test_many_equal_samples():
-    sample = noisy_sample(20_000, 0)
+@pytest.mark.parametrize("n", [1500, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_many_equal_samples(n, monkeypatch):
+    monkeypatch.setattr(_tune_double, "_MOST_FOR_EXACT", n // 2)
+    sample = noisy_sample(n, 0)
     sample.risk[:] = np.round(sample.risk, 1)
     sample.novelty[:] = np.round(sample.novelty)
     for model in THREE_MODELS:
+        model = model | {"max_fpr": 0.5} if "max_fpr" in model else model
         prices = [
             achieved(tune(sample, model, method=method), model, sample)[0]
             for method in ("exact", "auto", "grid")
@@ -372,7 +378,7 @@ def test_many_equal_samples():
 
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 def test_scores_of_any_units(shift):
-    sample = noisy_sample(200, 4)
+    sample = noisy_sample(60, 4)
     model = {"min_tpr": 0.6, "max_fpr": 0.5}
     base = tune(sample, model)
     far = Sample(1e-9 * sample.risk, 1e9 * (sample.novelty + shift), *sample.double[2:])
@@ -425,8 +431,8 @@ def test_bad_arguments(options, message):
 
 
 def test_arguments_are_left_as_they_are():
-    sample = noisy_sample(300, 0, infinite=True)
-    sample.weight = np.random.default_rng(0).random(300)
+    sample = noisy_sample(60, 0, infinite=True)
+    sample.weight = np.random.default_rng(0).random(60)
     kept = [column.copy() for column in (*sample.double, sample.weight)]
     for model in THREE_MODELS:
         tune(sample, model)
@@ -494,18 +500,18 @@ def test_repeated_points_count_as_one(method, weighted):
 @pytest.mark.parametrize("method", ["exact", "grid"])
 def test_equal_losses_leave_the_largest_tpr(method):
     rng = np.random.default_rng(2)
-    risk, novelty = rng.normal(size=(2, 400))
-    is_ood = rng.random(400) < 0.3
+    risk, novelty = rng.normal(size=(2, 150))
+    is_ood = rng.random(150) < 0.3
     options = {"min_tpr": 0.2, "max_fpr": 0.5, "method": method}
     rules = [
-        tune_double_score(risk, novelty, np.full(400, loss), is_ood, **options)
+        tune_double_score(risk, novelty, np.full(150, loss), is_ood, **options)
         for loss in (0.0, 0.7)
     ]
     assert rules[0].tpr == rules[1].tpr
     assert [rule.selective_risk for rule in rules] == pytest.approx([0, 0.7])
     options["min_tpr"] = 1.0
     with pytest.raises(InfeasibleTargetError) as info:
-        tune_double_score(risk, novelty, np.ones(400), is_ood, **options)
+        tune_double_score(risk, novelty, np.ones(150), is_ood, **options)
     assert info.value.attainable["max_tpr"] == pytest.approx(rules[0].tpr)
 
 
@@ -536,3 +542,34 @@ def test_repeated_points_count_each_in_the_scales_of_the_grid():
         pytest.approx(slope) for slope in [*slopes, 1.0]
     ]
     assert rule.tpr == 0.75
+
+
+def test_sums_that_coincide_but_for_rounding_are_one():
+    # At 45 degrees all of .1 + .2, .2 + .1 and .3 + 0 tie, but not in floats.
+    risk = np.array([0.1, 0.2, 0.3, 0.0, 0.1])
+    novelty = np.array([0.2, 0.1, 0.0, 0.1, 0.3])
+    losses, is_ood = np.array([0.0, 1.0, 0.0, 0.0, 1.0]), np.zeros(5, dtype=bool)
+    plane = _plane.make_plane(risk, novelty, losses, is_ood, None)
+    problem = OODProblem(loss_price=1.0, is_mean=True, min_id=2.0)
+    raw = _plane.search_direction(plane, (1.0, 1.0), problem, None, False)
+    assert raw.id_weight < 4
+    cut = _plane.settle_direction((1.0, 1.0), plane, problem, raw, False)
+    assert (cut.id_weight, cut.price) == (4.0, 0.25)
+    # Where such a direction was the best, another one is looked for.
+    weights = [(1.0, 0.0), (1.0, 1.0), (1.0, 2.0), (0.0, 1.0)]
+    search = _tune_double._Search(plane, None, 1.0, "grid", False, None)
+    best = search._settle(_sweep_exact.Solution(raw, (1.0, 1.0)), weights, problem)
+    assert best.weights == (1.0, 2.0)
+    assert (best.cut.id_weight, best.cut.price) == (2.0, 0.0)
+
+
+def test_a_direction_that_accepts_nothing_stays_so():
+    plane = _plane.make_plane(
+        *np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 1.0]]), np.zeros(2, bool), None
+    )
+    problem = OODProblem(loss_price=1.0, id_price=-0.5)
+    cut = _plane.search_direction(plane, (1.0, 1.0), problem, None, False)
+    for known in (None, _plane._accept_nothing(plane, problem)):
+        settled = _plane.settle_direction((1.0, 1.0), plane, problem, known, False)
+        assert (settled.threshold, settled.id_weight) == (-INF, 0.0)
+    assert cut is None or cut.price >= settled.price
