@@ -62,9 +62,9 @@ class OperatingPoint:
         Interval of the counts by the bootstrap, with the thresholds fixed: how far they
         vary among samples of as many documents.
 
-        precision_interval : tuple of float Bounds of the precision by Clopper and
-        Pearson; approximate, from an effective number of documents, where weights
-        differ. NaN if nothing is predicted positive. As the same documents tuned the
+    precision_interval : tuple of float
+        Bounds of the precision by Clopper and Pearson; approximate, from an effective
+        number of documents, where weights differ. NaN if nothing is predicted positive. As the same documents tuned the
         thresholds, the truth is rather in the lower part; cross-validation shows it.
 
     confidence_level : float
