@@ -30,20 +30,19 @@ from sklearn_reject._labels import resolve_reject_label, split_origin
 from sklearn_reject._response import row_keys
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.curves import aurc_score
-from sklearn_reject.curves._groups import make_finite
-from sklearn_reject.curves._origins import direction_grid
+from sklearn_reject.curves import aurc_score, direction_grid, make_finite
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import resolve_novelty, resolve_score
 from sklearn_reject.selection import (
+    MODEL_PARAMETERS,
     certify_double_score,
+    check_confidence,
+    check_model,
     keyed_draws,
+    rates_to_certify,
     tune_double_score,
 )
-from sklearn_reject.selection._certify import check_confidence
-from sklearn_reject.selection._certify_double import rates_to_certify
-from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 
 
 class DoubleScoreOODClassifier(RejectClassifier):

@@ -10,13 +10,13 @@ from sklearn_reject._response import row_keys
 from sklearn_reject._validation import check_number, take_weight
 from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import (
+    check_confidence,
     chow_rule,
     keyed_draws,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
 )
-from sklearn_reject.selection._certify import check_confidence
 
 _TARGETS = ("reject_cost", "target_risk", "target_coverage")
 

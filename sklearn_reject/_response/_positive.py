@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_array
 
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import index_labels
-from sklearn_reject.decoding._items import as_flags, check_probabilities
+from sklearn_reject.decoding import as_flags, check_probabilities
 
 _METHODS = {
     "auto": ("predict_proba", "decision_function"),

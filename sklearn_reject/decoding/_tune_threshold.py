@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklearn_reject.curves._groups import starts_of_ties
+from sklearn_reject.curves import starts_of_ties
 from sklearn_reject.decoding._items import (
     check_bounds,
     check_indicators,

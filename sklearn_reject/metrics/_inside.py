@@ -10,10 +10,9 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
-from sklearn_reject.curves._groups import make_finite
+from sklearn_reject.curves import make_finite
 from sklearn_reject.scores import resolve_score
-from sklearn_reject.thresholds._documents import RatedDocuments
-from sklearn_reject.thresholds._point import count_intervals
+from sklearn_reject.thresholds import RatedDocuments, count_intervals
 
 
 def predict_with_uncertainty(estimator, X, *, finite=False):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_reject._validation import check_option, check_sample_weight
-from sklearn_reject.decoding._set_counts import count_sets
+from sklearn_reject.decoding import count_sets
 from sklearn_reject.losses import check_set_loss
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import issparse
 
-from sklearn_reject._labels._ratings import split_ratings
+from sklearn_reject._labels import split_ratings
 from sklearn_reject._validation import (
     as_real_array,
     check_option,

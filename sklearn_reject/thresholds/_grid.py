@@ -9,7 +9,7 @@ import numpy as np
 from sklearn import get_config
 
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.curves._groups import starts_of_ties
+from sklearn_reject.curves import starts_of_ties
 from sklearn_reject.thresholds._documents import check_documents
 
 # Counts of both classes, as integers and as sums of doubles. The search for the best

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_reject._validation import take_weight
-from sklearn_reject.curves._pn import majorant_vertices
+from sklearn_reject.curves import majorant_vertices
 from sklearn_reject.thresholds._documents import check_columns
 
 

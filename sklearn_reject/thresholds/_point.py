@@ -64,8 +64,9 @@ class OperatingPoint:
 
     precision_interval : tuple of float
         Bounds of the precision by Clopper and Pearson; approximate, from an effective
-        number of documents, where weights differ. NaN if nothing is predicted positive. As the same documents tuned the
-        thresholds, the truth is rather in the lower part; cross-validation shows it.
+        number of documents, where weights differ. NaN if nothing is predicted positive.
+        As the same documents tuned the thresholds, the truth is rather in the lower
+        part; cross-validation shows it.
 
     confidence_level : float
         Coverage of each interval.

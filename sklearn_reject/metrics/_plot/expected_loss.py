@@ -3,10 +3,11 @@
 import numpy as np
 from scipy.sparse import issparse
 
-from sklearn_reject.decoding import decode, expected_loss_curve
-from sklearn_reject.decoding._items import (
+from sklearn_reject.decoding import (
     check_indicators,
     check_probabilities,
+    decode,
+    expected_loss_curve,
     number_sets,
 )
 from sklearn_reject.losses import check_set_loss

@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject import curves
 from sklearn_reject._labels import rate
-from sklearn_reject._response._positive import positive_score
+from sklearn_reject._response import positive_score
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.metrics._inside import (
     check_pos_label,
