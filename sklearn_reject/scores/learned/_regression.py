@@ -109,6 +109,8 @@ class LossRegression(LearnedScore):
     True
     """
 
+    name = "loss_regression"
+
     estimates_risk = True
 
     def __init__(
@@ -263,6 +265,8 @@ class TrueClassProbability(LossRegression):
     True
     """
 
+    name = "true_class_probability"
+
     estimates_risk = False
 
     def _check_options(self, classes):
@@ -347,6 +351,8 @@ class ErrorProbability(LearnedScore):
     >>> aurc_score(y[1200:], labels, learned) < 0.7 * aurc_score(y[1200:], labels, own)
     True
     """
+
+    name = "error_probability"
 
     estimates_risk = True
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response import Response
+from sklearn_reject._response._row_sums import softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
     check_extended_vector,
@@ -226,7 +226,7 @@ def find_probabilities(response, function):
     """
     if function is None:
         return response.probabilities
-    return softmax(find_logits(response, function), axis=1)
+    return softmax(find_logits(response, function))
 
 
 def check_columns(logits, name, response):

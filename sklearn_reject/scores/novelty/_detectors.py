@@ -62,6 +62,8 @@ class OutlierDetector(NoveltyScore):
     array([ 1., 11.])
     """
 
+    name = "outlier_detector"
+
     needs_samples = True
 
     def __init__(self, detector=None, on="features", features=None, random_state=None):
@@ -176,6 +178,8 @@ class LikelihoodRatio(NoveltyScore):
     >>> score.novelty([[-1.0], [0.5], [2.0]]).round(1)
     array([0.2, 1. , 4.8])
     """
+
+    name = "likelihood_ratio"
 
     needs_samples = True
     needs_ood = True

@@ -2,12 +2,12 @@
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
 
 from sklearn_reject._response import Response
 from sklearn_reject._response._network import find_features, find_head, pull_back
+from sklearn_reject._response._row_sums import log_sum_exp, softmax
 from sklearn_reject._validation import check_number
-from sklearn_reject.scores._plug_in import _probability_of_others
+from sklearn_reject.scores._plug_in import probability_of_others
 from sklearn_reject.scores.novelty._base import (
     NoveltyScore,
     call,
@@ -49,6 +49,8 @@ class MSP(NoveltyScore):
     array([0.  , 0.15])
     """
 
+    name = "msp"
+
     def __init__(self, logits=None):
         self.logits = logits
 
@@ -84,6 +86,8 @@ class MaxLogit(NoveltyScore):
     >>> MaxLogit().fit(estimator=clf).novelty(X[[0, 70]]).round(1)
     array([-7.3, -1.9])
     """
+
+    name = "max_logit"
 
     def __init__(self, logits=None):
         self.logits = logits
@@ -125,6 +129,8 @@ class Energy(NoveltyScore):
     array([-7.4, -2.5])
     """
 
+    name = "energy"
+
     def __init__(self, temperature=1.0, logits=None):
         self.temperature = temperature
         self.logits = logits
@@ -139,7 +145,7 @@ class Energy(NoveltyScore):
 
 def miss_probability(probabilities):
     """Return one minus the largest probability, as the sum of the others."""
-    return _probability_of_others(probabilities, probabilities.argmax(axis=1))
+    return probability_of_others(probabilities, probabilities.argmax(axis=1))
 
 
 def free_energy(logits, temperature=1.0):
@@ -149,7 +155,7 @@ def free_energy(logits, temperature=1.0):
     largest = logits.max(axis=1)
     with np.errstate(over="ignore"):
         lower = (logits - largest[:, np.newaxis]) / temperature
-    return -(largest + temperature * logsumexp(lower, axis=1))
+    return -(largest + temperature * log_sum_exp(lower))
 
 
 class ODIN(NoveltyScore):
@@ -198,6 +204,8 @@ class ODIN(NoveltyScore):
     array([0.46, 0.61])
     """
 
+    name = "odin"
+
     takes_sparse = False
 
     def __init__(
@@ -228,7 +236,7 @@ class ODIN(NoveltyScore):
             logits = self._logits_in_closed_form(response)
         else:
             logits = self._logits_by_function(response)
-        return miss_probability(softmax(logits / self.temperature, axis=1))
+        return miss_probability(softmax(logits / self.temperature))
 
     def _logits_in_closed_form(self, response):
         _check_has_gradient(response, self.logits)
@@ -290,7 +298,7 @@ def uphill_directions(logits):
     largest = logits.argmax(axis=1)[:, np.newaxis]
     others = logits.copy()
     np.put_along_axis(others, largest, -np.inf, axis=1)
-    directions = softmax(others, axis=1)
+    directions = softmax(others)
     np.put_along_axis(directions, largest, -1.0, axis=1)
     return directions
 
@@ -343,6 +351,8 @@ class ReAct(NoveltyScore):
     >>> score.novelty(X[[0, 70]]).round(1)
     array([-7.4, -2.5])
     """
+
+    name = "react"
 
     needs_samples = True
     takes_sparse = False
