@@ -152,7 +152,7 @@ def _flat_rows():
     for n_features in (2, 6, 7, 32):
         points, queries = _make_clusters(n_features=n_features, n_queries=2000)
         what = f"{n_features} dimensions, 2,000 queries"
-        yield _compare(points, queries, what, NearestNeighbors(), 1.25)
+        yield _compare(points, queries, what, NearestNeighbors(), 2)
 
 
 def _compare(points, queries, what, search, limit):

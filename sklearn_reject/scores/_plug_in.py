@@ -26,8 +26,8 @@ class ConditionalRisk(PlugInScore):
         around it, and "zero_one" without one.
 
     decision : {"predict", "bayes"}, default="predict"
-        Whose prediction is judged: "predict" is the classifier's own, "bayes" the label
-        of least expected loss, argmin_k sum_y p(y given x) l(y, k).
+        Which prediction the risk is of: "predict" is the classifier's own, "bayes" the
+        label of least expected loss, argmin_k sum_y p(y given x) l(y, k).
 
     Raises
     ------
@@ -54,7 +54,7 @@ class ConditionalRisk(PlugInScore):
     estimates_risk = True
 
     def evaluate(self, response):
-        """Return the predictions that are judged, and how uncertain they are.
+        """Return predictions, and how uncertain they are.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class ConditionalRisk(PlugInScore):
         return labels, check_vector(risks.min(axis=1), "uncertainty_score")
 
     def labels(self, response):
-        """Return the predictions that are judged.
+        """Return the predictions that the uncertainty is about.
 
         Parameters
         ----------

@@ -308,7 +308,7 @@ class ErrorProbability(LearnedScore):
 
     features : {"input", "response", "both"} or transformer, default="both"
         What it sees: "input" is the samples, "response" the probabilities, else
-        decision values, else label of the classifier judged, "both" the two. A
+        decision values, else label of the classifier, "both" the two. A
         transformer is fitted on samples and losses.
 
     loss : {"zero_one"}, array-like of shape (n_classes, n_classes), callable or None, \

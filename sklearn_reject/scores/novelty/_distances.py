@@ -4,11 +4,17 @@ from numbers import Real
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from scipy.spatial.distance import cdist
 from sklearn.covariance import ledoit_wolf, shrunk_covariance
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
-from sklearn_reject._response._row_sums import BATCH_SIZE, row_norms, row_products
+from sklearn_reject._response._row_sums import (
+    BATCH_SIZE,
+    row_norms,
+    row_products,
+    row_sums,
+)
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
 
@@ -97,8 +103,8 @@ class Mahalanobis(NoveltyScore):
         means = row_products(self.means_ - center, self.whitener_)
         nearest = np.empty(len(features))
         for rows in gen_batches(len(features), BATCH_SIZE):
-            distances = [row_norms(features[rows] - mean) for mean in means]
-            nearest[rows] = np.min(distances, axis=0) ** 2
+            squares = [row_sums((features[rows] - mean) ** 2) for mean in means]
+            nearest[rows] = np.min(squares, axis=0)
         return nearest
 
 
@@ -214,6 +220,10 @@ _EXTRA = 8
 _UNIT_ERROR = 8 * np.finfo(np.float64).eps
 
 
+# Far more than what rounding does to a distance that is summed up from differences.
+_TIE_TOLERANCE = 1e-9
+
+
 # Numbers held at once.
 _BLOCK_SIZE = 2**18
 
@@ -257,11 +267,17 @@ class NeighbourIndex:
         # A point beyond the candidates may be nearer than it seemed to be.
         error = _UNIT_ERROR * self.points.shape[1]
         is_unsure = rough[:, -1] ** 2 - distances[:, n_needed - 1] ** 2 <= 2 * error
-        every = np.arange(len(self.points))[np.newaxis]
         for row in np.flatnonzero(is_unsure):
-            ranked = self._rank(queries[row : row + 1], every)
+            nearest = self._all_nearest(queries[row : row + 1], n_needed)
+            ranked = self._rank(queries[row : row + 1], nearest)
             found[row] = _first_to_weigh(k, *ranked)[0]
         return found
+
+    def _all_nearest(self, query, n_needed):
+        """Return the nearest points to one query and all that may tie with them."""
+        [distances] = cdist(query, self.points)
+        limit = np.partition(distances, n_needed - 1)[n_needed - 1]
+        return np.flatnonzero(distances <= limit * (1 + _TIE_TOLERANCE))[np.newaxis]
 
     def _rank(self, queries, columns):
         """Return distances and weights of some points by query, nearest first."""

@@ -143,21 +143,6 @@ class Energy(NoveltyScore):
         return free_energy(logits, self.temperature)
 
 
-def miss_probability(probabilities):
-    """Return one minus the largest probability, as the sum of the others."""
-    return probability_of_others(probabilities, probabilities.argmax(axis=1))
-
-
-def free_energy(logits, temperature=1.0):
-    """Return minus the temperature times the logarithm of the partition function."""
-    temperature = check_number(temperature, "temperature", open_low=True)
-    # The largest is taken out first: over a tiny temperature it would overflow.
-    largest = logits.max(axis=1)
-    with np.errstate(over="ignore"):
-        lower = (logits - largest[:, np.newaxis]) / temperature
-    return -(largest + temperature * log_sum_exp(lower))
-
-
 class ODIN(NoveltyScore):
     """Softmax at a high temperature, of inputs moved to be predicted more surely.
 
@@ -263,46 +248,6 @@ class ODIN(NoveltyScore):
         return find_logits(Response(response.estimator, moved), self.logits)
 
 
-def _check_has_gradient(response, logits):
-    if logits is not None:
-        raise ValueError(
-            "logits is a function, whose gradient is not known. Pass a callable "
-            "(estimator, X, temperature) -> gradient as `input_gradient` too."
-        )
-    if response.head is None:
-        raise ValueError(
-            f"ODIN needs the gradient with respect to the input, which is not known "
-            f"for {type(response.model).__name__}. Use an MLPClassifier or a linear "
-            "classifier of scikit-learn, pass a callable (estimator, X, temperature) "
-            "-> gradient as `input_gradient`, or use another novelty_score."
-        )
-
-
-def _check_dense(X):
-    if sparse.issparse(X):
-        raise ValueError(
-            "The samples are a sparse matrix, of which ODIN moves every entry. Pass a "
-            "dense array, or use another novelty_score."
-        )
-    return X
-
-
-def uphill_directions(logits):
-    """Return the gradient of - log max softmax, scaled by one minus that maximum.
-
-    The probabilities of the other classes are scaled to sum to one. Their sign is the
-    same, and a sure prediction has a gradient that does not vanish.
-    """
-    if logits.shape[1] == 1:
-        return np.zeros_like(logits)
-    largest = logits.argmax(axis=1)[:, np.newaxis]
-    others = logits.copy()
-    np.put_along_axis(others, largest, -np.inf, axis=1)
-    directions = softmax(others)
-    np.put_along_axis(directions, largest, -1.0, axis=1)
-    return directions
-
-
 class ReAct(NoveltyScore):
     """Free energy of the logits of features clipped from above (Sun et al., 2021).
 
@@ -392,6 +337,61 @@ class ReAct(NoveltyScore):
             return free_energy(response.head(clipped))
         logits = call(self.head, "head", response.estimator, clipped)
         return free_energy(check_columns(logits, "head", response))
+
+
+def miss_probability(probabilities):
+    """Return one minus the largest probability, as the sum of the others."""
+    return probability_of_others(probabilities, probabilities.argmax(axis=1))
+
+
+def free_energy(logits, temperature=1.0):
+    """Return minus the temperature times the logarithm of the partition function."""
+    temperature = check_number(temperature, "temperature", open_low=True)
+    # The largest is taken out first: over a tiny temperature it would overflow.
+    largest = logits.max(axis=1)
+    with np.errstate(over="ignore"):
+        lower = (logits - largest[:, np.newaxis]) / temperature
+    return -(largest + temperature * log_sum_exp(lower))
+
+
+def _check_has_gradient(response, logits):
+    if logits is not None:
+        raise ValueError(
+            "logits is a function, whose gradient is not known. Pass a callable "
+            "(estimator, X, temperature) -> gradient as `input_gradient` too."
+        )
+    if response.head is None:
+        raise ValueError(
+            f"ODIN needs the gradient with respect to the input, which is not known "
+            f"for {type(response.model).__name__}. Use an MLPClassifier or a linear "
+            "classifier of scikit-learn, pass a callable (estimator, X, temperature) "
+            "-> gradient as `input_gradient`, or use another novelty_score."
+        )
+
+
+def _check_dense(X):
+    if sparse.issparse(X):
+        raise ValueError(
+            "The samples are a sparse matrix, of which ODIN moves every entry. Pass a "
+            "dense array, or use another novelty_score."
+        )
+    return X
+
+
+def uphill_directions(logits):
+    """Return the gradient of - log max softmax, scaled by one minus that maximum.
+
+    The probabilities of the other classes are scaled to sum to one. Their sign is the
+    same, and a sure prediction has a gradient that does not vanish.
+    """
+    if logits.shape[1] == 1:
+        return np.zeros_like(logits)
+    largest = logits.argmax(axis=1)[:, np.newaxis]
+    others = logits.copy()
+    np.put_along_axis(others, largest, -np.inf, axis=1)
+    directions = softmax(others)
+    np.put_along_axis(directions, largest, -1.0, axis=1)
+    return directions
 
 
 def _find_percentile(features, percentile, weight):
