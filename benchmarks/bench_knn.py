@@ -145,7 +145,8 @@ def _hard_rows():
     for spread in (1e-4, 1e-6):
         points, queries = _make_clusters(spread, n_features=32, n_queries=200)
         what = f"classes of width {spread:g}, 32 dimensions, 200 queries"
-        yield _compare(points, queries, what, NearestNeighbors(algorithm="brute"), 10)
+        search = NearestNeighbors(algorithm="brute")
+        yield _compare(points, queries, what, search, 20)
 
 
 def _flat_rows():
