@@ -7,28 +7,20 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.neural_network import MLPClassifier
 
+from sklearn_reject._response._row_sums import row_products
 from sklearn_reject._sklearn import LinearClassifierMixin
 
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """The last layer of a classifier: ``logits = features @ weights + intercepts``.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_features, n_classes)
-        One column a class.
-
-    intercepts : ndarray of shape (n_classes,)
-        Logits of a zero feature vector.
-    """
+    """The last layer, weights (n_features, n_classes) and intercepts (n_classes,)."""
 
     weights: np.ndarray
     intercepts: np.ndarray
 
     def __call__(self, features):
         """Return the logits, ndarray of shape (n_samples, n_classes)."""
-        return features @ self.weights + self.intercepts
+        return row_products(features, self.weights) + self.intercepts
 
 
 def is_network(model):
@@ -44,10 +36,9 @@ def is_linear(model):
 
 
 def symmetrize(values):
-    """Return one decision value of two classes as a pair of logits that sum to zero.
+    """Return the decision value f of two classes as the pair of logits (-f/2, f/2).
 
-    The softmax of (-f/2, f/2) is the logistic function of f, and neither class is
-    favoured where only the largest logit counts.
+    Its softmax is the logistic function of f, and it favours neither class.
     """
     half = np.asarray(values, dtype=np.float64) / 2
     return np.stack([-half, half], axis=-1)
@@ -97,36 +88,23 @@ def _find_activations(model, X):
         activate = _ACTIVATIONS[model.activation]
         layers = zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True)
         for weights, intercepts in layers:
-            activations.append(activate(activations[-1] @ weights + intercepts))
+            sums = row_products(activations[-1], weights) + intercepts
+            activations.append(activate(sums))
     return activations
 
 
 def pull_back(model, X, directions):
-    """Return the gradient of weighted logits with respect to the model's input.
+    """Return the gradient of ``(directions * logits).sum()`` by X, of its shape.
 
-    Parameters
-    ----------
-    model : estimator
-        Network or linear classifier, so that it has a head.
-
-    X : ndarray of shape (n_samples, n_features)
-        Samples.
-
-    directions : ndarray of shape (n_samples, n_classes)
-        Weight of each logit; they are constants to the gradient.
-
-    Returns
-    -------
-    gradient : ndarray of shape (n_samples, n_features)
-        Of ``(directions * logits).sum()``.
+    The model has a head; `directions` (n_samples, n_classes) are constants.
     """
     activations = _find_activations(model, X)
-    gradient = directions @ find_head(model).weights.T
+    gradient = row_products(directions, find_head(model).weights.T)
     if is_network(model):
         slope = _SLOPES[model.activation]
         layers = zip(activations[:0:-1], model.coefs_[-2::-1], strict=True)
         for activation, weights in layers:
-            gradient = (gradient * slope(activation)) @ weights.T
+            gradient = row_products(gradient * slope(activation), weights.T)
     return gradient
 
 

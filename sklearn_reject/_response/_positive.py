@@ -20,23 +20,9 @@ RESPONSE_METHODS = tuple(_METHODS)
 
 
 def find_method(estimator, response_method, name):
-    """Return the name of the method that scores come from.
+    """Return the name of the method that scores come from, or raise if it is missing.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Classifier, fitted or not.
-
-    response_method : {"auto", "predict_proba", "decision_function"}
-        "auto" is the first of the other two that there is.
-
-    name : str
-        What errors call the classifier.
-
-    Raises
-    ------
-    ValueError
-        If the classifier does not have it.
+    "auto" is the first that there is. Errors call the classifier by `name`.
     """
     for method in _METHODS[response_method]:
         if hasattr(estimator, method):
@@ -51,42 +37,18 @@ def find_method(estimator, response_method, name):
 def positive_score(estimator, X, classes, *, response_method="auto", name):
     """Return how likely a classifier finds each document to be positive.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted classifier.
-
-    X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
-        Documents.
-
-    classes : ndarray of shape (2,)
-        The negative and the positive class.
-
-    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        Where scores come from.
-
-    name : str
-        What errors call the classifier.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_documents,)
-        Finite, higher = more likely positive.
-
-    Raises
-    ------
-    ValueError
-        If the classifier has other classes or no scores, or they are not finite.
+    The classes are the negative and the positive one; scores (n_documents,) are finite,
+    higher = more likely positive. Errors call the classifier by `name`.
     """
     positive = _find_positive(estimator, classes, name)
     method = find_method(estimator, response_method, name)
-    told = np.asarray(getattr(estimator, method)(X))
+    scores = np.asarray(getattr(estimator, method)(X))
     if method == "decision_function":
-        told = told if positive else -told
+        scores = scores if positive else -scores
     else:
-        told = told[:, positive]
+        scores = scores[:, positive]
     return check_array(
-        told, ensure_2d=False, dtype=np.float64, input_name=f"{method} of {name}"
+        scores, ensure_2d=False, dtype=np.float64, input_name=f"{method} of {name}"
     )
 
 
@@ -111,18 +73,7 @@ _MISSING_MASS = 1e-3
 
 
 def find_target_type(classes):
-    """Return what the items are: samples, labels of a sample, or classes of one.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,) or None
-        The classes of a vector of labels. None where there are several labels a sample.
-
-    Returns
-    -------
-    target_type : {"binary", "multilabel", "multiclass"}
-        What predictions are about.
-    """
+    """Return "binary" or "multiclass" for the classes of y, "multilabel" for None."""
     if classes is None:
         return "multilabel"
     return "binary" if len(classes) <= 2 else "multiclass"
@@ -166,47 +117,33 @@ def check_has_probabilities(estimator):
 
 
 def item_probabilities(estimator, X, classes=None):
-    """Return the probabilities of classes or labels of each sample.
+    """Return the probabilities (n_samples, n_columns) of classes or labels.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted classifier with `predict_proba`.
-
-    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples.
-
-    classes : ndarray of shape (n_classes,), default=None
-        Classes in the order of the columns that are returned; one that the classifier
-        has not seen gets probability zero. None for several labels a sample.
-
-    Returns
-    -------
-    eta : {ndarray, csr_matrix} of shape (n_samples, n_columns)
-        Probabilities; of each label to be there where there are no classes.
+    Columns are in the order of the classes; one that the classifier has not seen has
+    probability zero. Without classes they are several labels a sample, maybe sparse.
     """
     check_has_probabilities(estimator)
-    told = estimator.predict_proba(X)
+    proba = estimator.predict_proba(X)
     if classes is None:
-        return _of_labels(estimator, told)
-    told = check_probabilities(told, _NAME, ndim=(2,))
-    _check_rows(told)
+        return _of_labels(estimator, proba)
+    proba = check_probabilities(proba, _NAME, ndim=(2,))
+    _check_rows(proba)
     seen = np.asarray(estimator.classes_)
-    if told.shape[1] != len(seen):
+    if proba.shape[1] != len(seen):
         raise ValueError(
-            f"predict_proba of the estimator has {told.shape[1]} columns for its "
+            f"predict_proba of the estimator has {proba.shape[1]} columns for its "
             f"{len(seen)} classes. It must have one for each."
         )
     if np.array_equal(seen, classes):
-        return told
-    eta = np.zeros((len(told), len(classes)))
+        return proba
+    eta = np.zeros((len(proba), len(classes)))
     column, is_unknown = index_labels(seen, classes)
-    eta[:, column[~is_unknown]] = told[:, ~is_unknown]
+    eta[:, column[~is_unknown]] = proba[:, ~is_unknown]
     return eta
 
 
-def _check_rows(told):
-    total = told.sum(axis=1)
+def _check_rows(proba):
+    total = proba.sum(axis=1)
     row = np.argmax(np.abs(total - 1))
     if abs(total[row] - 1) > _MISSING_MASS:
         raise ValueError(
@@ -216,38 +153,38 @@ def _check_rows(told):
         )
 
 
-def _of_labels(estimator, told):
+def _of_labels(estimator, proba):
     if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
             "StackingClassifier cannot be used for several labels a sample: its "
             "predict_proba returns how likely each label is *not* there. Stack within "
             "each label, for example with MultiOutputClassifier(StackingClassifier())."
         )
-    if isinstance(told, list):
-        told = _positive_columns(estimator, told)
-    return check_probabilities(told, _NAME, ndim=(2,), accept_sparse=True)
+    if isinstance(proba, list):
+        proba = _positive_columns(estimator, proba)
+    return check_probabilities(proba, _NAME, ndim=(2,), accept_sparse=True)
 
 
-def _positive_columns(estimator, told):
+def _positive_columns(estimator, proba):
     """Return the probability of one, where each label is a classifier of its own."""
     classes = getattr(estimator, "classes_", None)
-    if not isinstance(classes, list) or len(classes) != len(told):
-        classes = [np.arange(np.shape(part)[1]) for part in told]
+    if not isinstance(classes, list) or len(classes) != len(proba):
+        classes = [np.arange(np.shape(part)[1]) for part in proba]
     columns = [
         _positive_column(part, np.asarray(of_label), number)
-        for number, (part, of_label) in enumerate(zip(told, classes, strict=True))
+        for number, (part, of_label) in enumerate(zip(proba, classes, strict=True))
     ]
     return np.column_stack(columns)
 
 
-def _positive_column(told, classes, number):
+def _positive_column(proba, classes, number):
     flags = as_flags(classes) if classes.dtype.kind in "biuf" else None
     if flags is not None and flags.shape == (1,):
-        return np.full(len(told), float(flags[0]))
-    if flags is None or told.shape[1:] != flags.shape:
+        return np.full(len(proba), float(flags[0]))
+    if flags is None or proba.shape[1:] != flags.shape:
         raise ValueError(
-            f"predict_proba of the estimator has shape {told.shape} for label {number} "
-            "and classes that are not 0 and 1, one a column. Some classifiers take a "
-            "sparse y and misread it: pass `y.toarray()`."
+            f"predict_proba of the estimator has shape {proba.shape} for label "
+            f"{number} and classes that are not 0 and 1, one a column. Some "
+            "classifiers take a sparse y and misread it: pass `y.toarray()`."
         )
-    return told[:, flags].sum(axis=1)
+    return proba[:, flags].sum(axis=1)

@@ -11,6 +11,7 @@ from sklearn_reject.scores._plug_in import (
 from sklearn_reject.scores._resolve import (
     get_novelty_names,
     get_score_names,
+    register_score,
     resolve_novelty,
     resolve_score,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "ViM",
     "get_novelty_names",
     "get_score_names",
+    "register_score",
     "resolve_novelty",
     "resolve_score",
 ]

@@ -29,6 +29,9 @@ class UncertaintyScore(BaseEstimator):
     True
     """
 
+    #: What `uncertainty_score` may call it, once it is registered.
+    name = None
+
     #: Whether the score estimates the conditional risk, so that it can be compared
     #: with a reject cost without any data.
     estimates_risk = False
@@ -68,7 +71,7 @@ class UncertaintyScore(BaseEstimator):
         return check_vector(self._uncertainty(response), "uncertainty_score")
 
     def evaluate(self, response):
-        """Return the predictions that are judged, and how uncertain they are.
+        """Return predictions, and how uncertain they are.
 
         Parameters
         ----------
@@ -85,7 +88,7 @@ class UncertaintyScore(BaseEstimator):
         return self.labels(response), uncertainty
 
     def labels(self, response):
-        """Return the predictions that are judged, ndarray of shape (n_samples,).
+        """Return the predictions that the uncertainty is about.
 
         Parameters
         ----------
@@ -130,7 +133,7 @@ class PlugInScore(UncertaintyScore):
             Ignored, present so that all scores are fitted alike.
 
         estimator : estimator
-            Fitted classifier whose predictions are to be judged.
+            Fitted classifier whose predictions the uncertainty is about.
 
         Returns
         -------

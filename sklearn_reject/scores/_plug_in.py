@@ -4,11 +4,10 @@ import numpy as np
 from scipy.special import entr
 from sklearn.utils import gen_batches
 
+from sklearn_reject._response._row_sums import BATCH_SIZE, row_products, row_sums
 from sklearn_reject._validation import check_option, check_vector
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores._base import PlugInScore
-
-_BATCH_SIZE = 2**12
 
 
 class ConditionalRisk(PlugInScore):
@@ -27,8 +26,8 @@ class ConditionalRisk(PlugInScore):
         around it, and "zero_one" without one.
 
     decision : {"predict", "bayes"}, default="predict"
-        Whose prediction is judged: "predict" is the classifier's own, "bayes" the label
-        of least expected loss, argmin_k sum_y p(y given x) l(y, k).
+        Which prediction the risk is of: "predict" is the classifier's own, "bayes" the
+        label of least expected loss, argmin_k sum_y p(y given x) l(y, k).
 
     Raises
     ------
@@ -46,6 +45,8 @@ class ConditionalRisk(PlugInScore):
     array([0.  , 0.15])
     """
 
+    name = "conditional_risk"
+
     def __init__(self, loss=None, decision="predict"):
         self.loss = loss
         self.decision = decision
@@ -53,7 +54,7 @@ class ConditionalRisk(PlugInScore):
     estimates_risk = True
 
     def evaluate(self, response):
-        """Return the predictions that are judged, and how uncertain they are.
+        """Return predictions, and how uncertain they are.
 
         Parameters
         ----------
@@ -73,7 +74,7 @@ class ConditionalRisk(PlugInScore):
         return labels, check_vector(risks.min(axis=1), "uncertainty_score")
 
     def labels(self, response):
-        """Return the predictions that are judged.
+        """Return the predictions that the uncertainty is about.
 
         Parameters
         ----------
@@ -97,9 +98,9 @@ class ConditionalRisk(PlugInScore):
         probabilities, chosen = response.probabilities, response.label_indices
         loss = self._task_loss(response.classes)
         if type(loss) is ZeroOneLoss:  # a subclass may cost anything
-            return _probability_of_others(probabilities, chosen)
+            return probability_of_others(probabilities, chosen)
         costs = loss.matrix(response.classes).T
-        return np.einsum("ij,ij->i", probabilities, costs[chosen])
+        return row_sums(probabilities * costs[chosen])
 
     def _is_bayes(self):
         check_option(self.decision, "decision", ("predict", "bayes"))
@@ -111,24 +112,11 @@ class ConditionalRisk(PlugInScore):
 
     def _risks(self, response):
         matrix = self._task_loss(response.classes).matrix(response.classes)
-        return response.probabilities @ matrix
+        return row_products(response.probabilities, matrix)
 
     def _task_loss(self, classes):
         loss = "zero_one" if self.loss is None else self.loss
         return check_loss(loss, labels=classes)
-
-
-def _probability_of_others(probabilities, chosen):
-    # One minus the largest would round confident predictions to ties at zero.
-    if probabilities.shape[1] == 2:
-        return np.where(chosen == 0, probabilities[:, 1], probabilities[:, 0])
-    # Batches stay in the cache; a matrix product adds short rows faster than `sum`.
-    others, ones = np.empty(len(chosen)), np.ones(probabilities.shape[1])
-    for rows in gen_batches(len(chosen), _BATCH_SIZE):
-        batch = probabilities[rows].copy()
-        np.put_along_axis(batch, chosen[rows, np.newaxis], 0.0, axis=1)
-        others[rows] = batch @ ones
-    return others
 
 
 class Margin(PlugInScore):
@@ -158,6 +146,8 @@ class Margin(PlugInScore):
     >>> score.uncertainty(X[[0, 70]]).round(2)
     array([-1.7 , -0.94])
     """
+
+    name = "margin"
 
     def __init__(self, kind="top_two"):
         self.kind = kind
@@ -194,8 +184,10 @@ class Entropy(PlugInScore):
     array([0.  , 0.43])
     """
 
+    name = "entropy"
+
     def _uncertainty(self, response):
-        return entr(response.probabilities).sum(axis=1)
+        return entropies(response.probabilities)
 
 
 class TopTwoGap(PlugInScore):
@@ -219,18 +211,10 @@ class TopTwoGap(PlugInScore):
     array([0.  , 0.31])
     """
 
+    name = "top_two_gap"
+
     def _uncertainty(self, response):
         return 1 - _gap_of_top_two(response.probabilities)
-
-
-def _gap_of_top_two(values):
-    if values.shape[1] == 1:
-        raise ValueError(
-            "The gap between the two largest classes needs at least two classes, got a "
-            "classifier fitted on one class."
-        )
-    second, first = np.partition(values, -2, axis=1)[:, -2:].T
-    return first - second
 
 
 class CallableScore(PlugInScore):
@@ -273,3 +257,31 @@ class CallableScore(PlugInScore):
                 f"({n_samples},)."
             )
         return values
+
+
+def probability_of_others(probabilities, chosen):
+    """Return what all classes but the chosen one have together, shape (n_samples,)."""
+    # One minus the largest would round confident predictions to ties at zero.
+    if probabilities.shape[1] == 2:
+        return np.where(chosen == 0, probabilities[:, 1], probabilities[:, 0])
+    others = np.empty(len(chosen))
+    for rows in gen_batches(len(chosen), BATCH_SIZE):
+        batch = np.array(probabilities[rows], dtype=np.float64, order="C")
+        np.put_along_axis(batch, chosen[rows, np.newaxis], 0.0, axis=1)
+        others[rows] = row_sums(batch)
+    return others
+
+
+def entropies(probabilities):
+    """Return the entropy of each row, in nats, shape (n_samples,)."""
+    return row_sums(entr(np.asarray(probabilities, dtype=np.float64)))
+
+
+def _gap_of_top_two(values):
+    if values.shape[1] == 1:
+        raise ValueError(
+            "The gap between the two largest classes needs at least two classes, got a "
+            "classifier fitted on one class."
+        )
+    second, first = np.partition(values, -2, axis=1)[:, -2:].T
+    return first - second

@@ -1,9 +1,10 @@
-"""From what a user gives as `uncertainty_score` to a score object."""
+"""From the names, callables and objects that a user gives to score objects."""
 
 from sklearn.base import OutlierMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject.scores._base import UncertaintyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
     ConditionalRisk,
@@ -21,6 +22,7 @@ from sklearn_reject.scores.learned._sele import SELE
 from sklearn_reject.scores.novelty._base import (
     CallableNovelty,
     FrozenNovelty,
+    NoveltyScore,
     UncertaintyNovelty,
 )
 from sklearn_reject.scores.novelty._detectors import LikelihoodRatio, OutlierDetector
@@ -28,17 +30,96 @@ from sklearn_reject.scores.novelty._distances import KNN, Mahalanobis
 from sklearn_reject.scores.novelty._logits import MSP, ODIN, Energy, MaxLogit, ReAct
 from sklearn_reject.scores.novelty._subspace import SIRC, ViM
 
-_SCORES = {
-    "conditional_risk": ConditionalRisk,
-    "entropy": Entropy,
-    "error_probability": ErrorProbability,
-    "loss_regression": LossRegression,
-    "margin": Margin,
-    "sele": SELE,
-    "sele_boosting": SELEBoosting,
-    "top_two_gap": TopTwoGap,
-    "true_class_probability": TrueClassProbability,
+_UNCERTAINTY_SCORES = {
+    score.name: score
+    for score in (
+        ConditionalRisk,
+        Entropy,
+        ErrorProbability,
+        LossRegression,
+        Margin,
+        SELE,
+        SELEBoosting,
+        TopTwoGap,
+        TrueClassProbability,
+    )
 }
+
+
+_NOVELTY_SCORES = {
+    score.name: score
+    for score in (
+        KNN,
+        MSP,
+        ODIN,
+        SIRC,
+        Energy,
+        LikelihoodRatio,
+        Mahalanobis,
+        MaxLogit,
+        OutlierDetector,
+        ReAct,
+        ViM,
+    )
+}
+
+
+def register_score(score):
+    """Make a score class known by its name.
+
+    From then on `uncertainty_score`, `risk_score` or `novelty_score` take the name, in
+    this process: one that loads a pickled estimator has to import the class, too.
+
+    Parameters
+    ----------
+    score : type
+        Subclass of :class:`UncertaintyScore` or :class:`NoveltyScore` with a class
+        attribute `name`, that can be made without arguments.
+
+    Returns
+    -------
+    score : type
+        The same, so that this serves as a decorator.
+
+    Raises
+    ------
+    ValueError
+        If it is no such class, has no name, or the name is that of another score.
+
+    Examples
+    --------
+    >>> from sklearn_reject.scores import Entropy, register_score, resolve_score
+    >>> register_score(Entropy)  # known already, which does no harm
+    <class 'sklearn_reject.scores._plug_in.Entropy'>
+    >>> resolve_score(Entropy.name, None)
+    Entropy()
+    """
+    known = _find_table(score)
+    name = score.name
+    if not isinstance(name, str) or not name:
+        raise ValueError(
+            f"{score.__name__} must have a class attribute `name`, the text that it is "
+            f"found by, got {name!r}."
+        )
+    if name == "auto" or known.get(name, score) is not score:
+        raise ValueError(
+            f"The name {name!r} of {score.__name__} is taken. Choose one that is "
+            f"neither 'auto' nor among {sorted(known)}."
+        )
+    known[name] = score
+    return score
+
+
+def _find_table(score):
+    """Return the names of the kind of a score class."""
+    if isinstance(score, type) and issubclass(score, UncertaintyScore):
+        return _UNCERTAINTY_SCORES
+    if isinstance(score, type) and issubclass(score, NoveltyScore):
+        return _NOVELTY_SCORES
+    raise ValueError(
+        "score must be a subclass of PlugInScore, LearnedScore or NoveltyScore, got "
+        f"{score!r}."
+    )
 
 
 def get_score_names():
@@ -56,7 +137,7 @@ def get_score_names():
     ['conditional_risk', 'entropy', 'error_probability', 'loss_regression', 'margin',
      'sele', 'sele_boosting', 'top_two_gap', 'true_class_probability']
     """
-    return sorted(_SCORES)
+    return sorted(_UNCERTAINTY_SCORES)
 
 
 def resolve_score(
@@ -134,12 +215,12 @@ def _to_score(uncertainty_score, estimator, parameter):
 def _named_score(name, estimator, parameter):
     if name == "auto":
         return _automatic_score(estimator, parameter)
-    if name not in _SCORES:
+    if name not in _UNCERTAINTY_SCORES:
         raise ValueError(
             f"{parameter} must be 'auto', one of {get_score_names()}, a score object "
             f"or a callable, got {name!r}."
         )
-    return _SCORES[name]()
+    return _UNCERTAINTY_SCORES[name]()
 
 
 def _automatic_score(estimator, parameter):
@@ -155,21 +236,6 @@ def _automatic_score(estimator, parameter):
         "learned score such as 'error_probability', or a callable (estimator, X) -> "
         f"(n_samples,), as {parameter}."
     )
-
-
-_NOVELTY_SCORES = {
-    "energy": Energy,
-    "knn": KNN,
-    "likelihood_ratio": LikelihoodRatio,
-    "mahalanobis": Mahalanobis,
-    "max_logit": MaxLogit,
-    "msp": MSP,
-    "odin": ODIN,
-    "outlier_detector": OutlierDetector,
-    "react": ReAct,
-    "sirc": SIRC,
-    "vim": ViM,
-}
 
 
 def get_novelty_names():

@@ -74,7 +74,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             Their true labels, or the targets of a regressor.
 
         estimator : estimator
-            Fitted classifier or regressor whose predictions are to be judged.
+            Fitted classifier or regressor whose predictions the uncertainty is about.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
@@ -95,16 +95,16 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     # The decorator calls its own argument `estimator`.
     @with_callbacks
-    def _collect_and_fit(self, X, y, judged, sample_weight):
+    def _collect_and_fit(self, X, y, inner, sample_weight):
         if y is None:
             raise ValueError("y is None: the true labels are needed to learn from.")
         X, y = indexable(X, np.asarray(y))
         weight = check_sample_weight(sample_weight, len(y))
-        self.resolve(_classes_of(judged))
-        *told, targets = self.collect(Response(judged, X), y)
+        self.resolve(_classes_of(inner))
+        collected = self.collect(Response(inner, X), y)
         context = self._init_callback_context(max_subtasks=self._count_tasks())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self.fit_collected(X, *told, targets, weight, estimator=judged, context=context)
+        self.fit_collected(X, *collected, weight, estimator=inner, context=context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
 
     def resolve(self, classes, loss=None):
@@ -149,9 +149,8 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             Arrays with one entry a sample, to be given to :meth:`fit_collected`,
             perhaps together with those of other folds.
         """
-        # The outputs come first: labels may follow from them without a pass.
-        told = self._tell(response)
-        return *told, self._targets(response, y)
+        outputs, labels = self._outputs_and_labels(response)
+        return outputs, labels, self._targets(response, y)
 
     def fit_collected(
         self,
@@ -178,11 +177,11 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             Non-negative sample weights.
 
         estimator : estimator, default=None
-            Fitted estimator whose predictions the score will be asked about. Without
-            one only :meth:`predict_collected` can be used.
+            Fitted estimator whose predictions `uncertainty` will be about. Without one
+            only :meth:`predict_collected` can be used.
 
         context : callback context, default=None
-            Is told of the progress.
+            Gets the progress.
 
         Returns
         -------
@@ -227,9 +226,10 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         return check_vector((values - self.center_) / self.scale_, "uncertainty_score")
 
     def _uncertainty(self, response):
-        return self.predict_collected(response.X, *self._tell(response))
+        return self.predict_collected(response.X, *self._outputs_and_labels(response))
 
-    def _tell(self, response):
+    def _outputs_and_labels(self, response):
+        # The outputs come first: labels may follow from them without a pass.
         # A score without a parameter of that name may look at everything.
         if uses_outputs(getattr(self, "features", "both")):
             outputs = find_outputs(response, self.classes_)
@@ -248,12 +248,12 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         """Raise for options that make no sense, alone or for these classes."""
 
     def _count_tasks(self):
-        """Return the most tasks that callbacks will be told of."""
+        """Return the most tasks that callbacks will see."""
         return 0
 
     @contextmanager
     def _task(self, context, name):
-        """Tell callbacks of one task."""
+        """Run one task that callbacks see."""
         task = context.subcontext(task_name=name)
         task.call_on_fit_task_begin(estimator=self)
         yield
@@ -296,22 +296,11 @@ def weight_for(learner, sample_weight, name):
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Samples, and what an estimator or several of a kind said about them.
+    """Samples, and what an estimator or several of a kind predicted for them.
 
-    Attributes
-    ----------
-    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples.
-
-    outputs : ndarray of shape (n_samples, n_outputs)
-        Probabilities, else decision values, else indicators of the predicted label;
-        the predictions of a regressor.
-
-    labels : ndarray of shape (n_samples,)
-        Position of the predicted label among all classes; zero for a regressor.
-
-    n_labels : int
-        Number of classes; one for a regressor.
+    `outputs` (n_samples, n_outputs) are probabilities, else decision values, else
+    indicators of the predicted label, or a regressor's predictions; `labels` positions
+    of the predicted labels among all classes, zero for a regressor.
     """
 
     X: object
@@ -331,20 +320,9 @@ class Predictions:
 
 
 def find_labels(response, classes):
-    """Return the position of each predicted label among all classes.
+    """Return the position of each predicted label among all classes, or zeros.
 
-    Parameters
-    ----------
-    response : Response
-        Of an estimator that may know some of the classes only.
-
-    classes : ndarray of shape (n_classes,) or None
-        All classes; None for a regressor.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_samples,)
-        Positions, zero for a regressor.
+    The estimator may know some of the classes only; they are None for a regressor.
     """
     if classes is None:
         return np.zeros(response.n_samples, dtype=np.intp)
@@ -352,21 +330,7 @@ def find_labels(response, classes):
 
 
 def find_outputs(response, classes):
-    """Return what the estimator says beside its label, in columns of all classes.
-
-    Parameters
-    ----------
-    response : Response
-        Of an estimator that may know some of the classes only.
-
-    classes : ndarray of shape (n_classes,) or None
-        All classes; None for a regressor.
-
-    Returns
-    -------
-    outputs : ndarray of shape (n_samples, n_outputs)
-        As in :class:`Predictions`.
-    """
+    """Return the outputs of :class:`Predictions`, in columns of all classes."""
     if classes is None:
         return np.asarray(response.labels, dtype=np.float64).reshape(
             response.n_samples, -1
@@ -416,7 +380,7 @@ PER_LABEL = "per_label_linear"
 
 
 def uses_outputs(features):
-    """Tell whether what the classifier said is among the features."""
+    """Tell whether what the classifier predicted is among the features."""
     return isinstance(features, str) and features in ("response", "both")
 
 
@@ -438,16 +402,9 @@ def refuse_sparse(features, name):
 
 
 class FeatureMap:
-    """Numeric features of observed samples.
+    """Numeric features: samples, outputs, both, or what a transformer makes of samples.
 
-    Parameters
-    ----------
-    features : {"input", "response", "both"} or transformer
-        The samples, what the classifier said about them, both side by side, or what a
-        transformer makes of the samples.
-
-    others : tuple of str, default=()
-        Names for the samples that the caller knows what to do with.
+    `others` are further names for the samples.
     """
 
     def __init__(self, features, others=()):

@@ -108,6 +108,8 @@ class SELEBoosting(LearnedScore):
     True
     """
 
+    name = "sele_boosting"
+
     only_orders = True
 
     def __init__(

@@ -1,5 +1,6 @@
 """Linear scores, with weights of their own for each predicted label (FPV23, eq. 37)."""
 
+import operator
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -10,19 +11,14 @@ from scipy import sparse
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
+from sklearn_reject._response._row_sums import row_products
 from sklearn_reject._validation import check_number, check_option, take_weight
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.scores.learned._base import PER_LABEL, FeatureMap
 
 
 class LabelledFeatures:
-    """Standardised features of observed samples, sorted by label.
-
-    Parameters
-    ----------
-    features : {"per_label_linear", "input", "response", "both"} or transformer
-        All but the first give all labels the same weights.
-    """
+    """Standardised features of samples, with or without weights by label."""
 
     def __init__(self, features):
         self.is_per_label = isinstance(features, str) and features == PER_LABEL
@@ -38,7 +34,7 @@ class LabelledFeatures:
         return self._design(matrix, predictions)
 
     def design(self, predictions):
-        """Return the :class:`Design` of observed samples."""
+        """Return the :class:`Design` of other samples."""
         return self._design(self._matrix(predictions), predictions)
 
     def _design(self, matrix, predictions):
@@ -63,16 +59,7 @@ class LabelledFeatures:
 class Design:
     """The linear map from weights (n_labels, n_features + 1) to scores.
 
-    Parameters
-    ----------
-    matrix : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Standardised features.
-
-    labels : ndarray of shape (n_samples,)
-        Position of the predicted label.
-
-    n_labels : int
-        Number of labels.
+    Of a matrix of features, dense or sparse, whose rows are sorted by predicted label.
     """
 
     def __init__(self, matrix, labels, n_labels):
@@ -95,14 +82,14 @@ class Design:
         return result
 
     def predict(self, weights):
-        """Return the score of each sample."""
-        return self.unsort(self.scores(weights))
+        """Return the score of each sample, whatever the others are."""
+        return self.unsort(self.scores(weights, product=row_products))
 
-    def scores(self, weights):
+    def scores(self, weights, product=operator.matmul):
         """Return the score of each row."""
         scores = np.empty(self.matrix.shape[0])
         for (start, end), row in zip(self.groups, weights, strict=True):
-            scores[start:end] = self.matrix[start:end] @ row[:-1] + row[-1]
+            scores[start:end] = product(self.matrix[start:end], row[:-1]) + row[-1]
         return scores
 
     def adjoint(self, values):
@@ -116,26 +103,14 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """A fitted linear score.
-
-    Attributes
-    ----------
-    features : LabelledFeatures
-        The features.
-
-    weights : ndarray of shape (n_labels, n_features + 1)
-        Weights of the standardised features, the intercept last.
-
-    alpha : float
-        Strength of the penalty.
-    """
+    """A fitted linear score: weights (n_labels, n_features + 1), the intercept last."""
 
     features: LabelledFeatures
     weights: np.ndarray
     alpha: float
 
     def predict(self, predictions):
-        """Return the scores of observed samples."""
+        """Return the scores of samples."""
         return self.features.design(predictions).predict(self.weights)
 
 
@@ -143,14 +118,8 @@ class LinearModel:
 class LinearFit:
     """How to fit a linear score, with the options that the scores have.
 
-    Attributes
-    ----------
-    make_solver : callable
-        Gets a design, targets and sample weights in the order of its rows, and returns
-        ``solve(alpha, start)``, which returns weights for a penalty.
-
-    features, alphas, validation_fraction, refit, random_state : object
-        As the scores have them.
+    `make_solver` gets a design, targets and weights in the order of its rows, and
+    returns ``solve(alpha, start)``, which returns weights for a penalty.
     """
 
     make_solver: Callable
@@ -161,24 +130,10 @@ class LinearFit:
     random_state: object
 
     def fit(self, predictions, targets, losses, weight, task=nullcontext):
-        """Fit, and choose the penalty of least area on a validation part.
+        """Return a model, its penalty that of least area, and the areas by penalty.
 
-        Parameters
-        ----------
-        predictions, targets, losses, weight : object
-            Samples, what to learn, their losses, and sample weights or None.
-
-        task : callable, default=nullcontext
-            Returns a context in which the fit of one penalty runs.
-
-        Returns
-        -------
-        model : LinearModel
-            The score.
-
-        areas : dict of float to float
-            Area under the risk-coverage curve of the validation part by alpha; empty
-            where there is nothing to choose, or too little to choose by.
+        They are empty where there is nothing to choose, or too little to choose by.
+        Each fit of one penalty runs within ``task()``.
         """
         alphas = check_alphas(self.alphas)
         parts = split_off(losses, self.validation_fraction, self.random_state)
@@ -258,24 +213,10 @@ def check_linear_options(alphas, validation_fraction, refit):
 
 
 def make_ridge_solver(design, targets, weight):
-    """Return what minimises the mean squared error plus a penalty on the slopes.
+    """Return what minimises 1/n sum_i w_i (target_i - s_i)^2 + alpha ||w||^2.
 
-    Minimises 1/n sum_i w_i (aim_i - s_i)^2 + alpha ||w||^2. Each label has a problem of
-    its own, of which one eigendecomposition solves all penalties. Intercepts are free,
-    so that predictions have the mean of the targets.
-
-    Parameters
-    ----------
-    design : Design
-        The features.
-
-    targets, weight : ndarray of shape (n_samples,)
-        Values to predict, and sample weights or None.
-
-    Returns
-    -------
-    solve : callable
-        ``(alpha, start) -> weights``; the start does not matter.
+    Each label has a problem of its own, of which one eigendecomposition solves all
+    penalties; intercepts are free. The start does not matter.
     """
     weight = np.ones(len(targets)) if weight is None else weight
     total = weight.sum()
@@ -295,17 +236,17 @@ def _decompose(matrix, targets, weight):
     if not len(targets):
         return np.zeros(matrix.shape[1]), 0.0, np.zeros(0), np.zeros((0, 0)), 0.0
     matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    mean, mean_aim = np.average(matrix, axis=0, weights=weight), weight @ targets
-    mean_aim /= weight.sum()
+    mean, mean_target = np.average(matrix, axis=0, weights=weight), weight @ targets
+    mean_target /= weight.sum()
     root = np.sqrt(weight)[:, np.newaxis]
     centred = (matrix - mean) * root
     values, vectors = np.linalg.eigh(centred.T @ centred)
-    moments = vectors.T @ (centred.T @ ((targets - mean_aim) * root[:, 0]))
-    return mean, mean_aim, values, vectors, moments
+    moments = vectors.T @ (centred.T @ ((targets - mean_target) * root[:, 0]))
+    return mean, mean_target, values, vectors, moments
 
 
 def _solve_label(label, penalty):
-    mean, mean_aim, values, vectors, moments = label
+    mean, mean_target, values, vectors, moments = label
     if not len(values):
         return np.append(np.zeros(len(mean)), 0.0)
     # Directions without spread would get any slope if there is no penalty.
@@ -313,43 +254,26 @@ def _solve_label(label, penalty):
     spread = np.maximum(values, 0) + penalty
     usable = spread > max(least, np.finfo(np.float64).tiny)
     slopes = vectors[:, usable] @ (moments[usable] / spread[usable])
-    return np.append(slopes, mean_aim - mean @ slopes)
+    return np.append(slopes, mean_target - mean @ slopes)
 
 
 # Samples that a part needs so that there is anything to order.
 _FEWEST = 2
 
 
-def split_off(targets, fraction, random_state):
-    """Return the rows to learn from and the rows to validate on.
+def split_off(losses, fraction, random_state):
+    """Return the rows to learn from and to validate on, None if there are too few.
 
     Both parts get their share of the samples with a loss.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_samples,)
-        Losses.
-
-    fraction : float in ]0, 1[
-        Share of the samples to validate on.
-
-    random_state : int, RandomState instance or None
-        Source of the draw.
-
-    Returns
-    -------
-    rows : tuple of two ndarrays, or None
-        None where there are too few samples, or too few with a loss, to learn from
-        some and validate on others.
     """
     check_fraction(fraction)
-    has_loss = targets > 0
+    has_loss = losses > 0
     n_with, n_without = has_loss.sum(), (~has_loss).sum()
-    if n_with < _FEWEST or len(targets) * min(fraction, 1 - fraction) < _FEWEST:
+    if n_with < _FEWEST or len(losses) * min(fraction, 1 - fraction) < _FEWEST:
         return None
     kind = ShuffleSplit if n_without < _FEWEST else StratifiedShuffleSplit
     splitter = kind(1, test_size=fraction, random_state=random_state)
-    return next(splitter.split(np.zeros(len(targets)), has_loss))
+    return next(splitter.split(np.zeros(len(losses)), has_loss))
 
 
 def check_fraction(fraction):

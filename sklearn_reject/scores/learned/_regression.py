@@ -109,6 +109,8 @@ class LossRegression(LearnedScore):
     True
     """
 
+    name = "loss_regression"
+
     estimates_risk = True
 
     def __init__(
@@ -263,6 +265,8 @@ class TrueClassProbability(LossRegression):
     True
     """
 
+    name = "true_class_probability"
+
     estimates_risk = False
 
     def _check_options(self, classes):
@@ -304,7 +308,7 @@ class ErrorProbability(LearnedScore):
 
     features : {"input", "response", "both"} or transformer, default="both"
         What it sees: "input" is the samples, "response" the probabilities, else
-        decision values, else label of the classifier judged, "both" the two. A
+        decision values, else label of the classifier, "both" the two. A
         transformer is fitted on samples and losses.
 
     loss : {"zero_one"}, array-like of shape (n_classes, n_classes), callable or None, \
@@ -347,6 +351,8 @@ class ErrorProbability(LearnedScore):
     >>> aurc_score(y[1200:], labels, learned) < 0.7 * aurc_score(y[1200:], labels, own)
     True
     """
+
+    name = "error_probability"
 
     estimates_risk = True
 

@@ -120,6 +120,8 @@ class SELE(LearnedScore):
     True
     """
 
+    name = "sele"
+
     only_orders = True
 
     def __init__(

@@ -2,13 +2,13 @@
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response import Response
+from sklearn_reject._response._row_sums import softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
     check_extended_vector,
@@ -49,6 +49,9 @@ class NoveltyScore(BaseEstimator):
     >>> score.novelty(X[[0, 70]]).round(2)
     array([2.7 , 1.21])
     """
+
+    #: What `novelty_score` may call it, once it is registered.
+    name = None
 
     #: Whether `fit` needs ID samples.
     needs_samples = False
@@ -170,18 +173,9 @@ def _take_present(X, y, sample_weight):
 
 
 def own_features(response, function, *, accept_sparse=False):
-    """Return finite features of the samples, of shape (n_samples, n_features).
+    """Return finite features (n_samples, n_features), of a function or the response.
 
-    Parameters
-    ----------
-    response : Response
-        What a classifier says about the samples.
-
-    function : callable or None
-        ``(estimator, X) -> features``; None takes those of the response.
-
-    accept_sparse : bool, default=False
-        Whether the features of the response may be a sparse matrix.
+    Only those of the response may be sparse, where that is accepted.
     """
     if function is not None:
         return call(function, "features", response.estimator, response.X)
@@ -197,16 +191,7 @@ def own_features(response, function, *, accept_sparse=False):
 
 
 def find_logits(response, function):
-    """Return finite logits of the samples, ndarray of shape (n_samples, n_classes).
-
-    Parameters
-    ----------
-    response : Response
-        What a classifier says about the samples.
-
-    function : callable or None
-        ``(estimator, X) -> logits``; None takes those of the response.
-    """
+    """Return finite logits (n_samples, n_classes), of a function or the response."""
     if function is None:
         return response.logits
     logits = call(function, "logits", response.estimator, response.X)
@@ -214,19 +199,10 @@ def find_logits(response, function):
 
 
 def find_probabilities(response, function):
-    """Return class probabilities, those of the response or the softmax of logits.
-
-    Parameters
-    ----------
-    response : Response
-        What a classifier says about the samples.
-
-    function : callable or None
-        ``(estimator, X) -> logits``; None takes the classifier's `predict_proba`.
-    """
+    """Return class probabilities: the softmax of a function, else of the response."""
     if function is None:
         return response.probabilities
-    return softmax(find_logits(response, function), axis=1)
+    return softmax(find_logits(response, function))
 
 
 def check_columns(logits, name, response):
@@ -365,8 +341,8 @@ class UncertaintyNovelty(NoveltyScore):
 class FrozenNovelty(NoveltyScore):
     """A score that is fitted already and stays as it is.
 
-    It judges samples by the classifier that it was fitted with, whatever classifier is
-    around it now.
+    It goes by the classifier that it was fitted with, whatever classifier is around it
+    now.
 
     Parameters
     ----------
@@ -412,8 +388,8 @@ class FrozenNovelty(NoveltyScore):
         inner = self.score.estimator
         if _thaw(inner.estimator_) is _thaw(response.estimator):
             return inner.from_response(response)
-        judge = inner.novelty if hasattr(inner, "novelty") else inner.uncertainty
-        return judge(response.X)
+        score = inner.novelty if hasattr(inner, "novelty") else inner.uncertainty
+        return score(response.X)
 
 
 def _thaw(estimator):

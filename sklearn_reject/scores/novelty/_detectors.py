@@ -46,7 +46,7 @@ class OutlierDetector(NoveltyScore):
     Raises
     ------
     ValueError
-        If `on` is invalid, if the detector cannot judge new samples, or if it does not
+        If `on` is invalid, if the detector cannot score new samples, or if it does not
         take `sample_weight` where it is given.
 
     Examples
@@ -61,6 +61,8 @@ class OutlierDetector(NoveltyScore):
     >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
     array([ 1., 11.])
     """
+
+    name = "outlier_detector"
 
     needs_samples = True
 
@@ -81,7 +83,7 @@ class OutlierDetector(NoveltyScore):
         options = weight_for(detector, sample_weight, "detector")
         # The labels are passed for the sake of a frozen detector.
         self.detector_ = detector.fit(samples, None, **options)
-        _check_judges(self.detector_)
+        _check_scores_new_samples(self.detector_)
 
     def _make_detector(self):
         if self.detector is None:
@@ -103,22 +105,6 @@ class OutlierDetector(NoveltyScore):
         if hasattr(self.detector_, "score_samples"):
             return -self.detector_.score_samples(samples)
         return self.detector_.decision_function(samples)
-
-
-def _check_judges(detector):
-    if hasattr(detector, "score_samples"):
-        return
-    if getattr(detector, "novelty", None) is False:
-        raise ValueError(
-            f"detector {detector!r} cannot judge new samples: set its novelty=True."
-        )
-    if not hasattr(detector, "decision_scores_"):
-        raise ValueError(
-            f"detector {detector!r} has neither `score_samples`, as scikit-learn's "
-            "have, nor `decision_scores_`, as PyOD's have: which way its values go is "
-            "not known. Pass a callable (estimator, X) -> (n_samples,) as "
-            "novelty_score."
-        )
 
 
 # Half of the digits of a risk are lost beside it many times over.
@@ -177,6 +163,8 @@ class LikelihoodRatio(NoveltyScore):
     array([0.2, 1. , 4.8])
     """
 
+    name = "likelihood_ratio"
+
     needs_samples = True
     needs_ood = True
 
@@ -223,6 +211,22 @@ class LikelihoodRatio(NoveltyScore):
             ratio = outside / inside * self.odds_
         # Beyond what can be added to a risk, it is as good as infinite.
         return np.where(ratio > _LARGEST_RATIO, np.inf, ratio)
+
+
+def _check_scores_new_samples(detector):
+    if hasattr(detector, "score_samples"):
+        return
+    if getattr(detector, "novelty", None) is False:
+        raise ValueError(
+            f"detector {detector!r} cannot score new samples: set its novelty=True."
+        )
+    if not hasattr(detector, "decision_scores_"):
+        raise ValueError(
+            f"detector {detector!r} has neither `score_samples`, as scikit-learn's "
+            "have, nor `decision_scores_`, as PyOD's have: which way its values go is "
+            "not known. Pass a callable (estimator, X) -> (n_samples,) as "
+            "novelty_score."
+        )
 
 
 def _stack(inside, outside):

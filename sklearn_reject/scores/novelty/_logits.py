@@ -2,12 +2,12 @@
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
 
 from sklearn_reject._response import Response
 from sklearn_reject._response._network import find_features, find_head, pull_back
+from sklearn_reject._response._row_sums import log_sum_exp, softmax
 from sklearn_reject._validation import check_number
-from sklearn_reject.scores._plug_in import _probability_of_others
+from sklearn_reject.scores._plug_in import probability_of_others
 from sklearn_reject.scores.novelty._base import (
     NoveltyScore,
     call,
@@ -49,6 +49,8 @@ class MSP(NoveltyScore):
     array([0.  , 0.15])
     """
 
+    name = "msp"
+
     def __init__(self, logits=None):
         self.logits = logits
 
@@ -84,6 +86,8 @@ class MaxLogit(NoveltyScore):
     >>> MaxLogit().fit(estimator=clf).novelty(X[[0, 70]]).round(1)
     array([-7.3, -1.9])
     """
+
+    name = "max_logit"
 
     def __init__(self, logits=None):
         self.logits = logits
@@ -125,6 +129,8 @@ class Energy(NoveltyScore):
     array([-7.4, -2.5])
     """
 
+    name = "energy"
+
     def __init__(self, temperature=1.0, logits=None):
         self.temperature = temperature
         self.logits = logits
@@ -135,21 +141,6 @@ class Energy(NoveltyScore):
     def _novelty(self, response):
         logits = find_logits(response, self.logits)
         return free_energy(logits, self.temperature)
-
-
-def miss_probability(probabilities):
-    """Return one minus the largest probability, as the sum of the others."""
-    return _probability_of_others(probabilities, probabilities.argmax(axis=1))
-
-
-def free_energy(logits, temperature=1.0):
-    """Return minus the temperature times the logarithm of the partition function."""
-    temperature = check_number(temperature, "temperature", open_low=True)
-    # The largest is taken out first: over a tiny temperature it would overflow.
-    largest = logits.max(axis=1)
-    with np.errstate(over="ignore"):
-        lower = (logits - largest[:, np.newaxis]) / temperature
-    return -(largest + temperature * logsumexp(lower, axis=1))
 
 
 class ODIN(NoveltyScore):
@@ -198,6 +189,8 @@ class ODIN(NoveltyScore):
     array([0.46, 0.61])
     """
 
+    name = "odin"
+
     takes_sparse = False
 
     def __init__(
@@ -228,7 +221,7 @@ class ODIN(NoveltyScore):
             logits = self._logits_in_closed_form(response)
         else:
             logits = self._logits_by_function(response)
-        return miss_probability(softmax(logits / self.temperature, axis=1))
+        return miss_probability(softmax(logits / self.temperature))
 
     def _logits_in_closed_form(self, response):
         _check_has_gradient(response, self.logits)
@@ -253,46 +246,6 @@ class ODIN(NoveltyScore):
             frame = response.X
             moved = type(frame)(moved, index=frame.index, columns=frame.columns)
         return find_logits(Response(response.estimator, moved), self.logits)
-
-
-def _check_has_gradient(response, logits):
-    if logits is not None:
-        raise ValueError(
-            "logits is a function, whose gradient is not known. Pass a callable "
-            "(estimator, X, temperature) -> gradient as `input_gradient` too."
-        )
-    if response.head is None:
-        raise ValueError(
-            f"ODIN needs the gradient with respect to the input, which is not known "
-            f"for {type(response.model).__name__}. Use an MLPClassifier or a linear "
-            "classifier of scikit-learn, pass a callable (estimator, X, temperature) "
-            "-> gradient as `input_gradient`, or use another novelty_score."
-        )
-
-
-def _check_dense(X):
-    if sparse.issparse(X):
-        raise ValueError(
-            "The samples are a sparse matrix, of which ODIN moves every entry. Pass a "
-            "dense array, or use another novelty_score."
-        )
-    return X
-
-
-def uphill_directions(logits):
-    """Return the gradient of - log max softmax, scaled by one minus that maximum.
-
-    The probabilities of the other classes are scaled to sum to one. Their sign is the
-    same, and a sure prediction has a gradient that does not vanish.
-    """
-    if logits.shape[1] == 1:
-        return np.zeros_like(logits)
-    largest = logits.argmax(axis=1)[:, np.newaxis]
-    others = logits.copy()
-    np.put_along_axis(others, largest, -np.inf, axis=1)
-    directions = softmax(others, axis=1)
-    np.put_along_axis(directions, largest, -1.0, axis=1)
-    return directions
 
 
 class ReAct(NoveltyScore):
@@ -344,6 +297,8 @@ class ReAct(NoveltyScore):
     array([-7.4, -2.5])
     """
 
+    name = "react"
+
     needs_samples = True
     takes_sparse = False
 
@@ -382,6 +337,61 @@ class ReAct(NoveltyScore):
             return free_energy(response.head(clipped))
         logits = call(self.head, "head", response.estimator, clipped)
         return free_energy(check_columns(logits, "head", response))
+
+
+def miss_probability(probabilities):
+    """Return one minus the largest probability, as the sum of the others."""
+    return probability_of_others(probabilities, probabilities.argmax(axis=1))
+
+
+def free_energy(logits, temperature=1.0):
+    """Return minus the temperature times the logarithm of the partition function."""
+    temperature = check_number(temperature, "temperature", open_low=True)
+    # The largest is taken out first: over a tiny temperature it would overflow.
+    largest = logits.max(axis=1)
+    with np.errstate(over="ignore"):
+        lower = (logits - largest[:, np.newaxis]) / temperature
+    return -(largest + temperature * log_sum_exp(lower))
+
+
+def _check_has_gradient(response, logits):
+    if logits is not None:
+        raise ValueError(
+            "logits is a function, whose gradient is not known. Pass a callable "
+            "(estimator, X, temperature) -> gradient as `input_gradient` too."
+        )
+    if response.head is None:
+        raise ValueError(
+            f"ODIN needs the gradient with respect to the input, which is not known "
+            f"for {type(response.model).__name__}. Use an MLPClassifier or a linear "
+            "classifier of scikit-learn, pass a callable (estimator, X, temperature) "
+            "-> gradient as `input_gradient`, or use another novelty_score."
+        )
+
+
+def _check_dense(X):
+    if sparse.issparse(X):
+        raise ValueError(
+            "The samples are a sparse matrix, of which ODIN moves every entry. Pass a "
+            "dense array, or use another novelty_score."
+        )
+    return X
+
+
+def uphill_directions(logits):
+    """Return the gradient of - log max softmax, scaled by one minus that maximum.
+
+    The probabilities of the other classes are scaled to sum to one. Their sign is the
+    same, and a sure prediction has a gradient that does not vanish.
+    """
+    if logits.shape[1] == 1:
+        return np.zeros_like(logits)
+    largest = logits.argmax(axis=1)[:, np.newaxis]
+    others = logits.copy()
+    np.put_along_axis(others, largest, -np.inf, axis=1)
+    directions = softmax(others)
+    np.put_along_axis(directions, largest, -1.0, axis=1)
+    return directions
 
 
 def _find_percentile(features, percentile, weight):

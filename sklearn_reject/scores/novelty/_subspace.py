@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import entr
 
+from sklearn_reject._response._row_sums import row_norms, row_products, row_sums
 from sklearn_reject._validation import check_count, check_option
+from sklearn_reject.scores._plug_in import entropies
 from sklearn_reject.scores.novelty._base import (
     NoveltyScore,
     find_logits,
@@ -16,88 +17,6 @@ from sklearn_reject.scores.novelty._logits import free_energy, miss_probability
 
 # Weights of a softmax may sum to zero over the classes, up to rounding.
 _SMALLEST_SINGULAR_VALUE = 1e-8
-
-
-@dataclass(frozen=True, eq=False)
-class ResidualSpace:
-    """Orthogonal complement of a principal subspace.
-
-    Attributes
-    ----------
-    origin : ndarray of shape (n_features,)
-        Point of the subspace.
-
-    basis : ndarray of shape (n_features, n_features - n_components)
-        Orthonormal vectors that are orthogonal to it.
-    """
-
-    origin: np.ndarray
-    basis: np.ndarray
-
-    def norms(self, features):
-        """Return the distance of features to the principal subspace."""
-        return np.linalg.norm((features - self.origin) @ self.basis, axis=1)
-
-
-def fit_residual_space(features, origin, n_components=None, weight=None):
-    """Return the space of the least second moments about an origin.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        ID features.
-
-    origin : ndarray of shape (n_features,)
-        Point of the subspace.
-
-    n_components : int or None
-        Dimension of the principal subspace; None takes 1000 of at least 2048 features,
-        512 of at least 768, else half of them.
-
-    weight : ndarray of shape (n_samples,) or None
-        Sample weights.
-    """
-    n_features = features.shape[1]
-    n_residual = n_features - _count_components(n_components, n_features)
-    weight = np.ones(len(features)) if weight is None else weight
-    centered = (features - origin) * np.sqrt(weight / weight.sum())[:, np.newaxis]
-    _, vectors = np.linalg.eigh(centered.T @ centered)
-    # Eigenvalues increase: the first vectors span what is left over.
-    return ResidualSpace(origin, np.ascontiguousarray(vectors[:, :n_residual]))
-
-
-def _count_components(n_components, n_features):
-    if n_components is None:
-        if n_features >= 2048:
-            return 1000
-        return 512 if n_features >= 768 else n_features // 2
-    if check_count(n_components, "n_components") >= n_features:
-        raise ValueError(
-            f"n_components={n_components} leaves no residual of {n_features} features. "
-            f"Use at most {n_features - 1}."
-        )
-    return n_components
-
-
-def find_origin(features, head, weight=None):
-    """Return where the logits are as close to zero as can be, without a head the mean.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        ID features.
-
-    head : Head or None
-        Last layer, with weights W and intercepts b: the origin is minus the
-        pseudo-inverse of W times b.
-
-    weight : ndarray of shape (n_samples,) or None
-        Sample weights.
-    """
-    if head is None:
-        return np.average(features, axis=0, weights=weight)
-    inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
-    return -inverse @ head.intercepts
 
 
 # A residual that is smaller, relative to the features, is nothing but rounding.
@@ -153,6 +72,8 @@ class ViM(NoveltyScore):
     >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
     array([ -7., 122.])
     """
+
+    name = "vim"
 
     needs_samples = True
     takes_sparse = False
@@ -256,6 +177,8 @@ class SIRC(NoveltyScore):
     array([0.4, 0.1])
     """
 
+    name = "sirc"
+
     needs_samples = True
     takes_sparse = False
 
@@ -300,7 +223,7 @@ class SIRC(NoveltyScore):
 
     def _score_features(self, features):
         if self.space_ is None:
-            return np.abs(features).sum(axis=1)
+            return row_sums(np.abs(features))
         return -self.space_.norms(features)
 
     def _novelty(self, response):
@@ -315,4 +238,54 @@ class SIRC(NoveltyScore):
         probabilities = find_probabilities(response, self.logits)
         if self.confidence == "msp":
             return miss_probability(probabilities)
-        return entr(probabilities).sum(axis=1)
+        return entropies(probabilities)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualSpace:
+    """Orthogonal complement of a principal subspace through `origin` (n_features,).
+
+    `basis` (n_features, n_features - n_components) has orthonormal columns.
+    """
+
+    origin: np.ndarray
+    basis: np.ndarray
+
+    def norms(self, features):
+        """Return the distance of features to the principal subspace."""
+        return row_norms(row_products(features - self.origin, self.basis))
+
+
+def fit_residual_space(features, origin, n_components=None, weight=None):
+    """Return the space of the least second moments of ID features about an origin."""
+    n_features = features.shape[1]
+    n_residual = n_features - _count_components(n_components, n_features)
+    weight = np.ones(len(features)) if weight is None else weight
+    centered = (features - origin) * np.sqrt(weight / weight.sum())[:, np.newaxis]
+    _, vectors = np.linalg.eigh(centered.T @ centered)
+    # Eigenvalues increase: the first vectors span what is left over.
+    return ResidualSpace(origin, np.ascontiguousarray(vectors[:, :n_residual]))
+
+
+def _count_components(n_components, n_features):
+    if n_components is None:
+        if n_features >= 2048:
+            return 1000
+        return 512 if n_features >= 768 else n_features // 2
+    if check_count(n_components, "n_components") >= n_features:
+        raise ValueError(
+            f"n_components={n_components} leaves no residual of {n_features} features. "
+            f"Use at most {n_features - 1}."
+        )
+    return n_components
+
+
+def find_origin(features, head, weight=None):
+    """Return where the logits are as close to zero as can be, without a head the mean.
+
+    For weights W and intercepts b it is minus the pseudo-inverse of W times b.
+    """
+    if head is None:
+        return np.average(features, axis=0, weights=weight)
+    inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
+    return -inverse @ head.intercepts

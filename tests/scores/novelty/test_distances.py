@@ -14,10 +14,8 @@ from sklearn_reject.scores import KNN
 from sklearn_reject.scores.novelty import _distances as neighbours
 from sklearn_reject.scores.novelty._distances import (
     NeighbourIndex,
-    Table,
     _merge_duplicates,
     _normalize,
-    screen,
 )
 
 
@@ -80,7 +78,6 @@ def test_clusters_of_any_width_are_exact(spread, k, is_weighted):
 
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 def test_many_chunks_and_blocks(order, monkeypatch):
-    monkeypatch.setattr(neighbours, "_SHORTEST_CHUNK", 64)
     monkeypatch.setattr(neighbours, "_BLOCK_SIZE", 2**12)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(3000, 20)) + 3 * rng.integers(0, 3, (3000, 1))
@@ -92,39 +89,6 @@ def test_many_chunks_and_blocks(order, monkeypatch):
         found = NeighbourIndex(points).kth_distances(queries, k)
         expected = np.sort(cdist(queries, points), axis=1)[:, k - 1]
         np.testing.assert_allclose(found, expected, rtol=1e-13)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_errors_are_within_their_bound(dtype):
-    rng = np.random.default_rng(0)
-    for n_features in (8, 300):
-        points = 3 + rng.normal(size=(2000, n_features))
-        queries = rng.normal(size=(50, n_features)) * rng.exponential(size=(50, 1))
-        table = Table.of(points, dtype)
-        values = table.lift(queries) @ table.rows.T
-        center = np.longdouble(table.center)
-        p, q = points - center, queries - center
-        exact = q @ p.T - (p**2).sum(axis=1) / 2
-        error = np.abs(values - exact).max(axis=1)
-        bound = table.bound_errors(queries)
-        assert (error <= bound).all()
-        assert (bound < 1e4 * error).all(), "a bound so loose would screen nothing"
-
-
-def test_candidates_include_the_nearest():
-    rng = np.random.default_rng(0)
-    points, queries = rng.normal(size=(500, 10)), rng.normal(size=(40, 10))
-    table = Table.of(points, np.float32)
-    (rows, columns, _), _ = screen(table, queries, 7, chunk=100)
-    nearest = cdist(queries, points).argsort(axis=1)[:, :7]
-    found = set(zip(rows.tolist(), columns.tolist(), strict=True))
-    assert {(i, j) for i in range(40) for j in nearest[i].tolist()} <= found
-    assert len(found) < 40 * 20
-
-
-def test_more_features_than_can_be_bounded():
-    table = Table.of(np.zeros((1, 200_000)), np.float32)
-    assert table.bound_errors(np.zeros((1, 200_000))) is None
 
 
 def test_duplicates_are_merged():

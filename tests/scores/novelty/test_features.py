@@ -12,7 +12,11 @@ from sklearn.neural_network import MLPClassifier
 
 from sklearn_reject._response._network import Head
 from sklearn_reject.scores import MSP, SIRC, Mahalanobis, ViM
-from sklearn_reject.scores.novelty._subspace import find_origin, fit_residual_space
+from sklearn_reject.scores.novelty._subspace import (
+    _count_components,
+    find_origin,
+    fit_residual_space,
+)
 
 # Networks need not be good here.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -87,12 +91,20 @@ def test_vim_of_a_users_network_starts_from_the_mean():
 
 
 @pytest.mark.parametrize(
-    ("n_features", "expected"), [(1, 0), (2, 1), (767, 383), (768, 512), (2048, 1000)]
+    ("n_features", "expected"),
+    [(1, 0), (2, 1), (767, 383), (768, 512), (2047, 512), (2048, 1000)],
 )
 def test_default_number_of_components(n_features, expected):
-    features = np.random.default_rng(0).normal(size=(4, n_features))
-    space = fit_residual_space(features, features.mean(axis=0))
-    assert space.basis.shape == (n_features, n_features - expected)
+    assert _count_components(None, n_features) == expected
+
+
+def test_residual_space_is_orthonormal_and_leaves_the_least():
+    features = np.random.default_rng(0).normal(size=(50, 5)) * [5, 4, 3, 2, 1]
+    space = fit_residual_space(features, np.zeros(5))
+    assert space.basis.shape == (5, 3)
+    np.testing.assert_allclose(space.basis.T @ space.basis, np.eye(3), atol=1e-12)
+    expected = residual_by_hand(features, features, np.zeros(5), 2)
+    np.testing.assert_allclose(space.norms(features), expected, atol=1e-12)
 
 
 def test_vanishing_weights_of_a_softmax_do_not_move_the_origin():
