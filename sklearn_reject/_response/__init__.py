@@ -1,6 +1,7 @@
 """What a fitted estimator says about X."""
 
 from sklearn_reject._response._keys import row_keys, user_keys
+from sklearn_reject._response._network import find_features, find_head, pull_back
 from sklearn_reject._response._positive import (
     RESPONSE_METHODS,
     check_has_probabilities,
@@ -12,17 +13,34 @@ from sklearn_reject._response._positive import (
     positive_score,
 )
 from sklearn_reject._response._response import Response
+from sklearn_reject._response._row_sums import (
+    BATCH_SIZE,
+    log_sum_exp,
+    row_norms,
+    row_products,
+    row_sums,
+    softmax,
+)
 
 __all__ = [
+    "BATCH_SIZE",
     "RESPONSE_METHODS",
     "Response",
     "check_has_probabilities",
     "check_known",
     "check_multilabel",
+    "find_features",
+    "find_head",
     "find_method",
     "find_target_type",
     "item_probabilities",
+    "log_sum_exp",
     "positive_score",
+    "pull_back",
     "row_keys",
+    "row_norms",
+    "row_products",
+    "row_sums",
+    "softmax",
     "user_keys",
 ]

@@ -12,8 +12,7 @@ from sklearn_reject.decoding._curves import (
     multinomial_curves,
 )
 from sklearn_reject.decoding._windows import CountLaws, expected_losses
-from sklearn_reject.losses import SetLoss
-from sklearn_reject.losses._set_loss import Absence, Cells, Expansion, Ratio
+from sklearn_reject.losses import Absence, Cells, Expansion, Ratio, SetLoss
 
 # Expected losses that differ by less, relative to the largest, are taken for equal:
 # rounding makes as much.

@@ -2,6 +2,8 @@
 
 A task loss is what it costs to predict one label when the truth is another. A set loss
 is what it costs to predict a set of items, and depends on the confusion matrix only.
+What is imported but not in ``__all__`` is for the other rooms of the package, and may
+change.
 """
 
 from sklearn_reject.losses._named import (
@@ -19,8 +21,21 @@ from sklearn_reject.losses._named import (
     RecallLoss,
     check_set_loss,
 )
-from sklearn_reject.losses._sele import sele_loss_and_gradient
-from sklearn_reject.losses._set_loss import CallableSetLoss, SetLoss
+from sklearn_reject.losses._sele import (
+    chunked_sele,
+    exact_sele,
+    make_chunks,
+    sele_gradient_and_curvature,
+    sele_loss_and_gradient,
+)
+from sklearn_reject.losses._set_loss import (
+    Absence,
+    CallableSetLoss,
+    Cells,
+    Expansion,
+    Ratio,
+    SetLoss,
+)
 from sklearn_reject.losses._task import (
     AbsoluteLoss,
     CallableLoss,

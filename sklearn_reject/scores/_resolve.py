@@ -12,23 +12,30 @@ from sklearn_reject.scores._plug_in import (
     Margin,
     TopTwoGap,
 )
-from sklearn_reject.scores.learned._boosting import SELEBoosting
-from sklearn_reject.scores.learned._regression import (
+from sklearn_reject.scores.learned import (
+    SELE,
     ErrorProbability,
     LossRegression,
+    SELEBoosting,
     TrueClassProbability,
 )
-from sklearn_reject.scores.learned._sele import SELE
-from sklearn_reject.scores.novelty._base import (
+from sklearn_reject.scores.novelty import (
+    KNN,
+    MSP,
+    ODIN,
+    SIRC,
     CallableNovelty,
+    Energy,
     FrozenNovelty,
+    LikelihoodRatio,
+    Mahalanobis,
+    MaxLogit,
     NoveltyScore,
+    OutlierDetector,
+    ReAct,
     UncertaintyNovelty,
+    ViM,
 )
-from sklearn_reject.scores.novelty._detectors import LikelihoodRatio, OutlierDetector
-from sklearn_reject.scores.novelty._distances import KNN, Mahalanobis
-from sklearn_reject.scores.novelty._logits import MSP, ODIN, Energy, MaxLogit, ReAct
-from sklearn_reject.scores.novelty._subspace import SIRC, ViM
 
 _UNCERTAINTY_SCORES = {
     score.name: score

@@ -1,28 +1,28 @@
-"""Joint thresholds of several classifiers, from scores and partial ratings."""
+"""Joint thresholds of several classifiers, from scores and partial ratings.
 
-from sklearn_reject.thresholds._cross_validation import CrossValidatedPoint
-from sklearn_reject.thresholds._grid import PNTable, pn_table
-from sklearn_reject.thresholds._path import ThresholdPath
-from sklearn_reject.thresholds._point import OperatingPoint
-from sklearn_reject.thresholds._search import operating_point, optimal_path
+What is imported but not in ``__all__`` is for the other rooms of the package, and may
+change.
+"""
 
-# isort: split
-# For the rest of the package, and not public.
-from sklearn_reject.thresholds._cross_validation import (  # noqa: F401
+from sklearn_reject.thresholds._cross_validation import (
+    CrossValidatedPoint,
     cross_validate_point,
 )
-from sklearn_reject.thresholds._documents import (  # noqa: F401
+from sklearn_reject.thresholds._documents import (
     RatedDocuments,
     check_documents,
     check_scores,
     check_weighted_classes,
 )
-from sklearn_reject.thresholds._point import (  # noqa: F401
+from sklearn_reject.thresholds._grid import PNTable, pn_table
+from sklearn_reject.thresholds._path import ThresholdPath
+from sklearn_reject.thresholds._point import (
+    OperatingPoint,
     count_intervals,
     make_point,
     resolve_target,
 )
-from sklearn_reject.thresholds._search import Search  # noqa: F401
+from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
 
 __all__ = [
     "CrossValidatedPoint",

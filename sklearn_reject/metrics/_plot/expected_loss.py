@@ -133,7 +133,7 @@ class ExpectedLossDisplay:
         """
         name = type(estimator).__name__ if name is None else name
         decoder, X = _locate_decoder(estimator, X)
-        eta, chooser = decoder._ask(X, groups)
+        eta, chooser = decoder._probabilities(X, groups)
         _check_number_of_curves(eta.shape, groups)
         eta = eta.toarray() if issparse(eta) else eta
         truth = None if y is None else decoder._truth(y)

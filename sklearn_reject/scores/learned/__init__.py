@@ -1,1 +1,20 @@
 """Uncertainty scores that are learned from the errors of an estimator."""
+
+from sklearn_reject.scores.learned._base import LearnedScore, weight_for
+from sklearn_reject.scores.learned._boosting import SELEBoosting
+from sklearn_reject.scores.learned._regression import (
+    ErrorProbability,
+    LossRegression,
+    TrueClassProbability,
+)
+from sklearn_reject.scores.learned._sele import SELE
+
+__all__ = [
+    "SELE",
+    "ErrorProbability",
+    "LearnedScore",
+    "LossRegression",
+    "SELEBoosting",
+    "TrueClassProbability",
+    "weight_for",
+]

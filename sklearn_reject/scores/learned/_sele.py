@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_reject._validation import check_count, check_number, check_option
-from sklearn_reject.losses._sele import chunked_sele, exact_sele, make_chunks
+from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
 from sklearn_reject.scores.learned._base import PER_LABEL, LearnedScore
 from sklearn_reject.scores.learned._linear import LinearFit, check_linear_options
 

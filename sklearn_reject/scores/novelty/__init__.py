@@ -1,1 +1,30 @@
 """Novelty scores: how far samples are from those that a classifier knows."""
+
+from sklearn_reject.scores.novelty._base import (
+    CallableNovelty,
+    FrozenNovelty,
+    NoveltyScore,
+    UncertaintyNovelty,
+)
+from sklearn_reject.scores.novelty._detectors import LikelihoodRatio, OutlierDetector
+from sklearn_reject.scores.novelty._distances import KNN, Mahalanobis
+from sklearn_reject.scores.novelty._logits import MSP, ODIN, Energy, MaxLogit, ReAct
+from sklearn_reject.scores.novelty._subspace import SIRC, ViM
+
+__all__ = [
+    "KNN",
+    "MSP",
+    "ODIN",
+    "SIRC",
+    "CallableNovelty",
+    "Energy",
+    "FrozenNovelty",
+    "LikelihoodRatio",
+    "Mahalanobis",
+    "MaxLogit",
+    "NoveltyScore",
+    "OutlierDetector",
+    "ReAct",
+    "UncertaintyNovelty",
+    "ViM",
+]

@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
 from sklearn_reject._response import Response
 from sklearn_reject._validation import check_option
-from sklearn_reject.scores.learned._base import weight_for
+from sklearn_reject.scores.learned import weight_for
 from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
 
 

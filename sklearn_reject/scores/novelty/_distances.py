@@ -9,12 +9,7 @@ from sklearn.covariance import ledoit_wolf, shrunk_covariance
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
-from sklearn_reject._response._row_sums import (
-    BATCH_SIZE,
-    row_norms,
-    row_products,
-    row_sums,
-)
+from sklearn_reject._response import BATCH_SIZE, row_norms, row_products, row_sums
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
 
