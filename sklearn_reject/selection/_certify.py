@@ -82,7 +82,6 @@ def rank_samples(scores, losses, draws=None):
 SEARCHES = ("fixed_sequence", "bonferroni", "sgr")
 
 
-# Thresholds of a sequence of bets. Twice as many cover .0015 more of 1e5 samples.
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
 _N_HALVINGS = 12
 
