@@ -8,7 +8,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, f_regression
@@ -39,6 +42,18 @@ NAMES = [
     "sele_boosting",
     "true_class_probability",
 ]
+
+
+FEW_TREES = {
+    "error_probability": {
+        "classifier": HistGradientBoostingClassifier(max_iter=10, random_state=0)
+    },
+    "loss_regression": {
+        "regressor": HistGradientBoostingRegressor(max_iter=10, random_state=0)
+    },
+    "sele_boosting": {"n_iter_no_change": None, "n_estimators": 5},
+}
+FEW_TREES["true_class_probability"] = FEW_TREES["loss_regression"]
 
 
 class SignOfFirst(ClassifierMixin, BaseEstimator):
@@ -214,8 +229,7 @@ def test_weight_zero_is_absence(name):
     weight[:600] = 1.0
     given, labels = X[1000:2000], y[1000:2000]
     score = resolve_score(name, model, **options)
-    if name == "sele_boosting":
-        score.set_params(n_iter_no_change=None, n_estimators=5)
+    score.set_params(**FEW_TREES.get(name, {}))
     weighted = clone(score).fit(given, labels, estimator=model, sample_weight=weight)
     plain = clone(score).fit(given[:600], labels[:600], estimator=model)
     np.testing.assert_allclose(
@@ -315,6 +329,7 @@ def test_scale_of_the_weights_means_nothing(name):
     # Powers of two, as a bit that is rounded otherwise may change a tree.
     for scale in (1.0, 2.0**-150, 2.0**150):
         score = resolve_score(name, model, random_state=0)
+        score.set_params(**FEW_TREES.get(name, {}))
         score.fit(
             X[500:1000], y[500:1000], estimator=model, sample_weight=weight * scale
         )
