@@ -89,7 +89,7 @@ def rank_correlation(first, second):
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "true_class_probability"])
-def test_black_box_is_judged_by_where_it_errs(name):
+def test_a_black_box_is_uncertain_where_it_errs(name):
     score = resolve_score(name, BLACK_BOX, random_state=0)
     score.fit(X, y, estimator=BLACK_BOX)
     fresh, labels = make_samples(2000, seed=1)
@@ -99,6 +99,7 @@ def test_black_box_is_judged_by_where_it_errs(name):
     assert aurc_score(uncertainty, losses) < 0.65 * losses.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [SELE(features="input"), LossRegression(Ridge())])
 def test_linear_scores_recover_the_order_of_the_risk(score):
     # Fisher consistency: the risk is monotone in a linear function.
@@ -321,6 +322,7 @@ def test_learners_without_weights():
             score.fit(X, y, estimator=BLACK_BOX, sample_weight=weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_scale_of_the_weights_means_nothing(name):
     model = GaussianNB().fit(X[:500], y[:500])
