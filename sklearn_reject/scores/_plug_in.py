@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import entr
 from sklearn.utils import gen_batches
 
-from sklearn_reject._response._row_sums import BATCH_SIZE, row_products, row_sums
+from sklearn_reject._response import BATCH_SIZE, row_products, row_sums
 from sklearn_reject._validation import check_option, check_vector
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores._base import PlugInScore

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject._response._row_sums import row_products
+from sklearn_reject._response import row_products
 from sklearn_reject._validation import check_number, check_option, take_weight
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.scores.learned._base import PER_LABEL, FeatureMap

@@ -7,8 +7,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response import Response
-from sklearn_reject._response._row_sums import softmax
+from sklearn_reject._response import Response, softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
     check_extended_vector,

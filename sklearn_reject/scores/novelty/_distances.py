@@ -9,7 +9,7 @@ from sklearn.covariance import ledoit_wolf, shrunk_covariance
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
-from sklearn_reject._response._row_sums import row_norms, row_products
+from sklearn_reject._response import row_norms, row_products
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
 

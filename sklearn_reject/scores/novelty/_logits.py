@@ -3,9 +3,14 @@
 import numpy as np
 from scipy import sparse
 
-from sklearn_reject._response import Response
-from sklearn_reject._response._network import find_features, find_head, pull_back
-from sklearn_reject._response._row_sums import log_sum_exp, softmax
+from sklearn_reject._response import (
+    Response,
+    find_features,
+    find_head,
+    log_sum_exp,
+    pull_back,
+    softmax,
+)
 from sklearn_reject._validation import check_number
 from sklearn_reject.scores._plug_in import probability_of_others
 from sklearn_reject.scores.novelty._base import (

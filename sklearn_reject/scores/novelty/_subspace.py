@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_reject._response._row_sums import row_norms, row_products, row_sums
+from sklearn_reject._response import row_norms, row_products, row_sums
 from sklearn_reject._validation import check_count, check_option
 from sklearn_reject.scores._plug_in import entropies
 from sklearn_reject.scores.novelty._base import (
