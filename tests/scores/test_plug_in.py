@@ -105,7 +105,7 @@ def test_entropy_and_gap_by_hand():
 
 @pytest.mark.parametrize("score", [ConditionalRisk(), Entropy(), TopTwoGap()])
 def test_probability_scores_agree_on_two_classes(score):
-    clf, X = fitted(LogisticRegression(max_iter=10_000), load_breast_cancer)
+    clf, X = fitted(LogisticRegression(C=1e-3, max_iter=10_000), load_breast_cancer)
     uncertainty = score.fit(estimator=clf).uncertainty(X)
     closeness = -abs(clf.decision_function(X))
     np.testing.assert_array_equal(
@@ -182,7 +182,7 @@ def test_unknown_scores(score):
     ],
 )
 def test_bad_options(score, message):
-    clf, X = fitted(LogisticRegression(max_iter=10_000))
+    clf, X = fitted(LogisticRegression(C=1e-3, max_iter=10_000))
     with pytest.raises(ValueError, match=message):
         score.fit(estimator=clf).uncertainty(X)
 
@@ -207,7 +207,7 @@ def test_a_subclass_of_the_zero_one_loss_may_cost_anything():
 
 
 def test_options_are_checked_in_fit():
-    clf, _ = fitted(LogisticRegression(max_iter=10_000))
+    clf, _ = fitted(LogisticRegression(C=1e-3, max_iter=10_000))
     for score in (
         ConditionalRisk(decision="best"),
         ConditionalRisk("hinge"),
@@ -223,7 +223,7 @@ def test_options_are_checked_in_fit():
     ids=["own label", "least cost", "margin", "entropy"],
 )
 def test_evaluate_is_labels_and_uncertainty(score):
-    clf, X = fitted(LogisticRegression(max_iter=10_000))
+    clf, X = fitted(LogisticRegression(C=1e-3, max_iter=10_000))
     labels, uncertainty = score.evaluate(Response(clf, X))
     np.testing.assert_array_equal(labels, score.labels(Response(clf, X)))
     np.testing.assert_array_equal(uncertainty, score.from_response(Response(clf, X)))

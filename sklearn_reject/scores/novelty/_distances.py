@@ -9,9 +9,12 @@ from sklearn.covariance import ledoit_wolf, shrunk_covariance
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
-from sklearn_reject._response import BATCH_SIZE, row_norms, row_products, row_sums
+from sklearn_reject._response import row_norms, row_products
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
+
+# Numbers held at once.
+_BLOCK_SIZE = 2**18
 
 
 class Mahalanobis(NoveltyScore):
@@ -97,9 +100,9 @@ class Mahalanobis(NoveltyScore):
         features = row_products(features, self.whitener_)
         means = row_products(self.means_ - center, self.whitener_)
         nearest = np.empty(len(features))
-        for rows in gen_batches(len(features), BATCH_SIZE):
-            squares = [row_sums((features[rows] - mean) ** 2) for mean in means]
-            nearest[rows] = np.min(squares, axis=0)
+        # cdist sums up each pair by itself, column by column.
+        for rows in gen_batches(len(features), max(1, _BLOCK_SIZE // len(means))):
+            nearest[rows] = cdist(features[rows], means, "sqeuclidean").min(axis=1)
         return nearest
 
 
@@ -217,10 +220,6 @@ _UNIT_ERROR = 8 * np.finfo(np.float64).eps
 
 # Far more than what rounding does to a distance that is summed up from differences.
 _TIE_TOLERANCE = 1e-9
-
-
-# Numbers held at once.
-_BLOCK_SIZE = 2**18
 
 
 class NeighbourIndex:

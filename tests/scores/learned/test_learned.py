@@ -8,7 +8,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, f_regression
@@ -39,6 +42,18 @@ NAMES = [
     "sele_boosting",
     "true_class_probability",
 ]
+
+
+FEW_TREES = {
+    "error_probability": {
+        "classifier": HistGradientBoostingClassifier(max_iter=10, random_state=0)
+    },
+    "loss_regression": {
+        "regressor": HistGradientBoostingRegressor(max_iter=10, random_state=0)
+    },
+    "sele_boosting": {"n_iter_no_change": None, "n_estimators": 5},
+}
+FEW_TREES["true_class_probability"] = FEW_TREES["loss_regression"]
 
 
 class SignOfFirst(ClassifierMixin, BaseEstimator):
@@ -74,7 +89,7 @@ def rank_correlation(first, second):
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "true_class_probability"])
-def test_black_box_is_judged_by_where_it_errs(name):
+def test_a_black_box_is_uncertain_where_it_errs(name):
     score = resolve_score(name, BLACK_BOX, random_state=0)
     score.fit(X, y, estimator=BLACK_BOX)
     fresh, labels = make_samples(2000, seed=1)
@@ -84,6 +99,7 @@ def test_black_box_is_judged_by_where_it_errs(name):
     assert aurc_score(uncertainty, losses) < 0.65 * losses.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [SELE(features="input"), LossRegression(Ridge())])
 def test_linear_scores_recover_the_order_of_the_risk(score):
     # Fisher consistency: the risk is monotone in a linear function.
@@ -214,8 +230,7 @@ def test_weight_zero_is_absence(name):
     weight[:600] = 1.0
     given, labels = X[1000:2000], y[1000:2000]
     score = resolve_score(name, model, **options)
-    if name == "sele_boosting":
-        score.set_params(n_iter_no_change=None, n_estimators=5)
+    score.set_params(**FEW_TREES.get(name, {}))
     weighted = clone(score).fit(given, labels, estimator=model, sample_weight=weight)
     plain = clone(score).fit(given[:600], labels[:600], estimator=model)
     np.testing.assert_allclose(
@@ -307,6 +322,7 @@ def test_learners_without_weights():
             score.fit(X, y, estimator=BLACK_BOX, sample_weight=weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_scale_of_the_weights_means_nothing(name):
     model = GaussianNB().fit(X[:500], y[:500])
@@ -315,6 +331,7 @@ def test_scale_of_the_weights_means_nothing(name):
     # Powers of two, as a bit that is rounded otherwise may change a tree.
     for scale in (1.0, 2.0**-150, 2.0**150):
         score = resolve_score(name, model, random_state=0)
+        score.set_params(**FEW_TREES.get(name, {}))
         score.fit(
             X[500:1000], y[500:1000], estimator=model, sample_weight=weight * scale
         )

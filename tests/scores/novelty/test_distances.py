@@ -55,15 +55,15 @@ def clusters(rng, n, d, spread):
     )
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e-2, 1e-5, 1e-9, 1e-13, 0.0])
+@pytest.mark.parametrize("spread", [1.0, 1e-5, 1e-9, 1e-13, 0.0])
 @pytest.mark.parametrize("k", [1, 50, 900])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_clusters_of_any_width_are_exact(spread, k, is_weighted):
     rng = np.random.default_rng(0)
-    points = clusters(rng, 6000, 30, spread)
+    points = clusters(rng, 3000, 30, spread)
     queries = np.vstack([points[:30], rng.normal(size=(10, 30))])
     points, queries = _normalize(points), _normalize(queries)
-    weight = rng.exponential(size=6000) if is_weighted else None
+    weight = rng.exponential(size=3000) if is_weighted else None
     found = NeighbourIndex(points, weight).kth_distances(queries, k)
     apart = cdist(queries, points)
     if is_weighted:
@@ -80,15 +80,28 @@ def test_clusters_of_any_width_are_exact(spread, k, is_weighted):
 def test_many_chunks_and_blocks(order, monkeypatch):
     monkeypatch.setattr(neighbours, "_BLOCK_SIZE", 2**12)
     rng = np.random.default_rng(0)
-    points = rng.normal(size=(3000, 20)) + 3 * rng.integers(0, 3, (3000, 1))
+    points = rng.normal(size=(600, 20)) + 3 * rng.integers(0, 3, (600, 1))
     points = _normalize(points)
     if order == "sorted":
         points = points[points[:, 0].argsort()]
-    queries = _normalize(rng.normal(size=(200, 20)))
-    for k in (1, 3, 40, 3000):
+    queries = _normalize(rng.normal(size=(60, 20)))
+    for k in (1, 3, 40, 600):
         found = NeighbourIndex(points).kth_distances(queries, k)
         expected = np.sort(cdist(queries, points), axis=1)[:, k - 1]
         np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_features", [4, 9])
+def test_a_distance_does_not_depend_on_the_other_queries(n_features):
+    rng = np.random.default_rng(0)
+    # On a lattice many points are equally far, up to rounding.
+    points = _normalize(rng.integers(1, 4, (500, n_features)).astype(float))
+    queries = _normalize(rng.integers(1, 4, (60, n_features)).astype(float))
+    index = NeighbourIndex(points, rng.integers(1, 3, 500) / 2)
+    for k in (1, 7, 30):
+        every = index.kth_distances(queries, k)
+        single = [index.kth_distances(query[np.newaxis], k)[0] for query in queries]
+        np.testing.assert_array_equal(single, every)
 
 
 def test_duplicates_are_merged():
