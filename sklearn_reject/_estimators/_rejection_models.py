@@ -134,6 +134,7 @@ def solve_rule(estimator, target, evaluated, X, weight, *, is_chow, seed, bound)
     if estimator.confidence is not None:
         options["confidence"] = estimator.confidence
         options["draws"] = keyed_draws(seed, row_keys(X, evaluated.rows))
+        options["random_state"] = seed  # of the order of bets
     if target.name == "target_coverage":
         return solve_target_coverage(target=target.value, **samples, **options)
     if estimator.confidence is not None:

@@ -21,6 +21,8 @@ _MISSING = np.uint64(0x7FF8000000000000)
 
 def row_keys(X, rows):
     """Return the keys of some rows of X, uint64 array of shape (n_rows,)."""
+    if isinstance(rows, slice):
+        rows = np.arange(_num_samples(X))[rows]
     if sparse.issparse(X):
         return _keys_of_sparse(X.tocsr()[rows])
     if not hasattr(X, "shape"):
