@@ -111,3 +111,44 @@ def test_underscored_names_of_scikit_learn_have_one_place():
                 private = [alias.name for alias in node.names if alias.name[0] == "_"]
                 assert not private, f"{path} imports {private} from {node.module}"
                 assert "._" not in node.module, f"{path} imports {node.module}"
+
+
+def is_of_another_room(path, module):
+    """Tell whether a module is a private file of a folder that a file is not in."""
+    *folder, name = module.split(".")
+    if folder[0] != PACKAGE or len(folder) == 1 or not name.startswith("_"):
+        return False
+    return not path.is_relative_to(ROOT.joinpath(*folder[1:]))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_rooms_are_entered_by_their_doors(path):
+    if path == ROOT / "__init__.py":
+        return
+    for module in imported_modules(path):
+        assert not is_of_another_room(path, module), (
+            f"{path} imports {module}: import it from the folder, which may import "
+            "names that are not in its __all__ for other rooms"
+        )
+
+
+def test_what_a_door_is():
+    path = ROOT / "scores" / "learned" / "_sele.py"
+    assert is_of_another_room(path, "sklearn_reject.losses._sele")
+    assert not is_of_another_room(path, "sklearn_reject.losses")
+    assert not is_of_another_room(path, "sklearn_reject.scores._base")
+    assert not is_of_another_room(path, "sklearn_reject._validation")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in sklearn_reject.__all__
+        if name[0].isupper() and "Error" not in name
+    ],
+)
+def test_few_classes_of_ours_are_above_an_estimator(name):
+    above = getattr(sklearn_reject, name).__mro__[1:]
+    ours = [base for base in above if base.__module__.startswith(PACKAGE)]
+    assert len(ours) <= 4, ours

@@ -116,8 +116,8 @@ def bound_of_losses(loss, classes, general):
 def solve_rule(estimator, target, evaluated, X, weight, *, is_chow, seed, bound):
     """Return the rule that meets a target on the calibration set.
 
-    `bound` holds the options of a guarantee on the risk; its ties are broken by the
-    draws that the fitted estimator will make for the same rows.
+    `bound` returns the options of a guarantee on the risk, where one is asked for. Its
+    ties are broken by the draws that the fitted estimator will make for the same rows.
     """
     if evaluated.scores is None:
         return chow_rule(target.value)
@@ -138,7 +138,7 @@ def solve_rule(estimator, target, evaluated, X, weight, *, is_chow, seed, bound)
     if target.name == "target_coverage":
         return solve_target_coverage(target=target.value, **samples, **options)
     if estimator.confidence is not None:
-        options |= bound
+        options |= bound()
     return solve_target_risk(target=target.value, **samples, **options)
 
 

@@ -286,9 +286,15 @@ class SelectiveClassifier(RejectClassifier):
             caller=self,
         )
         seed = draw_row_seed(self.random_state)
-        bound = bound_of_losses(loss, classes, "betting")
         rule = solve_rule(
-            self, target, evaluated, X, weight, is_chow=is_chow, seed=seed, bound=bound
+            self,
+            target,
+            evaluated,
+            X,
+            weight,
+            is_chow=is_chow,
+            seed=seed,
+            bound=lambda: bound_of_losses(loss, classes, "betting"),
         )
         return store_fitted(
             self,

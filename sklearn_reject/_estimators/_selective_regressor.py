@@ -258,9 +258,15 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             caller=self,
         )
         seed = draw_row_seed(self.random_state)
-        bound = {"bound": "betting", "max_loss": self.max_loss}
         rule = solve_rule(
-            self, target, evaluated, X, weight, is_chow=is_chow, seed=seed, bound=bound
+            self,
+            target,
+            evaluated,
+            X,
+            weight,
+            is_chow=is_chow,
+            seed=seed,
+            bound=lambda: {"bound": "betting", "max_loss": self.max_loss},
         )
         return store_fitted(
             self,

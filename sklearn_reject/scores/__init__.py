@@ -1,11 +1,12 @@
 """Scores of samples: uncertainty and novelty, higher = rejected first."""
 
-from sklearn_reject.scores._base import PlugInScore, UncertaintyScore
+from sklearn_reject.scores._base import UncertaintyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
     ConditionalRisk,
     Entropy,
     Margin,
+    PlugInScore,
     TopTwoGap,
 )
 from sklearn_reject.scores._resolve import (

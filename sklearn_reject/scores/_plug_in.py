@@ -3,11 +3,58 @@
 import numpy as np
 from scipy.special import entr
 from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response import BATCH_SIZE, row_products, row_sums
 from sklearn_reject._validation import check_option, check_vector
 from sklearn_reject.losses import ZeroOneLoss, check_loss
-from sklearn_reject.scores._base import PlugInScore
+from sklearn_reject.scores._base import UncertaintyScore
+
+
+class PlugInScore(UncertaintyScore):
+    """Base of the scores that need nothing but a fitted classifier.
+
+    A subclass writes `_uncertainty`, which gets a
+    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
+    = more uncertain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import PlugInScore
+    >>> class GiniImpurity(PlugInScore):
+    ...     def _uncertainty(self, response):
+    ...         return 1 - (response.probabilities**2).sum(axis=1)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([0.  , 0.26])
+    """
+
+    def fit(self, X=None, y=None, *, estimator):
+        """Remember the classifier; a plug-in score learns nothing else.
+
+        Parameters
+        ----------
+        X, y : object, default=None
+            Ignored, present so that all scores are fitted alike.
+
+        estimator : estimator
+            Fitted classifier whose predictions the uncertainty is about.
+
+        Returns
+        -------
+        self : object
+            The score.
+        """
+        check_is_fitted(estimator)
+        self._check(estimator)
+        self.estimator_ = estimator
+        return self
+
+    def _check(self, estimator):
+        """Raise for options that the score cannot work with."""
 
 
 class ConditionalRisk(PlugInScore):
