@@ -116,7 +116,7 @@ def test_underscored_names_of_scikit_learn_have_one_place():
 def is_of_another_room(path, module):
     """Tell whether a module is a private file of a folder that a file is not in."""
     *folder, name = module.split(".")
-    if folder[0] != PACKAGE or len(folder) == 1 or not name.startswith("_"):
+    if folder[:1] != [PACKAGE] or len(folder) == 1 or not name.startswith("_"):
         return False
     return not path.is_relative_to(ROOT.joinpath(*folder[1:]))
 
