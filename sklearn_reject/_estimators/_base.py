@@ -181,9 +181,8 @@ def check_is_no_regressor(estimator, way_out=""):
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
-    A subclass writes `_evaluate(response)`, which returns labels and scores of one pass
-    of the inner estimator, `_combine(scores)`, the uncertainty that they stand for, and
-    `_probability(scores)` of being accepted. It fits `estimator_`, `rule_`, `seed_`.
+    They decide by an `uncertainty_score_`, unless what reads it is written anew, and
+    fit `estimator_`, `rule_` and `seed_`.
     """
 
     def uncertainty(self, X):
@@ -240,6 +239,22 @@ class RejectMixin:
             samples of different `keys`.
         """
         return self._probability(self._scores(X))
+
+    def _evaluate(self, response):
+        """Return labels and scores of one pass of the inner estimator."""
+        return self.uncertainty_score_.evaluate(response)
+
+    def _labels(self, response):
+        """Return labels alone."""
+        return self.uncertainty_score_.labels(response)
+
+    def _combine(self, scores):
+        """Return the uncertainty that scores stand for."""
+        return scores
+
+    def _probability(self, scores):
+        """Return how likely samples of these scores are accepted."""
+        return self.rule_.accept_proba(scores)
 
     def _scores(self, X):
         require_fit(self)

@@ -337,15 +337,3 @@ class SelectiveClassifier(RejectClassifier):
         if not takes_sparse(self.uncertainty_score, self.estimator):
             tags.input_tags.sparse = False
         return tags
-
-    def _evaluate(self, response):
-        return self.uncertainty_score_.evaluate(response)
-
-    def _labels(self, response):
-        return self.uncertainty_score_.labels(response)
-
-    def _combine(self, scores):
-        return scores
-
-    def _probability(self, scores):
-        return self.rule_.accept_proba(scores)

@@ -337,15 +337,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
                 "that is possible, in units of the loss."
             )
 
-    def _evaluate(self, response):
-        return self.uncertainty_score_.evaluate(response)
-
-    def _combine(self, scores):
-        return scores
-
-    def _probability(self, scores):
-        return self.rule_.accept_proba(scores)
-
 
 def check_is_no_classifier(estimator):
     """Raise for a classifier where a regressor is needed."""

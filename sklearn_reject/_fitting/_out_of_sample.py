@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._fitting._folds import begin_fits, evaluate_folds
-from sklearn_reject._fitting._learned import cross_fit
 from sklearn_reject._fitting._scores import Collected, Uncertainty, learn_from
 from sklearn_reject._fitting._splits import inner_folds
+from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject._validation import take_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +58,8 @@ def evaluate_out_of_sample(
     if isinstance(score, Collected):
         learn_from(score, estimator, X, values[:-1], sample_weight, rows)
         if plan.held_out is None:
-            scores = _cross_fit(
-                score.score, X, values, sample_weight, rows, plan, caller
-            )
-            values = scores, values[-1]
+            samples = X, values[:-1], sample_weight, rows, plan.folds
+            values = _cross_fit(score.score, *samples, caller.n_jobs), values[-1]
         score = Uncertainty(score.score, score.loss)
     if plan.held_out is not None:
         rows = plan.held_out
@@ -67,7 +67,44 @@ def evaluate_out_of_sample(
     return Evaluated(estimator, score, *values, rows=rows)
 
 
-def _cross_fit(score, X, values, sample_weight, rows, plan, caller):
-    sizes = [len(test) for _, test in plan.folds]
-    folds = np.repeat(np.arange(len(sizes)), sizes)
-    return cross_fit(score, X, values[:-1], sample_weight, rows, folds, caller.n_jobs)
+def _cross_fit(score, X, collected, sample_weight, rows, folds, n_jobs):
+    """Return the uncertainty of each collected row, by a score learned without it.
+
+    `collected` is what the score collected of `rows`, which may repeat, fold by fold.
+    """
+    sizes = [len(test) for _, test in folds]
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    splits = [_split(rows, number == fold) for fold in np.unique(number)]
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(_learn_and_predict)(
+            score,
+            _safe_indexing(X, rows[train]),
+            [values[train] for values in collected],
+            take_weight(sample_weight, rows[train]),
+            _safe_indexing(X, rows[test]),
+            [values[test] for values in collected],
+        )
+        for train, test in splits
+    )
+    uncertainty = np.empty(len(number))
+    for (_, test), part in zip(splits, parts, strict=True):
+        uncertainty[test] = part
+    return uncertainty
+
+
+def _split(rows, is_test):
+    others = ~np.isin(rows, rows[is_test])
+    if not others.any():
+        raise ValueError(
+            "cv must have at least two splits with different test parts to learn an "
+            "uncertainty score: samples are evaluated by a score that was learned "
+            "without them. Use an int, or a float to hold a share out."
+        )
+    return np.flatnonzero(others), np.flatnonzero(is_test)
+
+
+def _learn_and_predict(score, X, collected, sample_weight, X_test, test):
+    learned = clone(score).resolve(score.classes_, score.loss_)
+    learned.fit_collected(X, *collected, sample_weight)
+    outputs, labels, _ = test
+    return learned.predict_collected(X_test, outputs, labels)
