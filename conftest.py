@@ -1,8 +1,10 @@
 """How many samples hypothesis draws, in tests of the package and of the benchmarks.
 
-- fast: a few, the same ones in each run, so that a test fails for what was changed
-- suite: hundreds, other ones in each run
-- thorough: thousands, for `make long-test`
+- fast: a few, for `make test`
+- suite: hundreds, for `make test-all`
+- thorough: thousands, for `make long-test`, other ones in each run
+
+The first two draw the same samples in each run: a test fails for what was changed.
 """
 
 import os
@@ -11,8 +13,6 @@ from hypothesis import settings
 
 # Time limits an example would only measure how busy the machine is.
 settings.register_profile("fast", max_examples=25, derandomize=True, deadline=None)
-settings.register_profile("suite", max_examples=200, print_blob=True, deadline=None)
-settings.register_profile(
-    "thorough", parent=settings.get_profile("suite"), max_examples=5000
-)
+settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None)
+settings.register_profile("thorough", max_examples=5000, print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
