@@ -56,7 +56,7 @@ def evaluate_out_of_sample(
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
     rows = np.concatenate([test for _, test in plan.folds]) if plan.folds else None
     if isinstance(score, Collected):
-        learn_from(score, estimator, X, values[:-1], sample_weight, rows)
+        learn_from(score, estimator, X, values[:-1], sample_weight, rows, plan.final)
         if plan.held_out is None:
             samples = X, values[:-1], sample_weight, rows, plan.folds
             values = _cross_fit(score.score, *samples, caller.n_jobs), values[-1]

@@ -10,7 +10,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._fitting._folds import evaluate_folds, fit_on_rows, respond
+from sklearn_reject._fitting._folds import (
+    evaluate_folds,
+    fit_on_rows,
+    respond,
+    take_rows,
+)
 from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._validation import take_weight
@@ -140,7 +145,7 @@ class RiskAndNovelty(FoldScore):
             response.X,
             y_inside,
             estimator=estimator,
-            X_ood=_safe_indexing(X, outside) if needs_ood else None,
+            X_ood=rows_to_learn(estimator, X, outside, inside) if needs_ood else None,
             sample_weight=take_weight(sample_weight, inside),
         )
 
@@ -172,14 +177,24 @@ def learn_out_of_fold(
         estimator, collected, X, y, sample_weight, folds, fit_params, caller=caller
     )
     tested = np.concatenate([test for _, test in folds])
-    learn_from(collected, estimator, X, values, sample_weight, tested)
+    learn_from(collected, estimator, X, values, sample_weight, tested, rows)
 
 
-def learn_from(collected, estimator, X, values, sample_weight, rows):
-    """Learn a score from the values that were collected of some rows of X."""
+def learn_from(collected, estimator, X, values, sample_weight, rows, train):
+    """Learn a score from the values that were collected of some rows of X.
+
+    `train` are the rows that the estimator was fitted on.
+    """
     collected.score.fit_collected(
-        _safe_indexing(X, rows),
+        rows_to_learn(estimator, X, rows, train),
         *values,
         take_weight(sample_weight, rows),
         estimator=estimator,
     )
+
+
+def rows_to_learn(estimator, X, rows, train):
+    """Return some rows of X, of a kernel matrix with the columns that it will have."""
+    if isinstance(train, slice):
+        return _safe_indexing(X, rows)
+    return take_rows(estimator, X, None, rows, train)[0]

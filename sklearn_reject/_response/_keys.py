@@ -5,6 +5,7 @@ rows of a call, on the order in memory, or on the container: dense, sparse and d
 frame rows of equal numbers have the same key.
 """
 
+from collections.abc import Mapping, Set
 from hashlib import blake2b
 from numbers import Integral, Real
 
@@ -17,6 +18,7 @@ from sklearn_reject._sklearn import _num_samples, _safe_indexing
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BATCH_SIZE = 2**20
 _MISSING = np.uint64(0x7FF8000000000000)
+_NESTED = list, tuple, np.ndarray
 
 
 def row_keys(X, rows):
@@ -41,11 +43,9 @@ def user_keys(keys, X):
             f"keys must be a vector with one integer or text for each of the "
             f"{_num_samples(X)} samples, got an array of shape {keys.shape}."
         )
-    if keys.dtype.kind not in "iuUSO":
-        _refuse_key(keys[0])
-    if keys.dtype.kind == "O":
+    if keys.dtype.kind not in "iuUS":
         for key in keys:
-            if not isinstance(key, (str, bytes, Integral)):
+            if isinstance(key, bool) or not isinstance(key, (str, bytes, Integral)):
                 _refuse_key(key)
     return _spread(_bits(keys), 0)
 
@@ -58,20 +58,22 @@ def _refuse_key(key):
 
 
 def _as_array(values):
-    """Return a list of rows as an array, of objects unless all are numbers."""
+    """Return nested values as an array, of objects unless all are numbers."""
     try:
         array = np.asarray(values)
-    except ValueError:  # rows of different lengths
+    except ValueError:  # of different lengths
         array = np.empty(len(values), dtype=object)
-        array[:] = values
+        for number, value in enumerate(values):
+            array[number] = value
     # Among text NumPy would make text of numbers, too.
     return np.array(values, dtype=object) if array.dtype.kind in "US" else array
 
 
 def _keys_of_frame(frame):
+    names = getattr(frame, "column_names", frame.columns)  # Arrow, and all others
     columns = (
         frame.iloc[:, number] if hasattr(frame, "iloc") else frame[name]
-        for number, name in enumerate(frame.columns)
+        for number, name in enumerate(names)
     )
     keys = np.zeros(len(frame), dtype=np.uint64)
     for number, column in enumerate(columns):
@@ -80,11 +82,15 @@ def _keys_of_frame(frame):
 
 
 def _keys_of_array(values):
+    if values.ndim == 1 and values.dtype == object and _any_nested(values):
+        # As if each were alone: rows of equal lengths are an array of two dimensions.
+        return np.concatenate([_keys_of_array(_as_array(row)[None]) for row in values])
     values = values.reshape(len(values), -1)
     keys = np.empty(len(values), dtype=np.uint64)
     places = np.arange(values.shape[1])
-    for rows in gen_batches(len(values), max(1, _BATCH_SIZE // len(places))):
-        bits = _bits(values[rows].ravel()).reshape(-1, len(places))
+    for rows in gen_batches(len(values), max(1, _BATCH_SIZE // max(1, len(places)))):
+        part = values[rows]
+        bits = _bits(part.ravel()).reshape(part.shape)
         keys[rows] = _spread(bits, places).sum(axis=1, dtype=np.uint64)
     return keys
 
@@ -112,7 +118,7 @@ def _bits(values):
     """Return each value as 64 bits: numbers as float64, anything else hashed."""
     kind = values.dtype.kind
     if kind in "mM":
-        return values.astype(np.int64).view(np.uint64)
+        return _bits_of_times(values)
     if kind in "iu":
         exact = values.astype(np.float64)
         if np.all(np.abs(exact) <= 2.0**53):
@@ -120,7 +126,7 @@ def _bits(values):
         values = values.astype(object)
     elif kind in "bf":
         return _bits_of_floats(values.astype(np.float64))
-    return np.fromiter(map(_bits_of_object, values), np.uint64, count=len(values))
+    return _bits_of_all(values)
 
 
 def _bits_of_floats(values):
@@ -129,16 +135,56 @@ def _bits_of_floats(values):
     return values.view(np.uint64)
 
 
+def _bits_of_times(values):
+    """Return nanoseconds modulo 2^64, whatever unit the times are kept in."""
+    bits = values.astype(f"{values.dtype.kind}8[ns]").astype(np.int64).view(np.uint64)
+    bits[np.isnat(values)] = _MISSING
+    return bits
+
+
 def _bits_of_object(value):
     # The missing value of pandas is not equal to anything, nor different from it.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return _MISSING
     if isinstance(value, (Real, np.bool_)):
-        number = float(value)
+        number = _as_float(value)
         if number != number or number == value:
             return _bits_of_floats(np.array([number]))[0]
-    text = value if isinstance(value, bytes) else str(value).encode()
+    if isinstance(value, _NESTED):
+        return _keys_of_array(_as_array(value)[None])[0]
+    if isinstance(value, Mapping):
+        names, values = (_bits_of_all(part) for part in (value, value.values()))
+        return _spread(values, names).sum(dtype=np.uint64)
+    if isinstance(value, Set):
+        return _mix(_bits_of_all(value) + _GOLDEN).sum(dtype=np.uint64)
+    text = value if isinstance(value, bytes) else _text(value)
     return np.frombuffer(blake2b(text, digest_size=8).digest(), "<u8")[0]
+
+
+def _any_nested(values):
+    return any(isinstance(value, _NESTED) for value in values)
+
+
+def _bits_of_all(values):
+    return np.fromiter(map(_bits_of_object, values), np.uint64, count=len(values))
+
+
+def _as_float(number):
+    try:
+        return float(number)
+    except OverflowError:  # an int beyond the largest float, equal to none
+        return np.inf
+
+
+def _text(value):
+    kind = type(value)
+    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
+        raise ValueError(
+            f"X holds {value!r}, whose text is not of its values but of its place in "
+            "memory, so that no draw can depend on it. Give such rows keys=, or their "
+            f"{kind.__name__} a __repr__ of its values."
+        )
+    return str(value).encode("utf-8", "surrogatepass")  # not all text is valid
 
 
 def _mix(bits):

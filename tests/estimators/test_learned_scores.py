@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -15,9 +15,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
+from sklearn_reject import (
+    DoubleScoreOODClassifier,
+    InfeasibleTargetError,
+    SelectiveClassifier,
+)
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.metrics import neg_aurc_scorer
 from sklearn_reject.scores import SELE, ErrorProbability, LossRegression, SELEBoosting
@@ -355,3 +360,37 @@ def test_nothing_to_learn_from_in_a_fold():
     )
     with pytest.raises(ValueError, match="sample_weight is zero for all samples that"):
         selective.fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("cv", [0.3, 3])
+@pytest.mark.parametrize("name", ["selective", "double"])
+def test_learned_from_a_kernel_matrix(name, cv):
+    """Its columns are the samples of the final fit, for the score as for the rest."""
+    digits, labels = load_digits(return_X_y=True)
+    digits, labels = digits[:240] / 16, labels[:240]
+    svc = SVC(kernel="precomputed")
+    if name == "selective":
+        model = SelectiveClassifier(
+            svc,
+            uncertainty_score=LossRegression(DecisionTreeRegressor(max_depth=2)),
+            target_coverage=0.6,
+            cv=cv,
+            random_state=0,
+        )
+    else:
+        labels = np.where(labels == 9, -1, labels)
+        model = DoubleScoreOODClassifier(
+            svc,
+            risk_score=LossRegression(DecisionTreeRegressor(max_depth=2)),
+            novelty_score=lambda estimator, X: -np.asarray(X).max(axis=1),
+            min_tpr=0.6,
+            max_fpr=1.0,
+            cv=cv,
+            random_state=0,
+        )
+    model.fit(digits @ digits.T, labels)
+    n_columns = model.estimator_.n_features_in_
+    known = (labels != -1).sum()
+    assert n_columns < known if cv == 0.3 else n_columns == known
+    accepted = model.accept((digits @ digits.T)[:, :n_columns])
+    assert accepted.shape == labels.shape

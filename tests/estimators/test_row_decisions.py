@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -237,6 +238,77 @@ def test_rows_of_text():
     np.testing.assert_array_equal(np.vstack(chunks), whole)
     for same in (np.array(rows), np.array(rows, dtype=object), pd.Series(rows)):
         np.testing.assert_array_equal(outputs(model, same), whole)
+
+
+def fit_counts(rows, label, analyzer):
+    small = DecisionTreeClassifier(max_depth=3, random_state=0)
+    vectorizer = CountVectorizer(analyzer=analyzer)
+    return SelectiveClassifier(
+        make_pipeline(vectorizer, small), target_coverage=0.5, cv=0.5, random_state=0
+    ).fit(rows, label)
+
+
+def words_of(row):
+    return [f"word {word}" for word in np.ravel(row)]
+
+
+TOKENS = {
+    "lists": list,
+    "arrays": np.array,
+    "lists of pairs": lambda words: [[word, word] for word in words],
+    "lists of sequences": lambda words: [(w, [1] * (w != words[0])) for w in words],
+}
+
+
+@pytest.mark.parametrize("make", TOKENS.values(), ids=TOKENS)
+def test_rows_of_different_lengths(make):
+    """Those of one call may be of one length: an array, which others are not."""
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(30, size=rng.integers(7, 10)).tolist() for _ in range(1000)]
+    label = np.array([np.mean(np.less(row, 10)) for row in drawn]) > 1 / 3
+    names = {str(make(row)): row for row in drawn}
+    rows = [make(row) for row in drawn]
+    model = fit_counts(rows[:400], label[:400], lambda row: words_of(names[str(row)]))
+    whole = outputs(model, rows[400:])
+    tied = tied_rows(model, rows[400:])
+    assert tied.sum() > 10
+    assert 0 < model.accept(rows[400:])[tied].mean() < 1
+    for size in (1, 3):
+        chunks = [outputs(model, rows[k : k + size]) for k in range(400, 1000, size)]
+        np.testing.assert_array_equal(np.vstack(chunks), whole)
+    objects = np.empty(600, dtype=object)
+    for number, row in enumerate(rows[400:]):
+        objects[number] = row
+    np.testing.assert_array_equal(outputs(model, objects), whole)
+
+
+def make_counts(n, seed=0):
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(30, size=(n, 8))
+    label = (drawn < 10).sum(axis=1) + rng.normal(size=n) > 2.7
+    rows = [{f"word{k}": int(c) for k, c in enumerate(np.bincount(r))} for r in drawn]
+    return rows, label
+
+
+def test_rows_that_are_dicts():
+    """Order, zeros and the kind of a number are no part of them."""
+    rows, label = make_counts(1000)
+    model = SelectiveClassifier(
+        make_pipeline(DictVectorizer(), DecisionTreeClassifier(max_depth=3)),
+        target_coverage=0.5,
+        cv=0.5,
+        random_state=0,
+    ).fit(rows[:400], label[:400])
+    whole = outputs(model, rows[400:])
+    tied = tied_rows(model, rows[400:])
+    accepted = model.accept(rows[400:])[tied]
+    assert tied.sum() > 10
+    assert 0 < accepted.mean() < 1
+    same = [
+        {name: np.float64(row[name]) for name in reversed(row) if row[name]}
+        for row in rows[400:]
+    ]
+    np.testing.assert_array_equal(outputs(model, same), whole)
 
 
 # Probabilities whose last bits vary
