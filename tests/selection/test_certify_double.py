@@ -215,3 +215,18 @@ def test_rows_equal_in_score_and_draw_are_accepted_together():
     options["draws"] = few
     single = certify_double_score(RISK_ONLY, zeros, zeros, losses, zeros, **options)
     assert 0.25 < single.certificate.max_risk < rule.certificate.max_risk
+
+
+def test_largest_loss_of_zero_is_refused():
+    scores, zeros = np.arange(40.0), np.zeros(40)
+    with pytest.raises(ValueError, match=r"max_loss must be in \]0, inf\[, got 0"):
+        certify_double_score(
+            SUM,
+            scores,
+            scores,
+            zeros,
+            zeros,
+            min_tpr=0.5,
+            confidence=0.9,
+            max_loss=0,
+        )
