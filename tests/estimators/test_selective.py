@@ -2,10 +2,12 @@
 
 import pickle
 from functools import wraps
+from threading import get_ident
 
 import numpy as np
 import pytest
 import sklearn
+from joblib import parallel_config
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -1061,3 +1063,27 @@ def test_weights_that_the_outer_classifier_refuses_do_not_weigh_the_rule():
         asking.set_fit_request(sample_weight=True).fit(X, y, sample_weight=weight)
     assert refusing.rule_.threshold != asking.rule_.threshold
     assert refusing.rule_.coverage * 150 == pytest.approx(75)
+
+
+class RecordsItsThread(GaussianNB):
+    def fit(self, X, y):
+        self.threads.append(get_ident())
+        return super().fit(X, y)
+
+    def __sklearn_clone__(self):
+        other = type(self)()
+        other.threads = self.threads
+        return other
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_folds_are_fitted_by_that_many_jobs(n_jobs):
+    estimator = RecordsItsThread()
+    estimator.threads = []
+    selective = SelectiveClassifier(estimator, target_coverage=0.5, cv=3, n_jobs=n_jobs)
+    with parallel_config(backend="threading"):
+        selective.fit(X, y)
+    *folds, final = estimator.threads
+    assert final == get_ident()
+    assert len(folds) == 3
+    assert (final in folds) == (n_jobs is None)

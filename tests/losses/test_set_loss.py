@@ -555,3 +555,14 @@ def test_callables_are_checked_on_each_call():
 def test_base_class_says_what_is_missing():
     with pytest.raises(TypeError, match="SetLoss does not define `_losses`"):
         SetLoss()(1, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "table", [(1, 8, 0, 1), (1, 0, 8, 1), (9, 0, 0, 1), (1, 0, 0, 9)], ids=str
+)
+def test_callables_are_tried_with_every_swap_of_ten_items(table):
+    def rises_at_one_table(*counts):
+        return 1.0 * (np.stack(counts) == np.reshape(table, (4, 1))).all(axis=0)
+
+    with pytest.warns(UserWarning, match="most probable items"):
+        assert not CallableSetLoss(rises_at_one_table).is_tp_monotone

@@ -215,3 +215,29 @@ def test_rows_equal_in_score_and_draw_are_accepted_together():
     options["draws"] = few
     single = certify_double_score(RISK_ONLY, zeros, zeros, losses, zeros, **options)
     assert 0.25 < single.certificate.max_risk < rule.certificate.max_risk
+
+
+def test_largest_loss_of_zero_is_refused():
+    scores, zeros = np.arange(40.0), np.zeros(40)
+    with pytest.raises(ValueError, match=r"max_loss must be in \]0, inf\[, got 0"):
+        certify_double_score(
+            SUM,
+            scores,
+            scores,
+            zeros,
+            zeros,
+            min_tpr=0.5,
+            confidence=0.9,
+            max_loss=0,
+        )
+
+
+def test_infeasible_names_the_largest_tpr():
+    for seed in range(6):
+        arrays, bounds = sample(200, seed), {"max_fpr": 0.3, "confidence": 0.8}
+        with pytest.raises(InfeasibleTargetError, match="At an FPR of 0.3") as info:
+            certify_double_score(RISK_ONLY, *arrays, min_tpr=0.95, **bounds)
+        most = info.value.attainable["max_tpr"]
+        certify_double_score(RISK_ONLY, *arrays, min_tpr=most, **bounds)
+        with pytest.raises(InfeasibleTargetError, match="At an FPR of 0.3"):
+            certify_double_score(RISK_ONLY, *arrays, min_tpr=most * (1 + 2e-9), **bounds)

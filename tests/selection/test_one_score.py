@@ -206,3 +206,16 @@ def test_prior_gives_the_precision_of_any_model():
     rule = tune_single_score(*arrays, min_tpr=1, ood_prior=0.25)
     assert rule.precision == pytest.approx(0.75 / (0.75 + 0.25 * 0.5))
     assert np.isnan(tune_single_score(*arrays, min_tpr=1).precision)
+
+
+def test_error_rounds_to_what_is_attainable():
+    arrays = range(6), [0] * 6, [0, 0, 1, 0, 1, 1]
+    message = (
+        r"the largest TPR at max_fpr=0\.25 is 0\.666666, "
+        r"the smallest FPR at min_tpr=0\.75 is 0\.333334\."
+    )
+    with pytest.raises(InfeasibleTargetError, match=message):
+        tune_single_score(*arrays, min_tpr=0.75, max_fpr=0.25, randomize=False)
+    for bounds in [(0.666666, 0.25), (0.75, 0.333334)]:
+        model = dict(zip(("min_tpr", "max_fpr"), bounds, strict=True))
+        tune_single_score(*arrays, **model, randomize=False)
