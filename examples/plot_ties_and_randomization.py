@@ -63,7 +63,7 @@ for randomize in (True, False):
     print(
         f"randomize={randomize}: threshold {rule.threshold:.1f}, accepted at it with "
         f"probability {rule.proba_at_threshold:.2f}, "
-        f"coverage {rule.coverage:.3f} on the tuning part, {held_out:.3f} held out"
+        f"coverage {rule.coverage:.3f} on the calibration set, {held_out:.3f} held out"
     )
 
 # %%
@@ -103,27 +103,37 @@ for randomize, style in styles.items():
     axes[1].plot(risks, [rule.coverage for rule in rules], label=label, **style)
 axes[0].plot([0.6, 1], [0.6, 1], color="0.6", linewidth=0.8, label="as promised")
 axes[0].set(xlabel="Target coverage", ylabel="Coverage of held-out samples")
-axes[1].set(xlabel="Target risk", ylabel="Coverage of tuning samples")
+axes[1].set(xlabel="Target risk", ylabel="Coverage of the calibration set")
 axes[1].set_xticks([0.01, 0.02, 0.03, 0.04, 0.05])
 axes[0].legend()
 axes[1].legend()
 plt.show()
 
 # %%
-# What is drawn, and when
-# -----------------------
+# Who is accepted at the threshold
+# --------------------------------
 #
-# `predict` and `accept` draw for the samples at the threshold. With an int as
-# `random_state`, each call repeats its draws, which is what we want here. Where samples
-# come one a call, leave it at None, or the first draw decides about every one of them.
+# Each sample at the threshold has a draw of its own, which depends on its pixels and on
+# the seed that `fit` has drawn from `random_state`. So the answer is the same in one
+# call for all samples and in one call for each.
 
 model = fit_rule(True, target_coverage=0.6)
-at_threshold = model.uncertainty(X_test) == model.rule_.threshold
+at_threshold = model.rule_.at_threshold(model.uncertainty(X_test))
 accepted = model.accept(X_test)
 print(
     f"{at_threshold.sum()} held-out samples are at the threshold, "
     f"{accepted[at_threshold].sum()} of them accepted"
 )
+one_by_one = np.concatenate([model.accept(image[np.newaxis]) for image in X_test])
+print(f"decisions that differ one by one: {(accepted != one_by_one).sum()}")
+
+# %%
+# Equal images therefore get equal decisions. Where that is not wanted, `keys` tell them
+# apart: identifiers, or any other integers or text.
+
+same_image = X_test[at_threshold][[0] * 1000]
+print(f"accepted of 1,000 equal images: {model.accept(same_image).sum()}")
+print(f"with keys: {model.accept(same_image, keys=range(1000)).sum()}")
 
 # %%
 # Trees are a special case. Each has the shares of its own leaves as scores, and those
@@ -139,6 +149,6 @@ tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=5, random_state=0)
 for cv in (5, 0.5):
     model = SelectiveClassifier(tree, target_coverage=0.7, cv=cv, random_state=0)
     model.fit(X_train, y_train)
-    tied = np.sum(model.uncertainty(X_test) == model.rule_.threshold)
+    tied = model.rule_.at_threshold(model.uncertainty(X_test)).sum()
     held_out = model.accept_proba(X_test).mean()
     print(f"cv={cv}: {tied} samples at the threshold, coverage {held_out:.3f} held out")
