@@ -7,7 +7,9 @@
 
 import os
 
+import pytest
 from hypothesis import settings
+from joblib import parallel_config
 
 # Time limits an example would only measure how busy the machine is.
 settings.register_profile("fast", max_examples=25, derandomize=True, deadline=None)
@@ -16,3 +18,10 @@ settings.register_profile(
     "thorough", parent=settings.get_profile("suite"), max_examples=5000
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+@pytest.fixture
+def threads():
+    """Run what is parallel in threads: processes take seconds of imports to start."""
+    with parallel_config("threading"):
+        yield

@@ -154,6 +154,7 @@ def test_the_fits_of_a_double_score_classifier(recorder, options, n_fits, rows):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.usefixtures("threads")
 def test_propagates_to_a_classifier_that_supports_it(propagated, n_jobs):
     selective = SelectiveClassifier(
         LogisticRegression(max_iter=200), target_coverage=0.5, cv=3, n_jobs=n_jobs
@@ -257,6 +258,7 @@ def test_nothing_is_left_behind(propagated):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.usefixtures("threads")
 def test_progress_bar(capsys, n_jobs):
     pytest.importorskip("rich", reason="the progress bar is drawn by rich")
     selective = SelectiveClassifier(

@@ -413,6 +413,7 @@ def test_the_same_seed_gives_the_same_model():
 
 
 @pytest.mark.parametrize("n_jobs", [2])
+@pytest.mark.usefixtures("threads")
 def test_parallel_fits_give_the_same_rule(fitted, n_jobs):
     assert double(n_jobs=n_jobs).fit(X, y).rule_ == fitted.rule_
 

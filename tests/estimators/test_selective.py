@@ -371,6 +371,7 @@ def test_default_folds_are_stratified():
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
+@pytest.mark.usefixtures("threads")
 def test_jobs_in_parallel_give_the_same(target):
     arguments = {"uncertainty_score": "margin", "cv": 3, **target}
     one = SelectiveClassifier(LogisticRegression(), n_jobs=1, **arguments).fit(X, y)
