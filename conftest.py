@@ -9,10 +9,19 @@ The first two draw the same samples in each run: a test fails for what was chang
 
 import os
 
+import pytest
 from hypothesis import settings
+from joblib import parallel_config
 
 # Time limits an example would only measure how busy the machine is.
 settings.register_profile("fast", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=5000, print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+@pytest.fixture
+def threads():
+    """Run what is parallel in threads: processes take seconds of imports to start."""
+    with parallel_config("threading"):
+        yield

@@ -1,6 +1,7 @@
 """Imports point down: no room sees a floor above its own, nor a neighbour."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,13 @@ def room_of(path):
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
+def parsed(path):
+    return ast.parse(path.read_text())
+
+
 def imported_modules(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -106,7 +112,7 @@ def test_underscored_names_of_scikit_learn_have_one_place():
     for path in FILES:
         if room_of(path) == "_sklearn":
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("sklearn."):
                 private = [alias.name for alias in node.names if alias.name[0] == "_"]
                 assert not private, f"{path} imports {private} from {node.module}"

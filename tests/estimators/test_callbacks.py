@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
@@ -78,12 +79,21 @@ def tasks(events):
     return Counter((event, task, number) for event, _, task, number, *_ in events)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_each_fit_begins_and_ends(recorder, n_jobs):
+# To start other processes takes seconds; the fast suite has two threads.
+@pytest.mark.parametrize(
+    ("n_jobs", "backend"),
+    [
+        (None, "threading"),
+        (2, "threading"),
+        pytest.param(2, "loky", marks=pytest.mark.slow),
+    ],
+)
+def test_each_fit_begins_and_ends(recorder, n_jobs, backend):
     selective = SelectiveClassifier(
         GaussianNB(), target_coverage=0.5, cv=3, n_jobs=n_jobs
     )
-    selective.set_callbacks(recorder).fit(X, y)
+    with parallel_config(backend):
+        selective.set_callbacks(recorder).fit(X, y)
     expected = [("fit", 0), *(("fit-fold", fold) for fold in range(3))]
     expected.append(("fit-final-estimator", 3))
     assert tasks(recorder.events("begin", "end")) == Counter(
@@ -128,7 +138,12 @@ def test_number_of_fits_is_announced(recorder, arguments, n_fits):
 )
 def test_the_fits_of_a_double_score_classifier(recorder, options, n_fits, rows):
     double = DoubleScoreOODClassifier(
-        GaussianNB(), novelty_score="msp", min_tpr=0.5, random_state=0, **options
+        GaussianNB(),
+        novelty_score="msp",
+        min_tpr=0.5,
+        n_angles=15,
+        random_state=0,
+        **options,
     )
     double.set_callbacks(recorder).fit(X, y)
     begun = recorder.events("begin")
@@ -139,6 +154,7 @@ def test_the_fits_of_a_double_score_classifier(recorder, options, n_fits, rows):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.usefixtures("threads")
 def test_propagates_to_a_classifier_that_supports_it(propagated, n_jobs):
     selective = SelectiveClassifier(
         LogisticRegression(max_iter=200), target_coverage=0.5, cv=3, n_jobs=n_jobs
@@ -242,6 +258,7 @@ def test_nothing_is_left_behind(propagated):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.usefixtures("threads")
 def test_progress_bar(capsys, n_jobs):
     pytest.importorskip("rich", reason="the progress bar is drawn by rich")
     selective = SelectiveClassifier(

@@ -386,6 +386,7 @@ def cost(tp, fp, fn, tn):
     return 5.0 * fn + fp
 
 
+@pytest.mark.usefixtures("threads")
 def test_jobs_change_nothing(labels):
     X, y = labels
     one = ExpectedLossDecoder(OneVsRestClassifier(logistic)).fit(X, y)

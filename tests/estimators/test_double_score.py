@@ -58,6 +58,8 @@ IS_OOD = y == -1
 
 NAIVE = GaussianNB(var_smoothing=0.1)
 NEAR = KNN(n_neighbors=5)
+# A tenth of the default: the tests of `tune_double_score` have more.
+N_ANGLES = 31
 RATES = {"min_tpr": 0.8, "max_fpr": 0.4}
 MODELS = {
     "rates": RATES,
@@ -68,7 +70,7 @@ MODELS = {
 
 
 def double(estimator=NAIVE, **options):
-    options = {"novelty_score": NEAR, **options}
+    options = {"novelty_score": NEAR, "n_angles": N_ANGLES, **options}
     if not any(name in options for name in ("min_tpr", "min_recall", "costs")):
         options |= RATES
     return DoubleScoreOODClassifier(estimator, **options)
@@ -102,7 +104,9 @@ def test_folds_against_the_same_steps_by_hand(bounds):
         rows.append(test)
     risk, novelty, losses = map(np.concatenate, zip(*parts, strict=True))
     rows = np.concatenate(rows)
-    expected = tune_double_score(risk, novelty, losses, IS_OOD[rows], **bounds)
+    expected = tune_double_score(
+        risk, novelty, losses, IS_OOD[rows], n_angles=N_ANGLES, **bounds
+    )
     model = double(cv=4, **bounds).fit(X, y)
     for name in ("mu", "threshold", "tpr", "fpr", "precision", "selective_risk"):
         np.testing.assert_allclose(
@@ -119,7 +123,9 @@ def test_a_share_held_out_against_the_same_steps_by_hand():
     splitter = StratifiedShuffleSplit(1, test_size=0.3, random_state=3)
     [(train, test)] = splitter.split(X, y)
     fitted = fit_by_hand(train)
-    rule = tune_double_score(*judge(*fitted, test), IS_OOD[test], **RATES)
+    rule = tune_double_score(
+        *judge(*fitted, test), IS_OOD[test], n_angles=N_ANGLES, **RATES
+    )
     model = double(cv=0.3, random_state=3).fit(X, y)
     assert model.rule_.tpr == rule.tpr
     np.testing.assert_allclose(model.rule_.threshold, rule.threshold, rtol=1e-9)
@@ -407,6 +413,7 @@ def test_the_same_seed_gives_the_same_model():
 
 
 @pytest.mark.parametrize("n_jobs", [2])
+@pytest.mark.usefixtures("threads")
 def test_parallel_fits_give_the_same_rule(fitted, n_jobs):
     assert double(n_jobs=n_jobs).fit(X, y).rule_ == fitted.rule_
 

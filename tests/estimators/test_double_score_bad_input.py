@@ -24,7 +24,7 @@ NAIVE = GaussianNB()
 
 
 def double(estimator=NAIVE, **options):
-    options = {"novelty_score": "msp", **options}
+    options = {"novelty_score": "msp", "n_angles": 15, **options}
     return DoubleScoreOODClassifier(estimator, **options)
 
 

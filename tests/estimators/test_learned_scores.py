@@ -74,6 +74,7 @@ FROZEN = FrozenEstimator(GaussianNB().fit(X[:300], y[:300]))
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("cv", [None, 3, 0.3, ShuffleSplit(4, random_state=0)])
 @pytest.mark.parametrize("estimator", [NAIVE, FROZEN], ids=["fitted", "frozen"])
+@pytest.mark.usefixtures("threads")
 def test_no_sample_is_judged_by_a_score_that_has_seen_it(estimator, cv, n_jobs):
     selective = SelectiveClassifier(
         estimator,

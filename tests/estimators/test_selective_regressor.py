@@ -60,7 +60,7 @@ def test_spread_is_learned(score, loss):
 
 def test_several_outputs_are_averaged():
     selective = SelectiveRegressor(
-        Ridge(), uncertainty_score=QUICK, loss="absolute", target_coverage=0.5
+        Ridge(), uncertainty_score=QUICK, loss="absolute", target_coverage=0.5, cv=2
     ).fit(X, Y)
     losses = selective.loss_(Y, selective.predict(X))
     expected = np.abs(Y - selective.predict(X)).mean(axis=1)
@@ -68,7 +68,7 @@ def test_several_outputs_are_averaged():
 
 
 def test_rules_and_protocols():
-    shared = dict(uncertainty_score=QUICK, cv=3, random_state=0)
+    shared = dict(uncertainty_score=QUICK, cv=2, random_state=0)
     risky = SelectiveRegressor(Ridge(), target_risk=2.0, **shared)
     assert risky.fit(X, y).rule_.selective_risk == pytest.approx(2.0)
     cost = SelectiveRegressor(Ridge(), reject_cost=2.0, **shared).fit(X, y)
@@ -88,7 +88,7 @@ def test_rules_and_protocols():
 def test_weights_and_clone():
     weight = np.where(X[:, 1] > 0, 1.0, 0.1)
     selective = SelectiveRegressor(
-        Ridge(), uncertainty_score=QUICK, target_coverage=0.5
+        Ridge(), uncertainty_score=QUICK, target_coverage=0.5, cv=2
     )
     weighted = clone(selective).fit(X, y, sample_weight=weight)
     rule = selective.fit(X, y).rule_

@@ -351,6 +351,7 @@ def test_folds_that_cannot_meet_the_target_take_the_nearest_end():
     assert point.thresholds.shape == (2, 1)
 
 
+@pytest.mark.usefixtures("threads")
 def test_jobs_do_not_change_the_result():
     X, y = rare_events()
     one, two = (

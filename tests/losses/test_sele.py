@@ -244,6 +244,7 @@ def test_one_chunk_is_exact_and_chunks_are_averaged():
     assert abs(np.mean(values) - expected) < 3 * spread
 
 
+@pytest.mark.usefixtures("threads")
 def test_jobs_do_not_change_the_chunks():
     rng = np.random.default_rng(6)
     scores, losses = rng.normal(size=N), rng.exponential(size=N)

@@ -116,7 +116,10 @@ def test_rates_that_certify(n_samples):
     assert power == pytest.approx(0.95)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(3), *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 10))],
+)
 def test_tuned_and_certified_on_separate_samples(seed):
     bounds = {"min_tpr": 0.5, "max_fpr": 0.2}
     tuning, calibration = sample(seed=seed), sample(seed=seed + 100)

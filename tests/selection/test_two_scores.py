@@ -37,11 +37,10 @@ THREE_MODELS = [
 
 
 def tune(sample, model, **options):
-    """Return the rule, None if there is none."""
+    """Return the rule, None if there is none, of few directions by default."""
+    options = {"sample_weight": sample.weight, "n_angles": 31, **options}
     try:
-        return tune_double_score(
-            *sample.double, sample_weight=sample.weight, **model, **options
-        )
+        return tune_double_score(*sample.double, **model, **options)
     except InfeasibleTargetError:
         return None
 
@@ -150,7 +149,7 @@ def all_directions(sample):
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
 @pytest.mark.parametrize("seed", range(12))
 def test_exact_against_all_directions(model, seed, small_parts):
-    n = [12, 25, 60][seed % 3]
+    n = [12, 25, 40][seed % 3]
     sample = noisy_sample(n, seed, ties=seed % 2 == 0, infinite=seed % 4 < 2)
     found = [all_prefixes(sample, w, model) for w in all_directions(sample)]
     expected = min((f for f in found if f is not None), default=None)
@@ -185,7 +184,7 @@ def test_exact_is_never_worse_than_many_angles(model):
         achieved(tune(sample, model, **options), model, sample)[0]
         for options in (
             {"method": "exact", "n_angles": 3},
-            {"method": "grid", "n_angles": 901},
+            {"method": "grid", "n_angles": 301},
         )
     ]
     assert prices[0] <= prices[1] + 1e-12
@@ -193,7 +192,7 @@ def test_exact_is_never_worse_than_many_angles(model):
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
 def test_auto_beyond_the_exact_size(model, monkeypatch):
-    sample = noisy_sample(800, 5)
+    sample = noisy_sample(400, 5)
     exact = tune(sample, model)
     monkeypatch.setattr(_tune_double, "_MOST_FOR_EXACT", 100)
     prices = [

@@ -60,6 +60,7 @@ def test_no_splits_no_point():
     assert cross_validate_point(draw()[0], 0.5, SEARCH, []) is None
 
 
+@pytest.mark.usefixtures("threads")
 def test_confidence_and_seed_are_passed_on():
     documents, *_ = draw(weight=np.linspace(0.5, 2, 240))
 
