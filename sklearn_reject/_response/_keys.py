@@ -70,11 +70,11 @@ def _as_array(values):
 
 
 def _keys_of_frame(frame):
-    names = getattr(frame, "column_names", frame.columns)  # Arrow, and all others
-    columns = (
-        frame.iloc[:, number] if hasattr(frame, "iloc") else frame[name]
-        for number, name in enumerate(names)
-    )
+    if hasattr(frame, "iloc"):
+        columns = (frame.iloc[:, number] for number in range(frame.shape[1]))
+    else:
+        names = getattr(frame, "column_names", frame.columns)  # Arrow, and Polars
+        columns = (frame[name] for name in names)
     keys = np.zeros(len(frame), dtype=np.uint64)
     for number, column in enumerate(columns):
         keys += _spread(_bits(np.asarray(column)), number)

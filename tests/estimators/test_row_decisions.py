@@ -26,6 +26,7 @@ from sklearn_reject import (
     SelectiveClassifier,
     SelectiveRegressor,
 )
+from sklearn_reject._response import row_keys, user_keys
 from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)  # whole numbers: exact in float32
@@ -628,3 +629,45 @@ def test_share_of_partitions():
     share = model.rule_.proba_at_threshold
     error = np.sqrt(share * (1 - share) / tied.sum())
     assert abs(accepted.mean() - share) < 5 * error
+
+
+class Named:
+    """Its text names its place in memory."""
+
+
+def test_values_without_text():
+    rows = np.array([[Named()]], dtype=object)
+    with pytest.raises(ValueError, match="keys="):
+        row_keys(rows, np.arange(1))
+
+
+def test_keys_of_unusual_values():
+    frame = pd.DataFrame(
+        {"time": pd.to_datetime(["2020-01-01", None]), "column_names": ["a\udce9", ""]}
+    )
+    keys = row_keys(frame, np.arange(2))
+    assert keys[0] != keys[1]
+    for unit in ("s", "us", "ns"):
+        same = frame.assign(time=frame["time"].astype(f"datetime64[{unit}]"))
+        np.testing.assert_array_equal(row_keys(same, np.arange(2)), keys)
+    assert len(set(user_keys([10**400, 10**401, 7], np.zeros((3, 1))))) == 3
+    far = np.array([["3000-01-01"], ["3000-01-02"]], dtype="datetime64[D]")
+    assert len(set(row_keys(far, np.arange(2)))) == 2
+
+
+def test_booleans_are_no_keys():
+    for keys in ([True, False], np.array([True, False], dtype=object)):
+        with pytest.raises(ValueError, match="keys"):
+            user_keys(keys, np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize("as_array", [np.array, list], ids=["array", "list"])
+def test_keys_of_large_images(as_array):
+    """An array is hashed whole, not by its text, which leaves most of it out."""
+    images = [np.zeros((40, 40 + k % 2)) for k in range(3)]
+    images[2][20, 20] = 1
+    rows = np.empty(3, dtype=object)
+    for number, image in enumerate(images):
+        rows[number] = image.tolist() if as_array is list else image
+    keys = row_keys(rows, np.arange(3))
+    assert keys[0] != keys[2]
