@@ -240,4 +240,6 @@ def test_infeasible_names_the_largest_tpr():
         most = info.value.attainable["max_tpr"]
         certify_double_score(RISK_ONLY, *arrays, min_tpr=most, **bounds)
         with pytest.raises(InfeasibleTargetError, match="At an FPR of 0.3"):
-            certify_double_score(RISK_ONLY, *arrays, min_tpr=most * (1 + 2e-9), **bounds)
+            certify_double_score(
+                RISK_ONLY, *arrays, min_tpr=most * (1 + 2e-9), **bounds
+            )
