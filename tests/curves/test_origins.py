@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 
 from sklearn_reject.curves import group_by_origin
-from sklearn_reject.curves._origins import direction_grid
 from tests.origin_samples import (
     origin_samples,
     permute,
@@ -101,7 +100,3 @@ def test_losses_of_ood_samples_mean_nothing():
 def test_bad_arrays(scores, losses, is_ood, weights, message):
     with pytest.raises(ValueError, match=message):
         group_by_origin(scores, losses, is_ood, weights)
-
-
-def test_fewest_directions():
-    assert direction_grid(3).tolist() == [[1, 0], [0, 1], [-1, 0]]

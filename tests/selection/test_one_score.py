@@ -219,3 +219,11 @@ def test_error_rounds_to_what_is_attainable():
     for bounds in [(0.666666, 0.25), (0.75, 0.333334)]:
         model = dict(zip(("min_tpr", "max_fpr"), bounds, strict=True))
         tune_single_score(*arrays, **model, randomize=False)
+
+
+def test_what_is_attainable_does_not_depend_on_losses():
+    scores, is_ood = [0, 1, 2, 3], [0, 1, 0, 1]
+    for losses in [0, 0, 0, 0], [5, 0, 9, 0]:
+        with pytest.raises(InfeasibleTargetError) as info:
+            tune_single_score(scores, losses, is_ood, min_tpr=0.9, max_fpr=0.1)
+        assert info.value.attainable == {"max_tpr": 0.5, "min_fpr": 0.5}
