@@ -20,6 +20,8 @@ PYTEST := -m pytest $(PYTEST_OPTIONS)
 # Here and not among pytest's own options, so that by hand any -m can be given.
 FAST := -m "not slow"
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Each worker would compile all tests anew where the environment forbids to keep them.
+ONE_THREAD += PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -215,7 +215,7 @@ class RejectMixin:
         keys : array-like of shape (n_samples,), default=None
             An integer or text for each sample, such as its identifier, that the draw
             depends on instead of the values in X: samples of equal values then have
-            independent draws.
+            independent draws. Not where the rule has a certificate.
 
         Returns
         -------
@@ -263,6 +263,7 @@ class RejectMixin:
     def _accept(self, X, scores, keys=None):
         """Return whether samples are accepted, hashing those at the threshold only."""
         if keys is not None:
+            self._check_takes_keys()
             keys = user_keys(keys, X)
         probability = self._probability(scores)
         accepted = probability == 1
@@ -271,6 +272,14 @@ class RejectMixin:
             keys = row_keys(X, tied) if keys is None else keys[tied]
             accepted[tied] = keyed_draws(self.seed_, keys) < probability[tied]
         return accepted
+
+    def _check_takes_keys(self):
+        if self.rule_.certificate is not None:
+            raise ValueError(
+                "keys cannot be combined with a confidence: the calibration set was "
+                "decided by draws of the values in X, and what is certified holds for "
+                "such draws only. Leave keys out."
+            )
 
     def _predict_with_uncertainty(self, X):
         """Return labels and uncertainty from one pass of the inner estimator."""
