@@ -14,7 +14,7 @@ from hypothesis import settings
 from joblib import parallel_config
 
 # Time limits an example would only measure how busy the machine is.
-settings.register_profile("fast", max_examples=25, derandomize=True, deadline=None)
+settings.register_profile("fast", max_examples=20, derandomize=True, deadline=None)
 settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=5000, print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
