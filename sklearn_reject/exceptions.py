@@ -4,7 +4,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 class InfeasibleTargetError(ValueError):
-    """No rule meets the target on the tuning sample.
+    """No rule meets the target on the calibration set.
 
     Parameters
     ----------

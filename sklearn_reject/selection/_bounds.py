@@ -1,7 +1,7 @@
 """Tests of a bound on a mean: p-values, upper bounds, and the fewest samples needed.
 
-A new bound is one class here with a `name`, an entry in `BOUNDS` and a row in the table
-of `tests/selection/test_bounds.py`.
+A new bound is one class here with a `name` and an entry in `BOUNDS`, over which
+`tests/selection/test_bounds.py` runs.
 """
 
 import math

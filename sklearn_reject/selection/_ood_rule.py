@@ -94,14 +94,14 @@ class SingleScoreRule(_OODRule):
     ----------
     threshold : float
         Scores below it are accepted, scores above it rejected. Infinite where all
-        finite scores of the tuning sample are accepted, minus infinity where none is.
+        finite scores of the calibration set are accepted, minus infinity where none is.
 
     proba_at_threshold : float
         Probability in [0, 1] that a score equal to the threshold is accepted.
 
     tpr : float, default=nan
-        Share of the ID samples that is accepted on the tuning sample, higher is better.
-        This and what follows is NaN if the rule was made without a sample.
+        Share of the ID samples of the calibration set that is accepted, higher is
+        better. This and what follows is NaN if the rule was made without a sample.
 
     fpr : float, default=nan
         Share of the OOD samples that is accepted, lower is better. Zero without OOD
@@ -240,14 +240,14 @@ class DoubleScoreRule(_OODRule):
     ----------
     threshold : float
         Sums below it are accepted, sums above it rejected. Infinite where all finite
-        sums of the tuning sample are accepted, minus infinity where none is.
+        sums of the calibration set are accepted, minus infinity where none is.
 
     proba_at_threshold : float
         Probability in [0, 1] that a sum equal to the threshold is accepted.
 
     tpr : float, default=nan
-        Share of the ID samples that is accepted on the tuning sample, higher is better.
-        This and what follows is NaN if the rule was made without a sample.
+        Share of the ID samples of the calibration set that is accepted, higher is
+        better. This and what follows is NaN if the rule was made without a sample.
 
     fpr : float, default=nan
         Share of the OOD samples that is accepted, lower is better. Zero without OOD

@@ -133,18 +133,18 @@ class RejectionRule:
     ----------
     threshold : float
         Scores below it are accepted, scores above it rejected. Infinite where all
-        samples of the tuning sample are accepted, minus infinity where none is.
+        samples of the calibration set are accepted, minus infinity where none is.
 
     proba_at_threshold : float
         Probability in [0, 1] that a score equal to the threshold is accepted.
 
     coverage : float, default=nan
-        Expected share of accepted samples on the tuning sample, higher is better. NaN
+        Expected share of accepted samples on the calibration set, higher is better. NaN
         if the rule was made without a sample.
 
     selective_risk : float, default=nan
-        Expected loss over the expected coverage on the tuning sample, lower is better.
-        NaN if nothing is accepted or the rule was made without a sample.
+        Expected loss over the expected coverage on the calibration set, lower is
+        better. NaN if nothing is accepted or the rule was made without a sample.
 
     reject_cost : float, default=nan
         The reject cost under which accepting up to the threshold is optimal: the slope
@@ -283,7 +283,7 @@ class RejectionRule:
         )
 
     def equivalent_targets(self):
-        """Return the three targets that lead to this rule on its tuning sample.
+        """Return the three targets that lead to this rule on its calibration set.
 
         Returns
         -------

@@ -672,3 +672,13 @@ def test_keys_of_large_images(as_array):
         rows[number] = image.tolist() if as_array is list else image
     keys = row_keys(rows, np.arange(3))
     assert keys[0] != keys[2]
+
+
+def test_keys_and_certificates_exclude_each_other():
+    model = SelectiveClassifier(
+        clone(TREE), target_coverage=0.7, cv=0.5, confidence=0.9, random_state=0
+    ).fit(X, y)
+    for method in (model.accept, model.predict):
+        with pytest.raises(ValueError, match="keys cannot be combined with a conf"):
+            method(X_new, keys=np.arange(len(X_new)))
+    assert model.accept(X_new).mean() > 0.5
