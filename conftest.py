@@ -11,7 +11,7 @@ import os
 
 import pytest
 from hypothesis import settings
-from joblib import parallel_config
+from joblib import parallel_backend
 
 # Time limits an example would only measure how busy the machine is.
 settings.register_profile("fast", max_examples=20, derandomize=True, deadline=None)
@@ -23,5 +23,5 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 @pytest.fixture
 def threads():
     """Run what is parallel in threads: processes take seconds of imports to start."""
-    with parallel_config("threading"):
+    with parallel_backend("threading", n_jobs=1):
         yield

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -21,6 +22,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.fixes import parse_version
 
 from sklearn_reject import (
     DoubleScoreOODClassifier,
@@ -342,6 +344,10 @@ def test_table_is_consistent():
     assert not IN_FULL & NEAR_TWINS
 
 
+@pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"),
+    reason="an old scikit-learn lacks some of the checks",
+)
 def test_names_of_checks_are_those_of_scikit_learn():
     # A name that is wrong would quietly leave a check to the slow suite.
     assert all(hasattr(estimator_checks, name) for name in OF_ALL | TWINS)

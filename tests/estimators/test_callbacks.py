@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import parallel_backend
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
@@ -92,7 +92,7 @@ def test_each_fit_begins_and_ends(recorder, n_jobs, backend):
     selective = SelectiveClassifier(
         GaussianNB(), target_coverage=0.5, cv=3, n_jobs=n_jobs
     )
-    with parallel_config(backend):
+    with parallel_backend(backend, n_jobs=1):
         selective.set_callbacks(recorder).fit(X, y)
     expected = [("fit", 0), *(("fit-fold", fold) for fold in range(3))]
     expected.append(("fit-final-estimator", 3))

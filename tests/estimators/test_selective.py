@@ -7,7 +7,7 @@ from threading import get_ident
 import numpy as np
 import pytest
 import sklearn
-from joblib import parallel_config
+from joblib import parallel_backend
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -1082,7 +1082,7 @@ def test_folds_are_fitted_by_that_many_jobs(n_jobs):
     estimator = RecordsItsThread()
     estimator.threads = []
     selective = SelectiveClassifier(estimator, target_coverage=0.5, cv=3, n_jobs=n_jobs)
-    with parallel_config(backend="threading"):
+    with parallel_backend("threading", n_jobs=1):
         selective.fit(X, y)
     *folds, final = estimator.threads
     assert final == get_ident()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from joblib import parallel_config
+from joblib import parallel_backend
 
 from sklearn_reject.curves import aurc_score, sele_score
 from sklearn_reject.losses import sele_loss_and_gradient
@@ -250,7 +250,7 @@ def test_jobs_do_not_change_the_chunks():
     scores, losses = rng.normal(size=N), rng.exponential(size=N)
     options = {"method": "chunked", "chunk_size": 100, "random_state": 0}
     value, gradient = sele_loss_and_gradient(scores, losses, **options)
-    with parallel_config("threading"):
+    with parallel_backend("threading", n_jobs=1):
         again, parallel = sele_loss_and_gradient(scores, losses, n_jobs=2, **options)
     assert again == value
     np.testing.assert_array_equal(parallel, gradient)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joblib import parallel_config
+from joblib import parallel_backend
 from scipy.optimize import linprog
 
 from sklearn_reject.curves import group_by_origin
@@ -281,7 +281,7 @@ def test_integer_weights_repeat_rows():
 def test_jobs_give_the_same_rule():
     sample = noisy_sample(100, 2)
     for model in THREE_MODELS:
-        with parallel_config("threading"):
+        with parallel_backend("threading", n_jobs=1):
             rules = [tune(sample, model, n_jobs=n_jobs) for n_jobs in (None, 2)]
         np.testing.assert_allclose(
             *(achieved(rule, model, sample) for rule in rules), rtol=1e-12
