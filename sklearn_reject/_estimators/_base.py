@@ -222,7 +222,8 @@ class RejectMixin:
         accepted : ndarray of shape (n_samples,), dtype bool
             Whether the prediction is to be trusted.
         """
-        return self._accept(X, self._scores(X), keys)
+        scores = self._scores(X)
+        return self._accept(X, scores, self._check_keys(X, keys))
 
     def accept_proba(self, X):
         """Return the probability that each sample is accepted.
@@ -262,9 +263,6 @@ class RejectMixin:
 
     def _accept(self, X, scores, keys=None):
         """Return whether samples are accepted, hashing those at the threshold only."""
-        if keys is not None:
-            self._check_takes_keys()
-            keys = user_keys(keys, X)
         probability = self._probability(scores)
         accepted = probability == 1
         tied = np.flatnonzero((probability > 0) & (probability < 1))
@@ -273,13 +271,17 @@ class RejectMixin:
             accepted[tied] = keyed_draws(self.seed_, keys) < probability[tied]
         return accepted
 
-    def _check_takes_keys(self):
+    def _check_keys(self, X, keys):
+        """Return the keys of a user as those of rows, None where there are none."""
+        if keys is None:
+            return None
         if self.rule_.certificate is not None:
             raise ValueError(
                 "keys cannot be combined with a confidence: the calibration set was "
                 "decided by draws of the values in X, and what is certified holds for "
                 "such draws only. Leave keys out."
             )
+        return user_keys(keys, X)
 
     def _predict_with_uncertainty(self, X):
         """Return labels and uncertainty from one pass of the inner estimator."""
@@ -287,11 +289,11 @@ class RejectMixin:
         labels, scores = self._evaluate(Response(self.estimator_, X))
         return labels, self._combine(scores)
 
-    def _predict_and_accept(self, X, keys=None):
+    def _predict_and_accept(self, X):
         """Return labels and acceptance from one pass of the inner estimator."""
         require_fit(self)
         labels, scores = self._evaluate(Response(self.estimator_, X))
-        return labels, self._accept(X, scores, keys)
+        return labels, self._accept(X, scores)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
@@ -316,10 +318,12 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         labels : ndarray of shape (n_samples,)
             Labels, in a dtype that holds the classes and the reject label.
         """
-        labels, accepted = self._predict_and_accept(X, keys)
+        require_fit(self)
+        keys = self._check_keys(X, keys)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
         if self.reject_label_ is None:
             return labels
-        return mark_rejected(labels, accepted, self.reject_label_)
+        return mark_rejected(labels, self._accept(X, scores, keys), self.reject_label_)
 
     def predict_label(self, X):
         """Predict labels for all samples, rejected or not.

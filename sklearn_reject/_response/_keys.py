@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject.selection import split_mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BATCH_SIZE = 2**20
@@ -108,8 +109,8 @@ def _spread(bits, places):
 
     A zero adds nothing, so that a sparse matrix need not know of it.
     """
-    offsets = _GOLDEN * (np.atleast_1d(places).astype(np.uint64) + np.uint64(1))
-    added = _mix(bits + offsets)
+    offsets = _GOLDEN * np.atleast_1d(places).astype(np.uint64)
+    added = split_mix(bits + offsets)
     added[bits == 0] = 0
     return added
 
@@ -156,7 +157,7 @@ def _bits_of_object(value):
         names, values = (_bits_of_all(part) for part in (value, value.values()))
         return _spread(values, names).sum(dtype=np.uint64)
     if isinstance(value, Set):
-        return _mix(_bits_of_all(value) + _GOLDEN).sum(dtype=np.uint64)
+        return split_mix(_bits_of_all(value)).sum(dtype=np.uint64)
     text = value if isinstance(value, bytes) else _text(value)
     return np.frombuffer(blake2b(text, digest_size=8).digest(), "<u8")[0]
 
@@ -185,10 +186,3 @@ def _text(value):
             f"{kind.__name__} a __repr__ of its values."
         )
     return str(value).encode("utf-8", "surrogatepass")  # not all text is valid
-
-
-def _mix(bits):
-    """Return bits that differ in half their places wherever `bits` differ in one."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))

@@ -11,7 +11,7 @@ from sklearn_reject.selection._certify_double import (
     certify_double_score,
     rates_to_certify,
 )
-from sklearn_reject.selection._draws import keyed_draws
+from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model

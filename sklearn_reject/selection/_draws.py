@@ -57,12 +57,12 @@ def keyed_draws(seed, keys):
     >>> keyed_draws(0, [3, 1]).round(3)
     array([0.781, 0.034])
     """
-    bits = _mix(_check_keys(keys) ^ _mix(_check_seed(seed)))
+    bits = split_mix(_check_keys(keys) ^ split_mix(_check_seed(seed)))
     bits >>= _UNUSED_BITS
     return bits * 2.0**-53
 
 
-def _mix(values):
+def split_mix(values):
     """Return the next output of SplitMix64 for each state, as a new array."""
     values = values + _GOLDEN_GAMMA  # modulo 2^64
     values ^= values >> _SHIFTS[0]
