@@ -7,12 +7,11 @@ import numpy as np
 # Sums and products of numbers up to here stay far from the limits of float64.
 _LARGEST_SUMMAND = 1e100
 
-
 # Integers beyond it do not survive the conversion to float64.
 _LARGEST_EXACT_INTEGER = 2**53
 
 
-def check_vector(values, name):
+def check_vector(values, name, *, non_negative=False):
     """Return `values` as a finite float64 vector with at least one element."""
     array = as_real_array(values, name)
     if array.ndim != 1:
@@ -27,7 +26,19 @@ def check_vector(values, name):
     with np.errstate(over="ignore", invalid="ignore"):
         total = array.sum()
     if not np.isfinite(total):
-        _refuse_non_finite(array, name)
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise ValueError(
+                f"{name} must be finite, got {array[bad[0]]} in row {bad[0]} "
+                f"({bad.size} such values). Remove these rows or give them a finite "
+                "value."
+            )
+    if non_negative and array.min() < 0:
+        row = int(np.argmin(array))
+        raise ValueError(
+            f"{name} must be non-negative, got {array[row]} in row {row}. "
+            "Shift or clip it before the call, whichever is meant."
+        )
     return array
 
 
@@ -65,13 +76,14 @@ def as_real_array(values, name):
     """Return `values` as an array of numbers that float64 can hold."""
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:
-        _refuse_inexact_integers(array, name)
-    if array.dtype.kind not in "biuf":
-        array = _convert_to_float(array, name)
-    return array
-
-
-def _convert_to_float(array, name):
+        for extreme in (array.min(), array.max()):
+            if abs(int(extreme)) > _LARGEST_EXACT_INTEGER:
+                raise ValueError(
+                    f"{name} holds the integer {extreme}, which float64 cannot "
+                    "represent exactly. Rescale it to at most 2**53 in magnitude."
+                )
+    if array.dtype.kind in "biuf":
+        return array
     if array.dtype.kind == "c":
         raise ValueError(f"{name} must hold real numbers, got complex ones.")
     try:
@@ -83,43 +95,13 @@ def _convert_to_float(array, name):
         ) from error
 
 
-def _refuse_inexact_integers(array, name):
-    for extreme in (array.min(), array.max()):
-        if abs(int(extreme)) > _LARGEST_EXACT_INTEGER:
-            raise ValueError(
-                f"{name} holds the integer {extreme}, which float64 cannot represent "
-                "exactly. Rescale it to at most 2**53 in magnitude."
-            )
-
-
-def _refuse_non_finite(array, name):
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        raise ValueError(
-            f"{name} must be finite, got {array[bad[0]]} in row {bad[0]} "
-            f"({bad.size} such values). Remove these rows or give them a finite value."
-        )
-
-
-def check_non_negative_vector(values, name):
-    """Return `values` as a finite, non-negative float64 vector."""
-    array = check_vector(values, name)
-    if array.min() < 0:
-        row = int(np.argmin(array))
-        raise ValueError(
-            f"{name} must be non-negative, got {array[row]} in row {row}. "
-            "Shift or clip it before the call, whichever is meant."
-        )
-    return array
-
-
 def check_sample_weight(sample_weight, n_samples):
     """Return weights as a float64 vector, or None where all samples weigh one."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
-    weight = check_non_negative_vector(sample_weight, "sample_weight")
+    weight = check_vector(sample_weight, "sample_weight", non_negative=True)
     check_same_length(n_samples, sample_weight=weight)
     if not weight.any():
         raise ValueError(
@@ -160,7 +142,7 @@ def take_weight(weight, rows):
 
 def check_losses(losses):
     """Return losses as a non-negative float64 vector whose sums stay finite."""
-    losses = check_non_negative_vector(losses, "losses")
+    losses = check_vector(losses, "losses", non_negative=True)
     _refuse_extreme_scale(losses, "losses")
     return losses
 

@@ -1,12 +1,7 @@
 """What scikit-learn asks of every meta-estimator, and of every one that rejects."""
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    is_regressor,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -168,14 +163,6 @@ def find_classes(estimator, y):
         check_is_fitted(estimator)
         return np.asarray(estimator.classes_)
     return np.unique(y)
-
-
-def check_is_no_regressor(estimator, way_out=""):
-    """Raise for a regressor where a classifier is needed."""
-    if is_regressor(estimator):
-        raise ValueError(
-            f"estimator must be a classifier, got the regressor {estimator!r}.{way_out}"
-        )
 
 
 class RejectMixin:

@@ -11,7 +11,6 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
     check_class_labels,
-    check_is_no_regressor,
     find_classes,
     require_fit,
     store_fitted,
@@ -249,8 +248,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             If the loss may rise with the number of true positives: then the best set
             need not be one of the most probable items.
         """
-        check_inner(self, ("fit", "predict_proba"), "classifier")
-        check_is_no_regressor(self.estimator)
+        check_inner(self, "classifier", methods=("fit", "predict_proba"))
         _check_strategy(self.strategy)
         check_cv_choice(self.cv, self.estimator, learns=False)
         set_loss = check_set_loss(

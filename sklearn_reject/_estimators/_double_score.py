@@ -7,7 +7,6 @@ from sklearn.utils import indexable
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
-    check_is_no_regressor,
     find_classes,
     store_fitted,
 )
@@ -15,6 +14,7 @@ from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_
 from sklearn_reject._fitting import (
     Plan,
     RiskAndNovelty,
+    Samples,
     check_cv_choice,
     check_inner,
     draw_row_seed,
@@ -312,8 +312,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         learns = score.learns or self.confidence is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
-        plan, calibration = self._plan(X, y, split_params, learns)
-        rates = self._rates_to_tune(is_ood, calibration)
+        plan, calibration, rates = self._plan(X, y, split_params, is_ood, learns)
         evaluated = evaluate_out_of_sample(
             self.estimator,
             score,
@@ -325,9 +324,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
             caller=self,
         )
         seed = draw_row_seed(self.random_state)
-        rule = self._tune_first(evaluated, weight, rates)
+        rule = self._tune(evaluated, weight, rates)
         if calibration is not None:
-            rule = self._certify(rule, evaluated, X, y, plan.final, calibration, seed)
+            samples = Samples(X, y)
+            rule = self._certify(
+                rule, evaluated, samples, plan.final, calibration, seed
+            )
         return store_fitted(
             self,
             evaluated.estimator,
@@ -404,9 +406,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _check_parameters(self):
         check_model(**self._bounds())
-        check_inner(self, ("fit", "predict"), "classifier")
+        check_inner(self, "classifier")
         check_option(self.randomize, "randomize", (True, False))
-        check_is_no_regressor(self.estimator)
         direction_grid(self.n_angles)  # raises for too few
         check_option(self.method, "method", ("auto", "exact", "grid"))
         if self.confidence is not None:
@@ -433,7 +434,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _split_labels(self, y):
         """Return the label of OOD samples, which rows have it, and the classes."""
-        known = self._known_classes()
+        known = None
+        if isinstance(self.estimator, FrozenEstimator):
+            known = find_classes(self.estimator, None)
         ood_label, is_ood = split_origin(y, self.ood_label, known)
         if is_ood.all():
             raise ValueError(
@@ -444,12 +447,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         if known is not None:
             _check_known(y[~is_ood], known, ood_label)
         return ood_label, is_ood, find_classes(self.estimator, y[~is_ood])
-
-    def _known_classes(self):
-        """Return the classes of a classifier that is fitted already, else None."""
-        if not isinstance(self.estimator, FrozenEstimator):
-            return None
-        return find_classes(self.estimator, None)
 
     def _resolve_scores(self, classes, is_ood):
         """Return both scores, with the loss and a seed unless they have their own."""
@@ -486,34 +483,47 @@ class DoubleScoreOODClassifier(RejectClassifier):
                 "SelectiveClassifier."
             )
 
-    def _plan(self, X, y, split_params, learns):
-        """Return the plan that tunes the rule, and rows kept to certify it, or None."""
+    def _plan(self, X, y, split_params, is_ood, learns):
+        """Return the plan that tunes the rule, rows kept to certify it, and bounds.
+
+        The first of the bounds that can be met is to be taken: a rule that will be
+        certified has to do better than those asked for.
+        """
         # A certificate is about samples that are drawn independently.
         stratify = self.confidence is None
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
         if self.confidence is None:
-            return plan, None
-        rows = plan.final
+            return plan, None, [self._bounds()]
+        rows, calibration = plan.final, plan.held_out
         folds = make_splits(None, rows, y[rows], stratify=True)
         folds = tuple((rows[train], rows[test]) for train, test in folds)
-        return Plan(folds=folds, final=rows), plan.held_out
-
-    def _rates_to_tune(self, is_ood, calibration):
-        """Return bounds to tune by, of which the first that can be met is to be taken.
-
-        A rule that will be certified has to do better than the bounds asked for.
-        """
-        if calibration is None:
-            return [self._bounds()]
         n_ood = int(is_ood[calibration].sum())
         n_id = len(calibration) - n_ood
-        return rates_to_certify(n_id, n_ood, self.confidence, self._bounds())
+        rates = rates_to_certify(n_id, n_ood, self.confidence, self._bounds())
+        return Plan(rows, folds), calibration, rates
 
-    def _tune_first(self, evaluated, weight, rates):
-        """Tune with the first of some bounds that can be met."""
+    def _tune(self, evaluated, weight, rates):
+        """Return the best rule for the first of some bounds that can be met."""
+        rows = evaluated.rows
+        is_ood, weight = evaluated.score.is_ood[rows], take_weight(weight, rows)
+        self._check_has_ood(
+            is_ood if weight is None else is_ood & (weight > 0),
+            evaluated.score,
+            "No OOD row (of positive weight) is among those that tune the rule",
+        )
         for bounds in rates:
             try:
-                return self._tune(evaluated, weight, bounds)
+                return tune_double_score(
+                    *evaluated.scores.T,
+                    evaluated.losses,
+                    is_ood,
+                    **bounds,
+                    n_angles=self.n_angles,
+                    method=self.method,
+                    randomize=self.randomize,
+                    sample_weight=weight,
+                    n_jobs=self.n_jobs,
+                )
             except InfeasibleTargetError as error:
                 failure = error
         if self.confidence is None:
@@ -524,30 +534,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
             attainable=failure.attainable,
         ) from failure
 
-    def _tune(self, evaluated, weight, bounds):
-        rows = evaluated.rows
-        is_ood, weight = evaluated.score.is_ood[rows], take_weight(weight, rows)
-        self._check_has_ood(
-            is_ood if weight is None else is_ood & (weight > 0),
-            evaluated.score,
-            "No OOD row (of positive weight) is among those that tune the rule",
-        )
-        return tune_double_score(
-            *evaluated.scores.T,
-            evaluated.losses,
-            is_ood,
-            **bounds,
-            n_angles=self.n_angles,
-            method=self.method,
-            randomize=self.randomize,
-            sample_weight=weight,
-            n_jobs=self.n_jobs,
-        )
-
-    def _certify(self, rule, evaluated, X, y, train, calibration, seed):
+    def _certify(self, rule, evaluated, samples, train, calibration, seed):
         """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
         score = evaluated.score
-        scores, losses = score.evaluate(evaluated.estimator, X, y, calibration, train)
+        scores, losses = score.evaluate(
+            evaluated.estimator, samples, calibration, train
+        )
         bounds = self._bounds()
         del bounds["costs"]
         return certify_double_score(
@@ -558,7 +550,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             **bounds,
             **bound_of_losses(score.loss, score.classes, "hoeffding_bentkus"),
             confidence=self.confidence,
-            draws=keyed_draws(seed, row_keys(X, calibration)),
+            draws=keyed_draws(seed, row_keys(samples.X, calibration)),
         )
 
     def _evaluate(self, response):

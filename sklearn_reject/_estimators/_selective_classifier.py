@@ -5,7 +5,6 @@ from sklearn.utils import indexable
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
-    check_is_no_regressor,
     find_classes,
     store_fitted,
 )
@@ -243,9 +242,8 @@ class SelectiveClassifier(RejectClassifier):
             If a parameter is invalid, or two targets are given.
         """
         target = find_target(self, _DEFAULT_REJECT_COST)
-        check_inner(self, ("fit", "predict"), "classifier")
+        check_inner(self, "classifier", way_out=" Use SelectiveRegressor.")
         check_option(self.randomize, "randomize", (True, False))
-        check_is_no_regressor(self.estimator, " Use SelectiveRegressor.")
         X, y = indexable(X, y)
         y = check_class_labels(y)
         fit_params, split_params, weight = route_params(

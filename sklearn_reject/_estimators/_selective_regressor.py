@@ -1,7 +1,7 @@
 """The regressor that says which of its predictions not to trust."""
 
 import numpy as np
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -215,9 +215,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             If a parameter is invalid, or not exactly one target is given.
         """
         target = find_target(self, None)
-        check_inner(self, ("fit", "predict"), "regressor")
+        check_inner(self, "regressor", way_out=" Use SelectiveClassifier.")
         check_option(self.randomize, "randomize", (True, False))
-        check_is_no_classifier(self.estimator)
         X, y = indexable(X, y)
         y = check_targets(y)
         fit_params, split_params, weight = route_params(
@@ -336,15 +335,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
                 "max_loss is needed to certify a target_risk: pass the largest loss "
                 "that is possible, in units of the loss."
             )
-
-
-def check_is_no_classifier(estimator):
-    """Raise for a classifier where a regressor is needed."""
-    if is_classifier(estimator):
-        raise ValueError(
-            f"estimator must be a regressor, got the classifier {estimator!r}. Use "
-            "SelectiveClassifier."
-        )
 
 
 def check_targets(y):

@@ -595,7 +595,7 @@ class EnsembleThresholdTuner(
     def _plan(self, joint, X, ratings, split_params):
         """Return which documents fit and tune, and the folds that tune again."""
         if joint.is_frozen and self.cv is None:
-            return Plan(held_out=ALL_ROWS), []
+            return Plan(ALL_ROWS, held_out=ALL_ROWS), []
         splits = make_splits(
             self.cv,
             X,
@@ -606,7 +606,7 @@ class EnsembleThresholdTuner(
         )
         splits = check_splits(splits, len(ratings))
         if joint.is_frozen:
-            return Plan(held_out=ALL_ROWS), splits
+            return Plan(ALL_ROWS, held_out=ALL_ROWS), splits
         plan = plan_of_splits(self.cv, splits)
         return plan, _pooled_splits([len(test) for _, test in plan.folds])
 

@@ -1,6 +1,16 @@
 """Fitting estimators and scores, and evaluating them on samples they have not seen."""
 
-from sklearn_reject._fitting._folds import begin_fits, fit_in_context
+from sklearn_reject._fitting._folds import (
+    Collected,
+    FoldScore,
+    RiskAndNovelty,
+    Samples,
+    Uncertainty,
+    begin_fits,
+    evaluation_of,
+    fit_in_context,
+    learns,
+)
 from sklearn_reject._fitting._out_of_sample import Evaluated, evaluate_out_of_sample
 from sklearn_reject._fitting._routing import (
     check_inner,
@@ -11,14 +21,6 @@ from sklearn_reject._fitting._routing import (
     refuse_weights,
     route_of_fit,
     route_params,
-)
-from sklearn_reject._fitting._scores import (
-    Collected,
-    FoldScore,
-    RiskAndNovelty,
-    Uncertainty,
-    evaluation_of,
-    learns,
 )
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
@@ -39,6 +41,7 @@ __all__ = [
     "FoldScore",
     "Plan",
     "RiskAndNovelty",
+    "Samples",
     "Uncertainty",
     "begin_fits",
     "check_cv_choice",

@@ -1,15 +1,49 @@
-"""Fitting an estimator on some rows and evaluating it on others, fold by fold."""
+"""Fitting estimators with their scores on some rows, and evaluating them on others.
+
+What is fitted beside an estimator is an :class:`Uncertainty`, a :class:`Collected` or
+a :class:`RiskAndNovelty`. Each has `clone`, `fit`, which fits an estimator and then
+itself on some rows, and `evaluate`, which returns arrays with one entry for each of
+some rows.
+"""
+
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn import (
     SILENT_CONTEXT,
     _check_method_params,
+    _safe_indexing,
     _safe_split,
 )
+from sklearn_reject._validation import take_weight
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What `fit` was given: samples, labels, weights of theirs and other parameters."""
+
+    X: object
+    y: object
+    sample_weight: np.ndarray | None = None
+    fit_params: dict = field(default_factory=dict)
+
+    def take(self, estimator, rows, train=None):
+        """Return X and y of some rows, without a copy where it is all of them.
+
+        `train` are the rows that the estimator was fitted on, the columns of a kernel
+        matrix; None where it is to be fitted on these very rows.
+        """
+        if isinstance(rows, slice):
+            return self.X, self.y
+        if isinstance(train, slice):
+            return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
+        return _safe_split(estimator, self.X, self.y, rows, train)
 
 
 def begin_fits(caller, X, y, n_fits):
@@ -30,70 +64,200 @@ def fit_in_context(estimator, X, y, fit_params, caller, context):
     return estimator
 
 
-def take_rows(estimator, X, y, rows, train=None):
-    """Return samples and labels of some rows, without a copy where it is all of them.
-
-    `train` are the rows that the estimator was fitted on: the columns of a kernel
-    matrix.
-    """
-    if isinstance(rows, slice):
-        return X, y
-    train = None if isinstance(train, slice) else train
-    return _safe_split(estimator, X, y, rows, train)
-
-
-def fit_on_rows(
-    estimator, X, y, rows, fit_params, *, caller=None, context=SILENT_CONTEXT
-):
-    """Fit an estimator on some rows, with the parameters of these rows."""
-    X_rows, y_rows = take_rows(estimator, X, y, rows)
-    if not isinstance(rows, slice):
-        fit_params = _check_method_params(X, fit_params, indices=rows)
-    return fit_in_context(estimator, X_rows, y_rows, fit_params, caller, context)
-
-
-def respond(estimator, X, y, rows, train=None):
-    """Return the response of an estimator to some rows, and their labels."""
-    X, y = take_rows(estimator, X, y, rows, train)
-    return Response(estimator, X), y
-
-
 def evaluate_folds(
-    estimator, score, X, y, sample_weight, folds, fit_params, *, caller, context=None
+    estimator, score, samples, folds, *, caller, context=SILENT_CONTEXT, n_jobs=None
 ):
     """Return what a score says of the test part of each fold, one after the other.
 
-    Estimator and score are cloned and fitted on the training part. Without a `context`
-    nobody is told, and nothing runs in parallel.
+    Estimator and score are cloned and fitted on the training part.
     """
-    tasks = [
-        SILENT_CONTEXT
-        if context is None
-        else context.subcontext(task_name="fit-fold", task_id=number)
-        for number in range(len(folds))
-    ]
-    # X, y and weights are arguments of their own: what carries tasks to other
-    # machines then sends them once.
-    parts = Parallel(n_jobs=None if context is None else caller.n_jobs)(
+    parts = Parallel(n_jobs=n_jobs)(
         delayed(_evaluate_fold)(
             clone(estimator),
             score.clone(),
-            X,
-            y,
-            sample_weight,
+            # X, y and weights are arguments of their own: what carries tasks to other
+            # machines then sends them once.
+            *(samples.X, samples.y, samples.sample_weight, samples.fit_params),
             fold,
-            fit_params,
             caller,
-            task,
+            context.subcontext(task_name="fit-fold", task_id=number),
         )
-        for fold, task in zip(folds, tasks, strict=True)
+        for number, fold in enumerate(folds)
     )
     return tuple(np.concatenate(values) for values in zip(*parts, strict=True))
 
 
 def _evaluate_fold(
-    estimator, score, X, y, sample_weight, fold, fit_params, caller, context
+    estimator, score, X, y, sample_weight, fit_params, fold, caller, context
 ):
+    samples = Samples(X, y, sample_weight, fit_params)
     train, test = fold
-    score.fit(estimator, X, y, sample_weight, train, fit_params, caller, context)
-    return score.evaluate(estimator, X, y, test, train)
+    score.fit(estimator, samples, train, caller, context)
+    return score.evaluate(estimator, samples, test, train)
+
+
+def learns(score):
+    """Tell whether a score has to be learned from predictions out of sample."""
+    return not isinstance(score, FrozenEstimator) and getattr(score, "learns", False)
+
+
+def evaluation_of(score, loss, classes):
+    """Return a score with the loss it is evaluated by, ready to be fitted on folds."""
+    if not learns(score):
+        return Uncertainty(score, loss)
+    return Collected(score.resolve(classes, loss), loss, classes)
+
+
+class FoldScore:
+    """Base of what is evaluated on folds: the estimator alone is fitted."""
+
+    def clone(self):
+        """Return an unfitted copy."""
+        return self
+
+    def fit(self, estimator, samples, rows, caller, context):
+        """Fit the estimator, and what belongs to the score, on some rows."""
+        X, y = samples.take(estimator, rows)
+        fit_params = samples.fit_params
+        if not isinstance(rows, slice):
+            fit_params = _check_method_params(samples.X, fit_params, indices=rows)
+        fit_in_context(estimator, X, y, fit_params, caller, context)
+
+    def evaluate(self, estimator, samples, rows, train):
+        """Return arrays with one entry for each of the rows: scores, and losses.
+
+        `train` are the rows that the estimator was fitted on.
+        """
+        X, y = samples.take(estimator, rows, train)
+        return self.evaluate_response(Response(estimator, X), y)
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty(FoldScore):
+    """An uncertainty score that needs nothing but a fitted estimator, and a loss."""
+
+    score: object
+    loss: object
+
+    def clone(self):
+        """Return an unfitted copy."""
+        return replace(self, score=clone(self.score))
+
+    def fit(self, estimator, samples, rows, caller, context):
+        """Fit the estimator, and tell the score of it."""
+        super().fit(estimator, samples, rows, caller, context)
+        if not isinstance(self.score, FrozenEstimator):
+            self.score.fit(estimator=estimator)
+
+    def evaluate_response(self, response, y):
+        """Return uncertainty and loss of each sample."""
+        labels, uncertainty = self.score.evaluate(response)
+        _check_labels(response)
+        return uncertainty, self.loss(y, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Collected(FoldScore):
+    """A learned score, which folds only collect predictions for, and a loss.
+
+    `classes` are all class labels, None for a regressor.
+    """
+
+    score: object
+    loss: object
+    classes: np.ndarray | None
+
+    def evaluate_response(self, response, y):
+        """Return what the score learns from each sample, and its loss."""
+        return *self.score.collect(response, y), self.loss(y, response.labels)
+
+    def learn(self, estimator, samples, values, rows, train):
+        """Learn the score from the values that were collected of some rows.
+
+        `train` are the rows that the estimator was fitted on.
+        """
+        X, _ = samples.take(estimator, rows, train)
+        weight = take_weight(samples.sample_weight, rows)
+        self.score.fit_collected(X, *values, weight, estimator=estimator)
+
+
+@dataclass(frozen=True, eq=False)
+class RiskAndNovelty(FoldScore):
+    """A score of risk and one of novelty; OOD rows train no classifier.
+
+    `is_ood` says of every sample whether it is out of distribution. Both scores are
+    fitted on the rows that the classifier is fitted on.
+    """
+
+    risk_score: object
+    novelty_score: object
+    loss: object
+    classes: np.ndarray
+    is_ood: np.ndarray
+
+    @property
+    def learns(self):
+        """Whether a score learns from samples."""
+        return learns(self.risk_score) or self.novelty_score.needs_samples
+
+    def clone(self):
+        """Return an unfitted copy."""
+        return replace(
+            self,
+            risk_score=clone(self.risk_score),
+            novelty_score=clone(self.novelty_score),
+        )
+
+    def fit(self, estimator, samples, rows, caller, context):
+        """Fit the classifier and both scores on some rows."""
+        inside, outside = self._split(rows)
+        super().fit(estimator, samples, inside, caller, context)
+        if learns(self.risk_score):
+            # The score learns from predictions that inner folds make.
+            risk = evaluation_of(self.risk_score, self.loss, self.classes)
+            folds = inner_folds(inside, samples.y, stratify=True)
+            *values, _ = evaluate_folds(estimator, risk, samples, folds, caller=caller)
+            tested = np.concatenate([test for _, test in folds])
+            risk.learn(estimator, samples, values, tested, inside)
+        elif not isinstance(self.risk_score, FrozenEstimator):
+            self.risk_score.fit(estimator=estimator)
+
+        X, y = samples.take(estimator, inside)
+        weight, X_ood = samples.sample_weight, None
+        if weight is not None:
+            outside = outside[weight[outside] > 0]
+        if self.novelty_score.needs_ood and len(outside):
+            X_ood, _ = samples.take(estimator, outside, inside)
+        self.novelty_score.fit(
+            X,
+            y,
+            estimator=estimator,
+            X_ood=X_ood,
+            sample_weight=take_weight(weight, inside),
+        )
+
+    def evaluate(self, estimator, samples, rows, train):
+        """Return risk and novelty, shape (n_rows, 2), and losses, zero for OOD rows."""
+        X, y = samples.take(estimator, rows, self._split(train)[0])
+        response = Response(estimator, X)
+        labels, risk = self.risk_score.evaluate(response)
+        _check_labels(response)
+        novelty = self.novelty_score.from_response(response)
+        inside = ~self.is_ood[rows]
+        losses = np.zeros(len(risk))
+        if inside.any():
+            losses[inside] = self.loss(y[inside], labels[inside])
+        return np.column_stack([risk, novelty]), losses
+
+    def _split(self, rows):
+        """Return which of the rows are ID, and which are OOD."""
+        if isinstance(rows, slice):
+            rows = np.arange(len(self.is_ood))
+        is_ood = self.is_ood[rows]
+        return rows[~is_ood], rows[is_ood]
+
+
+def _check_labels(response):
+    """Raise for predicted labels that are no classes, where there are classes."""
+    if hasattr(response.estimator, "classes_"):
+        _ = response.label_indices

@@ -6,8 +6,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._fitting._folds import begin_fits, evaluate_folds
-from sklearn_reject._fitting._scores import Collected, Uncertainty, learn_from
+from sklearn_reject._fitting._folds import (
+    Collected,
+    Samples,
+    Uncertainty,
+    begin_fits,
+    evaluate_folds,
+)
 from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._validation import take_weight
@@ -33,74 +38,75 @@ def evaluate_out_of_sample(
 ):
     """Fit an estimator and its score, and evaluate both on samples they have not seen.
 
-    `score` is one of :mod:`sklearn_reject._fitting._scores`, `plan` of
+    `score` is one of :mod:`sklearn_reject._fitting._folds`, `plan` of
     :mod:`sklearn_reject._fitting._splits`; `caller` is the meta-estimator, with
     `n_jobs`, whose callbacks see the fits.
     """
-    fit_params = fit_params or {}
-    if isinstance(score, Collected) and not plan.folds:
+    samples = Samples(X, y, sample_weight, fit_params or {})
+    is_learned = isinstance(score, Collected)
+    if is_learned and not plan.folds:
         # A score that is learned needs folds of the part that is not held out.
         folds = inner_folds(plan.final, y, score.classes is not None)
         plan = replace(plan, folds=folds)
     context = begin_fits(caller, X, y, n_fits=len(plan.folds) + 1)
-    values = evaluate_folds(
-        estimator,
-        score,
-        *(X, y, sample_weight, plan.folds, fit_params),
-        caller=caller,
-        context=context,
-    )
+    values, rows = (), None
+    if plan.folds:
+        options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}
+        values = evaluate_folds(estimator, score, samples, plan.folds, **options)
+        rows = np.concatenate([test for _, test in plan.folds])
+
     task = context.subcontext(task_name="fit-final-estimator", task_id=len(plan.folds))
     estimator, score = clone(estimator), score.clone()
-    score.fit(estimator, X, y, sample_weight, plan.final, fit_params, caller, task)
+    score.fit(estimator, samples, plan.final, caller, task)
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
-    rows = np.concatenate([test for _, test in plan.folds]) if plan.folds else None
-    if isinstance(score, Collected):
-        learn_from(score, estimator, X, values[:-1], sample_weight, rows, plan.final)
-        if plan.held_out is None:
-            samples = X, values[:-1], sample_weight, rows, plan.folds
-            values = _cross_fit(score.score, *samples, caller.n_jobs), values[-1]
+
+    if is_learned:
+        *collected, losses = values
+        score.learn(estimator, samples, collected, rows, plan.final)
         score = Uncertainty(score.score, score.loss)
+        if plan.held_out is None:
+            uncertainty = _cross_fit(
+                score.score, samples, collected, rows, plan.folds, caller.n_jobs
+            )
+            values = uncertainty, losses
     if plan.held_out is not None:
         rows = plan.held_out
-        values = score.evaluate(estimator, X, y, rows, plan.final)
+        values = score.evaluate(estimator, samples, rows, plan.final)
     return Evaluated(estimator, score, *values, rows=rows)
 
 
-def _cross_fit(score, X, collected, sample_weight, rows, folds, n_jobs):
+def _cross_fit(score, samples, collected, rows, folds, n_jobs):
     """Return the uncertainty of each collected row, by a score learned without it.
 
     `collected` is what the score collected of `rows`, which may repeat, fold by fold.
     """
     sizes = [len(test) for _, test in folds]
     number = np.repeat(np.arange(len(sizes)), sizes)
-    splits = [_split(rows, number == fold) for fold in np.unique(number)]
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(_learn_and_predict)(
-            score,
-            _safe_indexing(X, rows[train]),
-            [values[train] for values in collected],
-            take_weight(sample_weight, rows[train]),
-            _safe_indexing(X, rows[test]),
-            [values[test] for values in collected],
+    tasks, tests = [], []
+    for fold in np.unique(number):
+        test = np.flatnonzero(number == fold)
+        train = np.flatnonzero(~np.isin(rows, rows[test]))
+        if not len(train):
+            raise ValueError(
+                "cv must have at least two splits with different test parts to learn "
+                "an uncertainty score: samples are evaluated by a score that was "
+                "learned without them. Use an int, or a float to hold a share out."
+            )
+        tests.append(test)
+        tasks.append(
+            delayed(_learn_and_predict)(
+                score,
+                _safe_indexing(samples.X, rows[train]),
+                [values[train] for values in collected],
+                take_weight(samples.sample_weight, rows[train]),
+                _safe_indexing(samples.X, rows[test]),
+                [values[test] for values in collected],
+            )
         )
-        for train, test in splits
-    )
     uncertainty = np.empty(len(number))
-    for (_, test), part in zip(splits, parts, strict=True):
+    for test, part in zip(tests, Parallel(n_jobs=n_jobs)(tasks), strict=True):
         uncertainty[test] = part
     return uncertainty
-
-
-def _split(rows, is_test):
-    others = ~np.isin(rows, rows[is_test])
-    if not others.any():
-        raise ValueError(
-            "cv must have at least two splits with different test parts to learn an "
-            "uncertainty score: samples are evaluated by a score that was learned "
-            "without them. Use an int, or a float to hold a share out."
-        )
-    return np.flatnonzero(others), np.flatnonzero(is_test)
 
 
 def _learn_and_predict(score, X, collected, sample_weight, X_test, test):

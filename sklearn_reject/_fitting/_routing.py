@@ -67,23 +67,30 @@ def draw_seed(random_state):
     return random_state.randint(np.iinfo(np.int32).max)
 
 
-def check_inner(owner, methods, kind):
-    """Raise for an estimator without the methods that are needed, or a wrong seed."""
+def check_inner(owner, kind, methods=("fit", "predict"), way_out=""):
+    """Raise for an inner estimator of the other kind, or without a method it needs.
+
+    A wrong seed of the meta-estimator is refused, too.
+    """
     estimator = owner.estimator
     check_random_state(owner.random_state)
+    # What is no known kind of estimator has to have the methods before it is fitted.
+    is_known = hasattr(estimator, "__sklearn_tags__") and (
+        is_classifier(estimator) or is_regressor(estimator)
+    )
     for method in methods:
-        if not hasattr(estimator, method) and not _may_get(estimator, method):
+        if not hasattr(estimator, method) and (method == "fit" or not is_known):
             raise ValueError(
                 f"estimator must be a {kind} with `fit` and `predict`, got "
                 f"{estimator!r} without `{method}`."
             )
-
-
-def _may_get(estimator, method):
-    """Tell whether an estimator may have a method once it is fitted."""
-    if method == "fit" or not hasattr(estimator, "__sklearn_tags__"):
-        return False
-    return is_classifier(estimator) or is_regressor(estimator)
+    others = {"classifier": "regressor", "regressor": "classifier"}
+    is_other = is_regressor if kind == "classifier" else is_classifier
+    if is_other(estimator):
+        raise ValueError(
+            f"estimator must be a {kind}, got the {others[kind]} {estimator!r}."
+            f"{way_out}"
+        )
 
 
 def refuse_weights(weight):

@@ -1,6 +1,6 @@
 """Which samples are fitted on, and which are held out to evaluate the fit."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -22,9 +22,9 @@ class Plan:
     folds do or nothing does.
     """
 
+    final: np.ndarray | slice
     folds: tuple = ()
-    final: object = field(default_factory=lambda: ALL_ROWS)
-    held_out: object = None
+    held_out: np.ndarray | slice | None = None
 
 
 def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
@@ -34,9 +34,9 @@ def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
     get their share of each class.
     """
     if not needs_data:
-        return Plan()
+        return Plan(final=ALL_ROWS)
     if isinstance(owner.estimator, FrozenEstimator) and not learns:
-        return Plan(held_out=ALL_ROWS)
+        return Plan(final=ALL_ROWS, held_out=ALL_ROWS)
     splits = make_splits(
         owner.cv,
         X,
@@ -51,7 +51,7 @@ def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
 def plan_of_splits(cv, splits):
     """Return the plan of a share held out, or of folds and a fit on everything."""
     if not is_share(cv):
-        return Plan(folds=tuple(splits))
+        return Plan(final=ALL_ROWS, folds=tuple(splits))
     [(train, test)] = splits
     return Plan(final=train, held_out=test)
 
@@ -98,18 +98,14 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     else:
         folds = DEFAULT_FOLDS if cv is None else cv
         splitter = check_cv(folds, y, classifier=stratify)
+    # Some splitters yield masks.
     splits = [
-        (_as_rows(train), _as_rows(test))
-        for train, test in splitter.split(X, y, **(split_params or {}))
+        tuple(np.flatnonzero(p) if np.asarray(p).dtype == bool else p for p in split)
+        for split in splitter.split(X, y, **(split_params or {}))
     ]
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits
-
-
-def _as_rows(part):
-    part = np.asarray(part)
-    return np.flatnonzero(part) if part.dtype == bool else part
 
 
 def check_splits(splits, n_samples):

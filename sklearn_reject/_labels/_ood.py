@@ -15,10 +15,17 @@ def resolve_ood_label(ood_label, y, classes=None):
     if ood_label is None:
         return None
     y = label_vector(y)
-    if isinstance(ood_label, str) and ood_label == "auto":
-        return _automatic_label(y, classes)
-    _check_label(ood_label, y)
-    return ood_label
+    if not isinstance(ood_label, str) or ood_label != "auto":
+        _check_label(ood_label, y)
+        return ood_label
+    if _holds_strings(y):
+        return "ood"
+    if classes is not None:
+        return None if -1 in classes else -1
+    others = y[y != -1]
+    # A classifier needs two classes, so a single other label makes -1 one of them.
+    is_class = 0 < len(others) < len(y) and np.all(others == others[0])
+    return None if is_class else -1
 
 
 def split_origin(y, ood_label="auto", classes=None):
@@ -33,17 +40,6 @@ def split_origin(y, ood_label="auto", classes=None):
 def label_vector(y):
     """Return labels as a vector, after refusing those with several columns."""
     return column_or_1d(np.asarray(y))
-
-
-def _automatic_label(y, classes):
-    if _holds_strings(y):
-        return "ood"
-    if classes is not None:
-        return None if -1 in classes else -1
-    others = y[y != -1]
-    # A classifier needs two classes, so a single other label makes -1 one of them.
-    is_class = 0 < len(others) < len(y) and np.all(others == others[0])
-    return None if is_class else -1
 
 
 def _holds_strings(y):

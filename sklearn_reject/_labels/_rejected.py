@@ -12,8 +12,20 @@ def resolve_reject_label(reject_label, classes):
     """
     if reject_label is None:
         return None
-    if isinstance(reject_label, str) and reject_label == "auto":
-        return _automatic_label(classes)
+    labels = classes.tolist()
+    if not isinstance(reject_label, str) or reject_label != "auto":
+        _check_label(reject_label, labels)
+        return reject_label
+    if all(isinstance(label, Real) for label in labels):
+        return -1 if -1 not in labels else _number_below(labels)
+    automatic = "reject"
+    while automatic in labels:
+        automatic += "_"
+    return automatic
+
+
+def _check_label(reject_label, labels):
+    """Raise for a label that cannot stand for "rejected"."""
     if not isinstance(reject_label, (str, Real, np.bool_)):
         raise ValueError(
             "reject_label must be 'auto', None, a number or a string, got "
@@ -24,22 +36,11 @@ def resolve_reject_label(reject_label, classes):
             "reject_label must not be NaN, which equals nothing. Use 'auto' or a "
             "number that is not a class."
         )
-    if any(reject_label == label for label in classes.tolist()):
+    if any(reject_label == label for label in labels):
         raise ValueError(
-            f"reject_label={reject_label!r} is one of the classes {classes.tolist()}. "
+            f"reject_label={reject_label!r} is one of the classes {labels}. "
             "Use 'auto' or a label that is not a class."
         )
-    return reject_label
-
-
-def _automatic_label(classes):
-    labels = classes.tolist()
-    if all(isinstance(label, Real) for label in labels):
-        return -1 if -1 not in labels else _number_below(labels)
-    label = "reject"
-    while label in labels:
-        label += "_"
-    return label
 
 
 def _number_below(labels):

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject._validation import (
-    check_non_negative_vector,
-    check_same_length,
-    index_labels,
-)
+from sklearn_reject._validation import check_same_length, check_vector, index_labels
 
 # What each name stands for.
 _LOSSES = {}
@@ -75,8 +71,16 @@ class TaskLoss:
             If the labels are missing, of different lengths or kinds, or if a loss is
             negative or not finite.
         """
-        y_true, y_pred = _check_labels(y_true, y_pred, self.takes_vectors)
-        losses = check_non_negative_vector(self._losses(y_true, y_pred), "losses")
+        y_true = _label_array(y_true, "y_true", self.takes_vectors)
+        y_pred = _label_array(y_pred, "y_pred", self.takes_vectors)
+        if y_true.shape[1:] != y_pred.shape[1:]:
+            raise ValueError(
+                "y_true and y_pred must have the same number of outputs, got shapes "
+                f"{y_true.shape} and {y_pred.shape}."
+            )
+        check_same_length(len(y_true), y_pred=y_pred)
+        _check_same_kind(y_true, y_pred, "y_true and y_pred")
+        losses = check_vector(self._losses(y_true, y_pred), "losses", non_negative=True)
         check_same_length(len(y_true), losses=losses)
         return losses
 
@@ -138,7 +142,7 @@ class AbsoluteLoss(TaskLoss):
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_of_outputs(np.abs(_difference(y_true, y_pred, self.name)))
+        return _mean_difference(y_true, y_pred, self.name, power=1)
 
 
 class SquaredLoss(TaskLoss):
@@ -157,7 +161,7 @@ class SquaredLoss(TaskLoss):
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_of_outputs(_difference(y_true, y_pred, self.name) ** 2)
+        return _mean_difference(y_true, y_pred, self.name, power=2)
 
 
 class CostMatrixLoss(TaskLoss):
@@ -181,7 +185,12 @@ class CostMatrixLoss(TaskLoss):
     """
 
     def __init__(self, costs, labels):
-        self.labels = _check_distinct(np.asarray(labels))
+        self.labels = np.asarray(labels)
+        if self.labels.ndim != 1 or len(np.unique(self.labels)) != len(self.labels):
+            raise ValueError(
+                "labels must be a vector of distinct labels, got "
+                f"{self.labels.tolist()}."
+            )
         self.costs = _check_cost_matrix(costs, len(self.labels))
 
     def _losses(self, y_true, y_pred):
@@ -274,8 +283,8 @@ def check_loss(loss, *, labels=None):
     """
     if isinstance(loss, TaskLoss):
         return loss
-    if isinstance(loss, str):
-        return _named_loss(loss)
+    if isinstance(loss, str) and loss in _LOSSES:
+        return _LOSSES[loss]()
     if callable(loss) and not isinstance(loss, type):
         return CallableLoss(loss)
     if labels is None or loss is None or np.isscalar(loss) or isinstance(loss, type):
@@ -286,43 +295,20 @@ def check_loss(loss, *, labels=None):
     return CostMatrixLoss(loss, labels)
 
 
-def _named_loss(name):
-    if name not in _LOSSES:
-        raise ValueError(
-            f"loss must be one of {sorted(_LOSSES)}, a cost matrix or a callable, got "
-            f"{name!r}."
-        )
-    return _LOSSES[name]()
-
-
-def _difference(y_true, y_pred, name):
+def _mean_difference(y_true, y_pred, name, power):
+    """Return abs(y_pred - y_true) to a power, the mean over several outputs."""
     if y_true.dtype.kind not in "biuf" or y_pred.dtype.kind not in "biuf":
         raise ValueError(
             f"loss={name!r} needs numeric labels, got labels of dtype {y_true.dtype} "
             f"and {y_pred.dtype}. Encode the labels as numbers, or pass a cost matrix."
         )
     # Unsigned labels would wrap and bool labels cannot be subtracted.
-    return y_pred.astype(np.float64) - y_true.astype(np.float64)
-
-
-def _mean_of_outputs(losses):
+    losses = np.abs(y_pred.astype(np.float64) - y_true.astype(np.float64)) ** power
     return losses if losses.ndim == 1 else losses.mean(axis=1)
 
 
-def _check_labels(y_true, y_pred, takes_vectors):
-    y_true = _label_array(y_true, "y_true", takes_vectors)
-    y_pred = _label_array(y_pred, "y_pred", takes_vectors)
-    if y_true.shape[1:] != y_pred.shape[1:]:
-        raise ValueError(
-            "y_true and y_pred must have the same number of outputs, got shapes "
-            f"{y_true.shape} and {y_pred.shape}."
-        )
-    check_same_length(len(y_true), y_pred=y_pred)
-    _check_same_kind(y_true, y_pred, "y_true and y_pred")
-    return y_true, y_pred
-
-
 def _label_array(labels, name, takes_vectors):
+    """Return labels as a vector without gaps, or several outputs as finite numbers."""
     array = np.asarray(labels)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -335,7 +321,13 @@ def _label_array(labels, name, takes_vectors):
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty: at least one sample is needed.")
-    missing = _missing_rows(array)
+    missing = []
+    if array.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(array))
+    elif array.dtype.kind == "O":
+        # NaN, NaT and NA are the values that do not equal themselves.
+        labels = enumerate(array.tolist())
+        missing = [row for row, x in labels if x is None or (x == x) is not True]
     if len(missing):
         raise ValueError(
             f"{name} has no label ({array[missing[0]]}) in row {missing[0]}. Remove "
@@ -353,38 +345,20 @@ def _numeric_matrix(array, name):
     return array
 
 
-def _missing_rows(array):
-    if array.dtype.kind == "f":
-        return np.flatnonzero(np.isnan(array))
-    if array.dtype.kind == "O":
-        # NaN, NaT and NA are the values that do not equal themselves.
-        labels = enumerate(array.tolist())
-        return [row for row, x in labels if x is None or (x == x) is not True]
-    return []
-
-
-def _kinds(array):
-    """Return which kinds of labels there are: strings, bytes or numbers."""
-    if array.dtype.kind != "O":
-        return {{"U": "strings", "T": "strings", "S": "bytes"}.get(array.dtype.kind)}
-    names = {str: "strings", bytes: "bytes"}
-    return {names.get(kind) for kind in set(map(type, array.tolist()))}
-
-
 def _check_same_kind(first, second, names):
-    if len(_kinds(first) | _kinds(second)) > 1:
+    """Raise where some of two arrays of labels are text and others are numbers."""
+    kinds = set()
+    for array in (first, second):
+        if array.dtype.kind == "O":
+            types = set(map(type, array.tolist()))
+            kinds |= {kind if kind in (str, bytes) else float for kind in types}
+        else:
+            kinds.add({"U": str, "T": str, "S": bytes}.get(array.dtype.kind, float))
+    if len(kinds) > 1:
         raise ValueError(
             f"{names} mix strings and numbers ({first.dtype} and {second.dtype}), so "
             "that labels could never agree. Use labels of one kind."
         )
-
-
-def _check_distinct(labels):
-    if labels.ndim != 1 or len(np.unique(labels)) != len(labels):
-        raise ValueError(
-            f"labels must be a vector of distinct labels, got {labels.tolist()}."
-        )
-    return labels
 
 
 def _check_cost_matrix(costs, n_classes):
@@ -401,5 +375,6 @@ def _check_cost_matrix(costs, n_classes):
             "column for each predicted label. Pass `labels` if some labels do not "
             "occur in the data."
         )
-    check_non_negative_vector(matrix.ravel(), "loss (the cost matrix, row by row)")
+    name = "loss (the cost matrix, row by row)"
+    check_vector(matrix.ravel(), name, non_negative=True)
     return matrix

@@ -113,7 +113,7 @@ class ConditionalRisk(PlugInScore):
         labels, uncertainty : ndarray of shape (n_samples,)
             What :meth:`labels` and :meth:`from_response` return.
         """
-        if not self._is_bayes():
+        if self.decision != "bayes":
             return super().evaluate(response)
         # Both are read off the same matrix of risks, a product of n K^2 steps.
         risks = self._risks(response)
@@ -134,12 +134,12 @@ class ConditionalRisk(PlugInScore):
             The classifier's own predictions or, with ``decision="bayes"``, the labels
             of least expected loss.
         """
-        if not self._is_bayes():
+        if self.decision != "bayes":
             return response.labels
         return response.classes[self._risks(response).argmin(axis=1)]
 
     def _uncertainty(self, response):
-        if self._is_bayes():
+        if self.decision == "bayes":
             return self._risks(response).min(axis=1)
         # The probabilities come first: labels may follow from them without a pass.
         probabilities, chosen = response.probabilities, response.label_indices
@@ -149,12 +149,8 @@ class ConditionalRisk(PlugInScore):
         costs = loss.matrix(response.classes).T
         return row_sums(probabilities * costs[chosen])
 
-    def _is_bayes(self):
-        check_option(self.decision, "decision", ("predict", "bayes"))
-        return self.decision == "bayes"
-
     def _check(self, estimator):
-        self._is_bayes()
+        check_option(self.decision, "decision", ("predict", "bayes"))
         self._task_loss(estimator.classes_).matrix(estimator.classes_)
 
     def _risks(self, response):

@@ -204,30 +204,20 @@ def resolve_score(
     return score
 
 
-def _to_score(uncertainty_score, estimator, parameter):
-    if isinstance(uncertainty_score, str):
-        return _named_score(uncertainty_score, estimator, parameter)
-    if hasattr(uncertainty_score, "evaluate") and not isinstance(
-        uncertainty_score, type
-    ):
-        return clone(uncertainty_score)
-    if callable(uncertainty_score) and not isinstance(uncertainty_score, type):
-        return CallableScore(uncertainty_score)
+def _to_score(given, estimator, parameter):
+    """Return the score that a name, a score object or a callable stands for."""
+    if isinstance(given, str) and given == "auto":
+        return _automatic_score(estimator, parameter)
+    if isinstance(given, str) and given in _UNCERTAINTY_SCORES:
+        return _UNCERTAINTY_SCORES[given]()
+    if hasattr(given, "evaluate") and not isinstance(given, type):
+        return clone(given)
+    if callable(given) and not isinstance(given, type):
+        return CallableScore(given)
     raise ValueError(
         f"{parameter} must be 'auto', one of {get_score_names()}, a score object or a "
-        f"callable (estimator, X) -> (n_samples,), got {uncertainty_score!r}."
+        f"callable (estimator, X) -> (n_samples,), got {given!r}."
     )
-
-
-def _named_score(name, estimator, parameter):
-    if name == "auto":
-        return _automatic_score(estimator, parameter)
-    if name not in _UNCERTAINTY_SCORES:
-        raise ValueError(
-            f"{parameter} must be 'auto', one of {get_score_names()}, a score object "
-            f"or a callable, got {name!r}."
-        )
-    return _UNCERTAINTY_SCORES[name]()
 
 
 def _automatic_score(estimator, parameter):
@@ -306,13 +296,17 @@ def resolve_novelty(novelty_score, estimator=None, random_state=None):
     return score
 
 
-def _to_novelty(novelty_score):
-    if isinstance(novelty_score, str):
-        return _named_novelty(novelty_score)
-    score = None if isinstance(novelty_score, type) else novelty_score
-    if isinstance(score, FrozenEstimator) and _is_score(score):
+def _to_novelty(given):
+    """Return the novelty score that a name, an object or a callable stands for."""
+    if isinstance(given, str) and given in _NOVELTY_SCORES:
+        return _NOVELTY_SCORES[given]()
+    score = None if isinstance(given, (str, type)) else given
+    has_novelty = callable(getattr(score, "novelty", None))
+    if isinstance(score, FrozenEstimator) and (
+        has_novelty or hasattr(score, "evaluate")
+    ):
         return FrozenNovelty(score)
-    if callable(getattr(score, "novelty", None)):
+    if has_novelty:
         return clone(score)
     if hasattr(score, "evaluate"):
         return UncertaintyNovelty(clone(score))
@@ -325,18 +319,5 @@ def _to_novelty(novelty_score):
         )
     raise ValueError(
         f"novelty_score must be one of {get_novelty_names()}, a score object or a "
-        f"callable (estimator, X) -> (n_samples,), got {novelty_score!r}."
+        f"callable (estimator, X) -> (n_samples,), got {given!r}."
     )
-
-
-def _is_score(frozen):
-    return callable(getattr(frozen, "novelty", None)) or hasattr(frozen, "evaluate")
-
-
-def _named_novelty(name):
-    if name not in _NOVELTY_SCORES:
-        raise ValueError(
-            f"novelty_score must be one of {get_novelty_names()}, a score object or a "
-            f"callable, got {name!r}."
-        )
-    return _NOVELTY_SCORES[name]()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
-from sklearn_reject._validation import check_non_negative_vector, check_same_length
+from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_rule import precision_of
 
@@ -133,7 +133,7 @@ def solve_finite_lp(
     )
     p_id = _check_probabilities(id_probabilities, "id_probabilities")
     p_ood = _check_probabilities(ood_probabilities, "ood_probabilities")
-    risks = check_non_negative_vector(risks, "risks")
+    risks = check_vector(risks, "risks", non_negative=True)
     check_same_length(len(p_id), ood_probabilities=p_ood, risks=risks)
     # The solver has absolute tolerances, which small risks would fall below.
     unit = float((p_id * risks).max()) or 1.0
@@ -147,7 +147,7 @@ def solve_finite_lp(
 
 
 def _check_probabilities(values, name):
-    values = check_non_negative_vector(values, name)
+    values = check_vector(values, name, non_negative=True)
     if abs(values.sum() - 1) > _TOLERANCE:
         raise ValueError(
             f"{name} must sum to 1, got {values.sum():.6g}. Divide by the sum."
