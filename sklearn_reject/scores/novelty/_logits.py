@@ -5,7 +5,7 @@ from scipy import sparse
 
 from sklearn_reject._response import (
     Response,
-    find_features,
+    find_activations,
     find_head,
     log_sum_exp,
     pull_back,
@@ -233,7 +233,7 @@ class ODIN(NoveltyScore):
         model, X = response.model, _check_dense(response.model_input)
         directions = uphill_directions(response.logits / self.temperature)
         moved = X - self.epsilon * np.sign(pull_back(model, X, directions))
-        return find_head(model)(find_features(model, moved))
+        return find_head(model)(find_activations(model, moved)[-1])
 
     def _logits_by_function(self, response):
         X = np.asarray(_check_dense(response.X))
