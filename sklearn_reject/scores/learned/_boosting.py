@@ -8,11 +8,16 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_count, check_number, check_option
+from sklearn_reject._validation import (
+    check_count,
+    check_level,
+    check_number,
+    check_option,
+)
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses import sele_gradient_and_curvature
 from sklearn_reject.scores.learned._base import FeatureMap, LearnedScore, weight_for
-from sklearn_reject.scores.learned._linear import check_fraction, split_off
+from sklearn_reject.scores.learned._linear import split_off
 
 # Newton steps of single samples are kept to what the logistic function can tell apart.
 _LONGEST_STEP = 4.0
@@ -144,7 +149,7 @@ class SELEBoosting(LearnedScore):
         for name in ("max_samples", "n_iter_no_change"):
             if getattr(self, name) is not None:
                 check_count(getattr(self, name), name)
-        check_fraction(self.validation_fraction)
+        check_level(self.validation_fraction, "validation_fraction")
         weight_for(self._make_learner(np.random.RandomState(0)), 1, "base_learner")
 
     def _learn(self, predictions, targets, sample_weight, context):
@@ -174,7 +179,9 @@ class SELEBoosting(LearnedScore):
         """Return trees, and the areas on a part held out, which tell when to stop."""
         features, losses, weight = samples
         scores, trees, areas = np.zeros(len(losses)), [], []
-        held_scores = np.zeros(0 if held is None else len(held[1]))
+        if held is not None:
+            held_features, held_losses, held_weight = held
+            held_scores = np.zeros(len(held_losses))
         for _ in range(n_trees):
             with task():
                 tree = self._fit_tree(features, scores, losses, weight, rng)
@@ -182,7 +189,6 @@ class SELEBoosting(LearnedScore):
             trees.append(tree)
             if held is None:
                 continue
-            held_features, held_losses, held_weight = held
             held_scores += self.learning_rate * tree.predict(held_features)
             area = aurc_score(held_scores, held_losses, sample_weight=held_weight)
             areas.append(area)

@@ -12,7 +12,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject._response import row_products
-from sklearn_reject._validation import check_number, check_option, take_weight
+from sklearn_reject._validation import check_level, check_option, take_weight
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.scores.learned._base import FeatureMap, is_per_label
 
@@ -101,12 +101,8 @@ def fit_linear(
     # All models of a path have the same features.
     design = models[0].design(predictions.take(held))
     weight_held = take_weight(weight, held)
-    areas = [
-        aurc_score(
-            design.predict(model.weights), losses[held], sample_weight=weight_held
-        )
-        for model in models
-    ]
+    scores = (design.predict(model.weights) for model in models)
+    areas = [aurc_score(s, losses[held], sample_weight=weight_held) for s in scores]
     best = models[int(np.argmin(areas))]
     if options.refit:
         start = best.weights
@@ -160,7 +156,7 @@ def check_linear_options(options):
             "alphas must be finite, non-negative numbers, at least one, got "
             f"{options.alphas!r}."
         )
-    check_fraction(options.validation_fraction)
+    check_level(options.validation_fraction, "validation_fraction")
     check_option(options.refit, "refit", (True, False))
 
 
@@ -222,10 +218,3 @@ def split_off(losses, fraction, random_state):
     kind = ShuffleSplit if n_without < _FEWEST else StratifiedShuffleSplit
     splitter = kind(1, test_size=fraction, random_state=random_state)
     return next(splitter.split(np.zeros(len(losses)), has_loss))
-
-
-def check_fraction(fraction):
-    """Raise unless the share of the validation part leaves something to learn from."""
-    check_number(fraction, "validation_fraction", high=1.0, open_low=True)
-    if fraction == 1:
-        raise ValueError("validation_fraction must be below 1, or nothing is learned.")

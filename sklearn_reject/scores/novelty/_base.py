@@ -168,8 +168,7 @@ def _take_present(X, y, sample_weight):
     if weight is None or weight.all():
         return X, y, weight
     rows = np.flatnonzero(weight)
-    (X,) = indexable(X)
-    return _safe_indexing(X, rows), take_weight(y, rows), take_weight(weight, rows)
+    return _safe_indexing(*indexable(X), rows), take_weight(y, rows), weight[rows]
 
 
 def own_features(response, function, *, accept_sparse=False):
@@ -229,7 +228,7 @@ def call(function, name, estimator, X):
             f"{name} returned a sparse matrix. Return a dense array: `.toarray()`."
         )
     values = np.asarray(values, dtype=np.float64)
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_samples = _num_samples(X)
     if values.ndim != 2 or len(values) != n_samples:
         raise ValueError(
             f"{name} returned an array of shape {values.shape}, expected one row for "

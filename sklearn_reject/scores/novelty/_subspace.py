@@ -86,14 +86,13 @@ class ViM(NoveltyScore):
     def _fit(self, response, y, sample_weight, X_ood):
         features = own_features(response, self.features)
         head = response.head if self.features is None else None
-        origin = find_origin(features, head, sample_weight)
         self.space_ = fit_residual_space(
-            features, origin, self.n_components, sample_weight
+            features, head, self.n_components, sample_weight
         )
         largest = find_logits(response, self.logits).max(axis=1)
         logit = np.average(largest, weights=sample_weight)
         residual = np.average(self.space_.norms(features), weights=sample_weight)
-        if residual <= _SMALLEST_RESIDUAL * np.abs(features - origin).max():
+        if residual <= _SMALLEST_RESIDUAL * np.abs(features - self.space_.origin).max():
             raise ValueError(
                 "n_components is so large that the training features lie in the "
                 f"principal subspace: their mean residual is {residual:g}. Lower "
@@ -196,9 +195,8 @@ class SIRC(NoveltyScore):
         self.space_ = None
         if self.feature_score == "residual":
             head = response.head if self.features is None else None
-            origin = find_origin(features, head, sample_weight)
             self.space_ = fit_residual_space(
-                features, origin, self.n_components, sample_weight
+                features, head, self.n_components, sample_weight
             )
         usual = self._score_features(features)
         mean = np.average(usual, weights=sample_weight)
@@ -242,10 +240,19 @@ class ResidualSpace:
         return row_norms(row_products(features - self.origin, self.basis))
 
 
-def fit_residual_space(features, origin, n_components=None, weight=None):
-    """Return the space of the least second moments of ID features about an origin."""
+def fit_residual_space(features, head=None, n_components=None, weight=None):
+    """Return the space of the least second moments of ID features about an origin.
+
+    That is where the logits are as close to zero as can be: for weights W and
+    intercepts b minus the pseudo-inverse of W times b. Without a head it is the mean.
+    """
     n_features = features.shape[1]
     n_residual = n_features - _count_components(n_components, n_features)
+    if head is None:
+        origin = np.average(features, axis=0, weights=weight)
+    else:
+        inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
+        origin = -inverse @ head.intercepts
     weight = np.ones(len(features)) if weight is None else weight
     centered = (features - origin) * np.sqrt(weight / weight.sum())[:, np.newaxis]
     _, vectors = np.linalg.eigh(centered.T @ centered)
@@ -264,14 +271,3 @@ def _count_components(n_components, n_features):
             f"Use at most {n_features - 1}."
         )
     return n_components
-
-
-def find_origin(features, head, weight=None):
-    """Return where the logits are as close to zero as can be, without a head the mean.
-
-    For weights W and intercepts b it is minus the pseudo-inverse of W times b.
-    """
-    if head is None:
-        return np.average(features, axis=0, weights=weight)
-    inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
-    return -inverse @ head.intercepts
