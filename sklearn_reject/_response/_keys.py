@@ -116,14 +116,15 @@ def _bits(values):
     """Return each value as 64 bits: numbers as float64, anything else hashed."""
     kind = values.dtype.kind
     if kind in "mM":
-        return _bits_of_times(values)
-    if kind in "iu":
-        exact = values.astype(np.float64)
-        if np.all(np.abs(exact) <= 2.0**53):
-            return _bits_of_floats(exact)
+        # Nanoseconds modulo 2^64, whatever unit the times are kept in.
+        bits = values.astype(f"{kind}8[ns]").astype(np.int64).view(np.uint64)
+        bits[np.isnat(values)] = _MISSING
+        return bits
+    if kind in "iubf":
+        numbers = values.astype(np.float64)
+        if kind in "bf" or np.all(np.abs(numbers) <= 2.0**53):
+            return _bits_of_floats(numbers)
         values = values.astype(object)
-    elif kind in "bf":
-        return _bits_of_floats(values.astype(np.float64))
     return _bits_of_all(values)
 
 
@@ -131,13 +132,6 @@ def _bits_of_floats(values):
     values = values + 0.0  # minus zero equals zero
     values[np.isnan(values)] = np.nan  # there are many kinds of NaN
     return values.view(np.uint64)
-
-
-def _bits_of_times(values):
-    """Return nanoseconds modulo 2^64, whatever unit the times are kept in."""
-    bits = values.astype(f"{values.dtype.kind}8[ns]").astype(np.int64).view(np.uint64)
-    bits[np.isnat(values)] = _MISSING
-    return bits
 
 
 def _bits_of_object(value):

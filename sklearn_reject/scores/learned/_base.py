@@ -343,11 +343,6 @@ def _find_outputs(response, positions, n_classes):
 PER_LABEL = "per_label_linear"
 
 
-def is_per_label(features):
-    """Tell whether each predicted label has weights of its own."""
-    return isinstance(features, str) and features == PER_LABEL
-
-
 def learner_takes_sparse(learner, features):
     """Tell whether a learner, None for trees, takes what is made of sparse samples."""
     if not isinstance(features, str) or features not in ("input", "both"):
@@ -355,21 +350,12 @@ def learner_takes_sparse(learner, features):
     return learner is not None and get_tags(learner).input_tags.sparse
 
 
-def refuse_sparse(features, name):
-    """Raise for a sparse matrix that a default learner cannot take."""
-    if sparse.issparse(features):
-        raise ValueError(
-            f"X is a sparse matrix, which the default {name} cannot take. Use "
-            "features='response', a transformer to dense features, or a learner that "
-            "takes sparse features."
-        )
-
-
 @dataclass(eq=False)
 class FeatureMap:
     """Numeric features: samples, outputs, both, or what a transformer makes of samples.
 
-    A linear score has another name for the samples, and needs finite values.
+    A linear score has another name for the samples, where each predicted label has
+    weights of its own, and needs finite values.
     """
 
     features: object
@@ -387,6 +373,7 @@ class FeatureMap:
                 f"features must be one of {names} or a transformer with `fit` and "
                 f"`transform`, got {self.features!r}."
             )
+        self.is_per_label = is_name and self.features == PER_LABEL
         self.transformer = None if is_name else clone(self.features)
         if self.transformer is not None:
             self.transformer.fit(predictions.X, targets)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_reject._response import row_products
 from sklearn_reject._validation import check_level, check_option, take_weight
 from sklearn_reject.curves import aurc_score
-from sklearn_reject.scores.learned._base import FeatureMap, is_per_label
+from sklearn_reject.scores.learned._base import FeatureMap
 
 
 class Design:
@@ -125,7 +125,7 @@ def _fit_path(
     matrix = features.transform(predictions)
     scaler = StandardScaler(with_mean=not sparse.issparse(matrix))
     matrix = scaler.fit(matrix, sample_weight=weight).transform(matrix)
-    has_labels = is_per_label(options.features) and options.classes_ is not None
+    has_labels = features.is_per_label and options.classes_ is not None
     n_labels = len(options.classes_) if has_labels else 1
     design = Design(matrix, predictions.labels, n_labels)
     weight = take_weight(weight, design.order)

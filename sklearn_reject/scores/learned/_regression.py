@@ -1,6 +1,7 @@
 """Scores that regress what a prediction costs, or how probable the truth was."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -12,9 +13,7 @@ from sklearn_reject.scores.learned._base import (
     PER_LABEL,
     FeatureMap,
     LearnedScore,
-    is_per_label,
     learner_takes_sparse,
-    refuse_sparse,
     weight_for,
 )
 from sklearn_reject.scores.learned._linear import (
@@ -150,7 +149,7 @@ class LossRegression(LearnedScore):
         # Of two columns, the second is the loss.
         columns = targets.reshape(len(targets), -1)
         targets, losses = columns[:, 0], columns[:, -1]
-        if is_per_label(self.features):
+        if isinstance(self.features, str) and self.features == PER_LABEL:
             if self.regressor is not None:
                 raise ValueError(
                     f"features={PER_LABEL!r} is a ridge regression by itself, got "
@@ -166,12 +165,8 @@ class LossRegression(LearnedScore):
             regressor = HistGradientBoostingRegressor(random_state=self.random_state)
         else:
             regressor = clone(self.regressor)
-        given = weight_for(regressor, sample_weight, "regressor")
-        features = self._map_.transform(predictions)
-        if self.regressor is None:
-            refuse_sparse(features, "regressor")
-        self.regressor_ = regressor
-        self.regressor_.fit(features, targets, **given)
+        samples = self._map_.transform(predictions), targets, sample_weight
+        self.regressor_ = _fit_learner(self, "regressor", regressor, *samples)
 
     def _predict(self, predictions):
         if isinstance(self.regressor_, LinearModel):
@@ -371,11 +366,8 @@ class ErrorProbability(LearnedScore):
         self.classifier_, self._constant_ = None, float(targets[0])
         if np.ptp(targets) == 0:
             return
-        given = weight_for(classifier, sample_weight, "classifier")
-        features = self._map_.transform(predictions)
-        if self.classifier is None:
-            refuse_sparse(features, "classifier")
-        self.classifier_ = classifier.fit(features, targets > 0, **given)
+        samples = self._map_.transform(predictions), targets > 0, sample_weight
+        self.classifier_ = _fit_learner(self, "classifier", classifier, *samples)
 
     def _predict(self, predictions):
         if self.classifier_ is None:
@@ -383,3 +375,16 @@ class ErrorProbability(LearnedScore):
         features = self._map_.transform(predictions)
         column = list(self.classifier_.classes_).index(True)
         return self.classifier_.predict_proba(features)[:, column]
+
+
+def _fit_learner(score, name, learner, features, targets, sample_weight):
+    """Fit a learner, the default one where the parameter `name` of a score is None."""
+    given = weight_for(learner, sample_weight, name)
+    if getattr(score, name) is None and sparse.issparse(features):
+        raise ValueError(
+            f"X is a sparse matrix, which the default {name} cannot take. Use "
+            "features='response', a transformer to dense features, or a learner that "
+            "takes sparse features."
+        )
+    learner.fit(features, targets, **given)
+    return learner

@@ -160,15 +160,10 @@ class SELE(LearnedScore):
 
     def _learn(self, predictions, targets, sample_weight, context):
         results = {}
-        self._model_, self.areas_ = fit_linear(
-            self,
-            partial(self._make_solver, results),
-            predictions,
-            targets,
-            targets,
-            sample_weight,
-            partial(self._task, context, "fit-alpha"),
-        )
+        make_solver = partial(self._make_solver, results)
+        task = partial(self._task, context, "fit-alpha")
+        samples = predictions, targets, targets, sample_weight
+        self._model_, self.areas_ = fit_linear(self, make_solver, *samples, task)
         self.alpha_ = self._model_.alpha
         self.coef_ = self._model_.weights[:, :-1]
         self.intercept_ = self._model_.weights[:, -1]
@@ -199,6 +194,7 @@ class SELE(LearnedScore):
         if self.method == "chunked":
             chunks = make_chunks(len(losses), self.chunk_size, self.random_state)
             sele = partial(chunked_sele, chunks=chunks, n_jobs=self.n_jobs)
+        options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol / 10}
 
         def objective(flat, alpha):
             scores = design.scores(flat.reshape(design.shape))
@@ -213,11 +209,7 @@ class SELE(LearnedScore):
                 args=(alpha,),
                 jac=True,
                 method="L-BFGS-B",
-                options={
-                    "maxiter": self.max_iter,
-                    "gtol": self.tol,
-                    "ftol": self.tol / 10,
-                },
+                options=options,
             )
             return results[alpha].x.reshape(design.shape)
 

@@ -209,15 +209,14 @@ class ODIN(NoveltyScore):
     def _fit(self, response, y, sample_weight, X_ood):
         check_number(self.epsilon, "epsilon")
         check_number(self.temperature, "temperature", open_low=True)
-        if self.input_gradient is None:
-            self._check_has_gradient(response)
-        elif not callable(self.input_gradient):
-            raise ValueError(
-                "input_gradient must be a callable (estimator, X, temperature) -> "
-                f"gradient of the shape of X, or None, got {self.input_gradient!r}."
-            )
-
-    def _check_has_gradient(self, response):
+        if self.input_gradient is not None:
+            if not callable(self.input_gradient):
+                raise ValueError(
+                    "input_gradient must be a callable (estimator, X, temperature) -> "
+                    "gradient of the shape of X, or None, got "
+                    f"{self.input_gradient!r}."
+                )
+            return
         if self.logits is not None:
             raise ValueError(
                 "logits is a function, whose gradient is not known. Pass a callable "
