@@ -1,7 +1,7 @@
 """What a fitted estimator says about X."""
 
 from sklearn_reject._response._keys import row_keys, user_keys
-from sklearn_reject._response._network import find_features, find_head, pull_back
+from sklearn_reject._response._network import find_activations, find_head, pull_back
 from sklearn_reject._response._positive import (
     RESPONSE_METHODS,
     check_has_probabilities,
@@ -29,7 +29,7 @@ __all__ = [
     "check_has_probabilities",
     "check_known",
     "check_multilabel",
-    "find_features",
+    "find_activations",
     "find_head",
     "find_method",
     "find_target_type",

@@ -47,15 +47,11 @@ def user_keys(keys, X):
     if keys.dtype.kind not in "iuUS":
         for key in keys:
             if isinstance(key, bool) or not isinstance(key, (str, bytes, Integral)):
-                _refuse_key(key)
+                raise ValueError(
+                    f"keys must be integers or text, such as identifiers, got {key!r}. "
+                    "Rounded or missing numbers do not tell samples apart."
+                )
     return _spread(_bits(keys), 0)
-
-
-def _refuse_key(key):
-    raise ValueError(
-        f"keys must be integers or text, such as identifiers, got {key!r}. Rounded or "
-        "missing numbers do not tell samples apart."
-    )
 
 
 def _as_array(values):
@@ -83,7 +79,8 @@ def _keys_of_frame(frame):
 
 
 def _keys_of_array(values):
-    if values.ndim == 1 and values.dtype == object and _any_nested(values):
+    is_vector = values.ndim == 1 and values.dtype == object
+    if is_vector and any(isinstance(value, _NESTED) for value in values):
         # As if each were alone: rows of equal lengths are an array of two dimensions.
         return np.concatenate([_keys_of_array(_as_array(row)[None]) for row in values])
     values = values.reshape(len(values), -1)
@@ -119,14 +116,15 @@ def _bits(values):
     """Return each value as 64 bits: numbers as float64, anything else hashed."""
     kind = values.dtype.kind
     if kind in "mM":
-        return _bits_of_times(values)
-    if kind in "iu":
-        exact = values.astype(np.float64)
-        if np.all(np.abs(exact) <= 2.0**53):
-            return _bits_of_floats(exact)
+        # Nanoseconds modulo 2^64, whatever unit the times are kept in.
+        bits = values.astype(f"{kind}8[ns]").astype(np.int64).view(np.uint64)
+        bits[np.isnat(values)] = _MISSING
+        return bits
+    if kind in "iubf":
+        numbers = values.astype(np.float64)
+        if kind in "bf" or np.all(np.abs(numbers) <= 2.0**53):
+            return _bits_of_floats(numbers)
         values = values.astype(object)
-    elif kind in "bf":
-        return _bits_of_floats(values.astype(np.float64))
     return _bits_of_all(values)
 
 
@@ -134,13 +132,6 @@ def _bits_of_floats(values):
     values = values + 0.0  # minus zero equals zero
     values[np.isnan(values)] = np.nan  # there are many kinds of NaN
     return values.view(np.uint64)
-
-
-def _bits_of_times(values):
-    """Return nanoseconds modulo 2^64, whatever unit the times are kept in."""
-    bits = values.astype(f"{values.dtype.kind}8[ns]").astype(np.int64).view(np.uint64)
-    bits[np.isnat(values)] = _MISSING
-    return bits
 
 
 def _bits_of_object(value):
@@ -160,10 +151,6 @@ def _bits_of_object(value):
         return split_mix(_bits_of_all(value)).sum(dtype=np.uint64)
     text = value if isinstance(value, bytes) else _text(value)
     return np.frombuffer(blake2b(text, digest_size=8).digest(), "<u8")[0]
-
-
-def _any_nested(values):
-    return any(isinstance(value, _NESTED) for value in values)
 
 
 def _bits_of_all(values):

@@ -23,18 +23,6 @@ class Head:
         return row_products(features, self.weights) + self.intercepts
 
 
-def is_network(model):
-    """Tell whether a model is a multi-layer perceptron of scikit-learn."""
-    return isinstance(model, MLPClassifier)
-
-
-def is_linear(model):
-    """Tell whether a classifier of scikit-learn decides by `coef_` and `intercept_`."""
-    # A class of someone else may inherit the attributes and decide otherwise.
-    is_known = type(model).__module__.startswith("sklearn.")
-    return is_known and isinstance(model, LinearClassifierMixin)
-
-
 def symmetrize(values):
     """Return the decision value f of two classes as the pair of logits (-f/2, f/2).
 
@@ -46,17 +34,21 @@ def symmetrize(values):
 
 def find_head(model):
     """Return the head of a network or linear classifier, None for other models."""
-    if is_network(model):
-        _refuse_several_labels(model)
-        return _make_head(model.coefs_[-1], model.intercepts_[-1])
-    if is_linear(model):
+    # A class of someone else may inherit the attributes and decide otherwise.
+    is_known = type(model).__module__.startswith("sklearn.")
+    if isinstance(model, MLPClassifier):
+        if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
+            raise ValueError(
+                f"{model!r} was fitted on {model.n_outputs_} labels a sample. Only "
+                "single-label classifiers are supported: fit one for each label."
+            )
+        weights, intercepts = model.coefs_[-1], model.intercepts_[-1]
+    elif is_known and isinstance(model, LinearClassifierMixin):
         # `sparsify` of a linear classifier makes a sparse matrix of it.
         weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
-        return _make_head(np.atleast_2d(weights).T, model.intercept_)
-    return None
-
-
-def _make_head(weights, intercepts):
+        weights, intercepts = np.atleast_2d(weights).T, model.intercept_
+    else:
+        return None
     weights = np.asarray(weights, dtype=np.float64)
     # Without an intercept, scikit-learn stores one zero for all classes.
     intercepts = np.broadcast_to(np.float64(intercepts), weights.shape[1]).copy()
@@ -65,27 +57,14 @@ def _make_head(weights, intercepts):
     return Head(symmetrize(weights[:, 0]), symmetrize(intercepts[0]))
 
 
-def _refuse_several_labels(network):
-    if network.out_activation_ == "logistic" and network.n_outputs_ > 1:
-        raise ValueError(
-            f"{network!r} was fitted on {network.n_outputs_} labels a sample. Only "
-            "single-label classifiers are supported: fit one for each label."
-        )
+def find_activations(model, X):
+    """Return X and, for a network, what each hidden layer makes of it.
 
-
-def find_features(model, X):
-    """Return the last hidden layer of a network, ndarray of shape (n_samples, n_units).
-
-    For other models, and a network without hidden layers, X itself.
+    The last of them, of shape (n_samples, n_units), is what the head sees.
     """
-    return _find_activations(model, X)[-1]
-
-
-def _find_activations(model, X):
-    """Return X and, for a network, what each hidden layer makes of it."""
     activations = [X]
-    if is_network(model):
-        activate = _ACTIVATIONS[model.activation]
+    if isinstance(model, MLPClassifier):
+        activate, _ = _ACTIVATIONS[model.activation]
         layers = zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True)
         for weights, intercepts in layers:
             sums = row_products(activations[-1], weights) + intercepts
@@ -98,36 +77,20 @@ def pull_back(model, X, directions):
 
     The model has a head; `directions` (n_samples, n_classes) are constants.
     """
-    activations = _find_activations(model, X)
+    activations = find_activations(model, X)
     gradient = row_products(directions, find_head(model).weights.T)
-    if is_network(model):
-        slope = _SLOPES[model.activation]
+    if isinstance(model, MLPClassifier):
+        _, slope = _ACTIVATIONS[model.activation]
         layers = zip(activations[:0:-1], model.coefs_[-2::-1], strict=True)
         for activation, weights in layers:
             gradient = row_products(gradient * slope(activation), weights.T)
     return gradient
 
 
-def _relu(values):
-    return np.maximum(values, 0)
-
-
-def _identity(values):
-    return values
-
-
+# Each activation, and its derivative as a function of what it returns.
 _ACTIVATIONS = {
-    "identity": _identity,
-    "logistic": expit,
-    "relu": _relu,
-    "tanh": np.tanh,
-}
-
-
-# Derivatives, as functions of what the activation returns.
-_SLOPES = {
-    "identity": np.ones_like,
-    "logistic": lambda values: values * (1 - values),
-    "relu": lambda values: values > 0,
-    "tanh": lambda values: (1 - values) * (1 + values),
+    "identity": (lambda values: values, np.ones_like),
+    "logistic": (expit, lambda values: values * (1 - values)),
+    "relu": (lambda values: np.maximum(values, 0), lambda values: values > 0),
+    "tanh": (np.tanh, lambda values: (1 - values) * (1 + values)),
 }

@@ -14,8 +14,6 @@ _METHODS = {
     "predict_proba": ("predict_proba",),
     "decision_function": ("decision_function",),
 }
-
-
 RESPONSE_METHODS = tuple(_METHODS)
 
 
@@ -40,19 +38,6 @@ def positive_score(estimator, X, classes, *, response_method="auto", name):
     The classes are the negative and the positive one; scores (n_documents,) are finite,
     higher = more likely positive. Errors call the classifier by `name`.
     """
-    positive = _find_positive(estimator, classes, name)
-    method = find_method(estimator, response_method, name)
-    scores = np.asarray(getattr(estimator, method)(X))
-    if method == "decision_function":
-        scores = scores if positive else -scores
-    else:
-        scores = scores[:, positive]
-    return check_array(
-        scores, ensure_2d=False, dtype=np.float64, input_name=f"{method} of {name}"
-    )
-
-
-def _find_positive(estimator, classes, name):
     # As lists: old versions of NumPy warn where text is compared with numbers.
     known = np.asarray(getattr(estimator, "classes_", ())).tolist()
     wanted = classes.tolist()
@@ -62,7 +47,16 @@ def _find_positive(estimator, classes, name):
             "A classifier of these two is needed: fit it on rated documents of both, "
             "and check unrated_label."
         )
-    return known.index(wanted[1])
+    positive = known.index(wanted[1])
+    method = find_method(estimator, response_method, name)
+    scores = np.asarray(getattr(estimator, method)(X))
+    if method == "predict_proba":
+        scores = scores[:, positive]
+    elif not positive:
+        scores = -scores
+    return check_array(
+        scores, ensure_2d=False, dtype=np.float64, input_name=f"{method} of {name}"
+    )
 
 
 _NAME = "predict_proba of the estimator"
@@ -127,7 +121,14 @@ def item_probabilities(estimator, X, classes=None):
     if classes is None:
         return _of_labels(estimator, proba)
     proba = check_probabilities(proba, _NAME, ndim=(2,))
-    _check_rows(proba)
+    total = proba.sum(axis=1)
+    row = np.argmax(np.abs(total - 1))
+    if abs(total[row] - 1) > _MISSING_MASS:
+        raise ValueError(
+            f"{_NAME} must add up to one over the classes of each sample, got "
+            f"{total[row]:g} in row {row}. Use a classifier whose probabilities do, or "
+            "leave out samples that it has no probabilities for."
+        )
     seen = np.asarray(estimator.classes_)
     if proba.shape[1] != len(seen):
         raise ValueError(
@@ -142,18 +143,8 @@ def item_probabilities(estimator, X, classes=None):
     return eta
 
 
-def _check_rows(proba):
-    total = proba.sum(axis=1)
-    row = np.argmax(np.abs(total - 1))
-    if abs(total[row] - 1) > _MISSING_MASS:
-        raise ValueError(
-            f"{_NAME} must add up to one over the classes of each sample, got "
-            f"{total[row]:g} in row {row}. Use a classifier whose probabilities do, or "
-            "leave out samples that it has no probabilities for."
-        )
-
-
 def _of_labels(estimator, proba):
+    """Return the probability of one for each label, from whatever form it has."""
     if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
             "StackingClassifier cannot be used for several labels a sample: its "
@@ -161,23 +152,18 @@ def _of_labels(estimator, proba):
             "each label, for example with MultiOutputClassifier(StackingClassifier())."
         )
     if isinstance(proba, list):
-        proba = _positive_columns(estimator, proba)
+        # Each label is a classifier of its own.
+        classes = getattr(estimator, "classes_", None)
+        if not isinstance(classes, list) or len(classes) != len(proba):
+            classes = [np.arange(np.shape(part)[1]) for part in proba]
+        labels = enumerate(zip(proba, classes, strict=True))
+        columns = [_positive_column(*label, number) for number, label in labels]
+        proba = np.column_stack(columns)
     return check_probabilities(proba, _NAME, ndim=(2,), accept_sparse=True)
 
 
-def _positive_columns(estimator, proba):
-    """Return the probability of one, where each label is a classifier of its own."""
-    classes = getattr(estimator, "classes_", None)
-    if not isinstance(classes, list) or len(classes) != len(proba):
-        classes = [np.arange(np.shape(part)[1]) for part in proba]
-    columns = [
-        _positive_column(part, np.asarray(of_label), number)
-        for number, (part, of_label) in enumerate(zip(proba, classes, strict=True))
-    ]
-    return np.column_stack(columns)
-
-
 def _positive_column(proba, classes, number):
+    classes = np.asarray(classes)
     flags = as_flags(classes) if classes.dtype.kind in "biuf" else None
     if flags is not None and flags.shape == (1,):
         return np.full(len(proba), float(flags[0]))

@@ -4,20 +4,17 @@ from functools import cached_property
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, indexable
 from sklearn.utils.validation import validate_data
 
 from sklearn_reject._response._network import (
-    find_features,
+    find_activations,
     find_head,
-    is_network,
     symmetrize,
 )
-from sklearn_reject._sklearn import (
-    _num_samples,
-    _safe_indexing,
-)
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import index_labels
 
 # Classifiers of scikit-learn whose `predict` is the class of the largest probability.
@@ -78,6 +75,16 @@ class Response:
     def __init__(self, estimator, X):
         self.estimator = estimator
         self.X = X
+        # `model` is the classifier inside pipelines and frozen estimators, but not
+        # inside subclasses of them, which may decide otherwise.
+        self._pipelines = []
+        while type(estimator) in (Pipeline, FrozenEstimator):
+            if type(estimator) is Pipeline:
+                self._pipelines.append(estimator)
+                estimator = estimator.steps[-1][1]
+            else:
+                estimator = estimator.estimator
+        self.model = estimator
 
     @property
     def n_samples(self):
@@ -92,26 +99,25 @@ class Response:
     @cached_property
     def probabilities(self):
         """Class probabilities, ndarray of shape (n_samples, n_classes)."""
-        _check_has(self.estimator, "predict_proba")
-        return self._check_columns(
-            self.estimator.predict_proba(self.X), "predict_proba"
-        )
+        self._check_has("predict_proba")
+        values = self.estimator.predict_proba(self.X)
+        return self._check_columns(values, "predict_proba")
 
     @cached_property
     def decision_values(self):
         """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
-        _check_has(self.estimator, "decision_function")
-        if getattr(_decider(self.estimator), "decision_function_shape", "") == "ovo":
-            _refuse_pairwise_values(self.classes)
+        self._check_has("decision_function")
+        is_pairwise = getattr(self.model, "decision_function_shape", "") == "ovo"
+        # With three classes there are three pairs, so the shape would not tell.
+        if is_pairwise and len(self.classes) > 2:
+            raise ValueError(
+                "decision_function_shape='ovo' gives one value a pair of classes, "
+                "where one a class is needed. Use decision_function_shape='ovr'."
+            )
         values = np.asarray(self.estimator.decision_function(self.X))
         if values.ndim == 1 and len(self.classes) == 2:
             return values
         return self._check_columns(values, "decision_function")
-
-    @property
-    def model(self):
-        """The classifier inside pipelines and frozen estimators."""
-        return _decider(self.estimator)
 
     @cached_property
     def model_input(self):
@@ -119,12 +125,21 @@ class Response:
 
         Of shape (n_samples, n_features).
         """
-        X = _transform(self.estimator, self.X)
-        if is_network(self.model):
-            return validate_data(
-                self.model, X, accept_sparse="csr", dtype=np.float64, reset=False
-            )
-        return _check_numbers(X, self.model)
+        X = self.X
+        for pipeline in self._pipelines:
+            X = pipeline[:-1].transform(X) if len(pipeline) > 1 else X
+        options = {"accept_sparse": "csr", "dtype": np.float64}
+        if isinstance(self.model, MLPClassifier):
+            return validate_data(self.model, X, reset=False, **options)
+        try:
+            return check_array(X, **options)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"What reaches {type(self.model).__name__} cannot be taken for its "
+                f"features: {error} Put the preprocessing into a Pipeline with the "
+                "classifier, or pass a callable (estimator, X) -> (n_samples, "
+                "n_features) as the `features` of the score."
+            ) from error
 
     @cached_property
     def features(self):
@@ -134,7 +149,7 @@ class Response:
         reaches it. Within a pipeline that is the output of the step before the last.
         It is dense unless that output is sparse.
         """
-        return find_features(self.model, self.model_input)
+        return find_activations(self.model, self.model_input)[-1]
 
     @cached_property
     def head(self):
@@ -153,9 +168,16 @@ class Response:
         neither class. For an MLPClassifier, what goes into the output activation,
         halved alike for two classes.
         """
-        if is_network(self.model):
+        if isinstance(self.model, MLPClassifier):
             return self._check_columns(self.head(self.features), "logits")
-        _check_has_logits(self.estimator)
+        if not hasattr(self.estimator, "decision_function"):
+            raise ValueError(
+                f"{type(self.estimator).__name__} has no logits: it has no "
+                "`decision_function` and is not an MLPClassifier. Logarithms of "
+                "probabilities would not do, as their energy is the same for all "
+                "samples. Use novelty_score='msp', or pass a callable (estimator, X) "
+                "-> (n_samples, n_classes) as the `logits` of the score."
+            )
         values = np.asarray(self.decision_values, dtype=np.float64)
         return symmetrize(values) if values.ndim == 1 else values
 
@@ -171,35 +193,46 @@ class Response:
         """Position of each predicted label in `classes`, shape (n_samples,)."""
         values = self._deciding_values()
         if values is None:
-            return self._find(self.labels)
-        indices, tied = _largest(values)
-        if tied.any():
+            labels = self.labels
+        else:
+            indices, tied = _largest(values)
+            if not tied.any():
+                return indices
             # Rounding has hidden from us what the classifier goes by.
             rows = np.flatnonzero(tied)
             X_tied = _safe_indexing(*indexable(self.X), rows)
-            indices[rows] = self._find(self.estimator.predict(X_tied))
+            labels = np.asarray(self.estimator.predict(X_tied))
+        found, unknown = index_labels(labels, self.classes)
+        if unknown.any():
+            raise ValueError(
+                f"{type(self.estimator).__name__}.predict returned the label "
+                f"{labels[unknown].tolist()[0]!r}, which is not in its classes_ "
+                f"{self.classes.tolist()}. A classifier that rejects by itself has to "
+                "return plain labels: set its reject_label=None."
+            )
+        if values is None:
+            return found
+        indices[rows] = found
         return indices
 
     def _deciding_values(self):
         """Return computed values whose largest is what `predict` returns, or None."""
-        name = _name_of_decider(self.estimator)
-        if "probabilities" in self.__dict__ and name in _PREDICT_MOST_PROBABLE:
+        name = type(self.model).__name__
+        if not type(self.model).__module__.startswith("sklearn."):
+            return None
+        if "probabilities" in vars(self) and name in _PREDICT_MOST_PROBABLE:
             return self.probabilities
-        if "decision_values" in self.__dict__ and name in _PREDICT_LARGEST_DECISION:
+        if "decision_values" in vars(self) and name in _PREDICT_LARGEST_DECISION:
             return self.decision_values
         return None
 
-    def _find(self, labels):
-        indices, unknown = index_labels(np.asarray(labels), self.classes)
-        if unknown.any():
-            label = np.asarray(labels)[unknown].tolist()[0]
+    def _check_has(self, method):
+        if not hasattr(self.estimator, method):
             raise ValueError(
-                f"{type(self.estimator).__name__}.predict returned the label "
-                f"{label!r}, which is not in its classes_ {self.classes.tolist()}. "
-                "A classifier that rejects by itself has to return plain labels: "
-                "set its reject_label=None."
+                f"{type(self.estimator).__name__} has no `{method}`, which this "
+                "uncertainty_score or novelty_score needs. Use a classifier that has "
+                "it (CalibratedClassifierCV adds probabilities), or another score."
             )
-        return indices
 
     def _check_columns(self, values, method):
         values = np.asarray(values)
@@ -232,74 +265,3 @@ def _largest(values):
     if np.count_nonzero(is_largest) == len(values):
         return indices, np.zeros(len(values), dtype=bool)
     return indices, is_largest.sum(axis=1) > 1
-
-
-def _refuse_pairwise_values(classes):
-    # With three classes there are three pairs, so the shape would not tell.
-    if len(classes) > 2:
-        raise ValueError(
-            "decision_function_shape='ovo' gives one value a pair of classes, where "
-            "one a class is needed. Use decision_function_shape='ovr'."
-        )
-
-
-def _check_has(estimator, method):
-    if not hasattr(estimator, method):
-        raise ValueError(
-            f"{type(estimator).__name__} has no `{method}`, which this "
-            "uncertainty_score or novelty_score needs. Use a classifier that has it "
-            "(CalibratedClassifierCV adds probabilities), or another score."
-        )
-
-
-def _check_has_logits(estimator):
-    if not hasattr(estimator, "decision_function"):
-        raise ValueError(
-            f"{type(estimator).__name__} has no logits: it has no `decision_function` "
-            "and is not an MLPClassifier. Logarithms of probabilities would not do, as "
-            "their energy is the same for all samples. Use novelty_score='msp', or "
-            "pass a callable (estimator, X) -> (n_samples, n_classes) as the `logits` "
-            "of the score."
-        )
-
-
-def _check_numbers(X, model):
-    try:
-        return check_array(X, accept_sparse="csr", dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"What reaches {type(model).__name__} cannot be taken for its features: "
-            f"{error} Put the preprocessing into a Pipeline with the classifier, or "
-            "pass a callable (estimator, X) -> (n_samples, n_features) as the "
-            "`features` of the score."
-        ) from error
-
-
-def _name_of_decider(estimator):
-    """Return the name of the scikit-learn class whose `predict` is called."""
-    decider = type(_decider(estimator))
-    return decider.__name__ if decider.__module__.startswith("sklearn.") else None
-
-
-def _decider(estimator):
-    """Look through pipelines and frozen estimators, but not through subclasses."""
-    while True:
-        if type(estimator) is Pipeline:
-            estimator = estimator.steps[-1][1]
-        elif type(estimator) is FrozenEstimator:
-            estimator = estimator.estimator
-        else:
-            return estimator
-
-
-def _transform(estimator, X):
-    """Return what reaches the estimator that `_decider` finds."""
-    while True:
-        if type(estimator) is Pipeline:
-            if len(estimator.steps) > 1:
-                X = estimator[:-1].transform(X)
-            estimator = estimator.steps[-1][1]
-        elif type(estimator) is FrozenEstimator:
-            estimator = estimator.estimator
-        else:
-            return X

@@ -33,17 +33,16 @@ def row_products(rows, matrix):
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     products = np.empty((len(rows), matrix.shape[1]))
-    n_full = len(rows) - len(rows) % _BLOCK
-    np.matmul(_blocks(rows[:n_full]), matrix, out=_blocks(products[:n_full]))
-    if n_full < len(rows):
+    n_blocks, n_left = divmod(len(rows), _BLOCK)
+    n_full = n_blocks * _BLOCK
+    blocks = rows[:n_full].reshape(n_blocks, _BLOCK, rows.shape[1])
+    out = products[:n_full].reshape(n_blocks, _BLOCK, matrix.shape[1])
+    np.matmul(blocks, matrix, out=out)
+    if n_left:
         padded = np.zeros((1, _BLOCK, rows.shape[1]))
-        padded[0, : len(rows) - n_full] = rows[n_full:]
-        products[n_full:] = np.matmul(padded, matrix)[0, : len(rows) - n_full]
+        padded[0, :n_left] = rows[n_full:]
+        products[n_full:] = np.matmul(padded, matrix)[0, :n_left]
     return products
-
-
-def _blocks(rows):
-    return rows.reshape(len(rows) // _BLOCK, _BLOCK, rows.shape[1])
 
 
 def row_sums(values):

@@ -100,7 +100,11 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             raise ValueError("y is None: the true labels are needed to learn from.")
         X, y = indexable(X, np.asarray(y))
         weight = check_sample_weight(sample_weight, len(y))
-        self.resolve(_classes_of(inner))
+        if not (is_regressor(inner) or hasattr(inner, "classes_")):
+            raise ValueError(
+                f"estimator must be a fitted classifier or regressor, got {inner!r}."
+            )
+        self.resolve(None if is_regressor(inner) else inner.classes_)
         collected = self.collect(Response(inner, X), y)
         context = self._init_callback_context(max_subtasks=self._count_tasks())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -188,23 +192,29 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self : object
             The fitted score.
         """
-        weight, present = sample_weight, slice(None)
+        predictions, weight = Predictions(X, outputs, labels), sample_weight
         if weight is not None:
             present = np.flatnonzero(weight)
-            weight = _normalize(weight[present])
-        predictions = self._pool(X, outputs, labels).take(present)
-        self._learn(predictions, targets[present], weight, context or SILENT_CONTEXT)
+            if not len(present):
+                raise ValueError(
+                    "sample_weight is zero for all samples that an uncertainty score "
+                    "would be learned from. Give some a positive weight, or choose a "
+                    "cv that leaves such samples in each part."
+                )
+            predictions, targets = predictions.take(present), targets[present]
+            # Weights of mean one, as learners have limits of absolute size.
+            weight = weight[present] / weight.max()
+            weight = weight / weight.mean()
+        self._learn(predictions, targets, weight, context or SILENT_CONTEXT)
         self.center_, self.scale_ = 0.0, 1.0
         if self.only_orders:
-            self._standardize(self._predict(predictions), weight)
+            scores = self._predict(predictions)
+            self.center_ = float(np.average(scores, weights=weight))
+            variance = np.average((scores - self.center_) ** 2, weights=weight)
+            self.scale_ = float(np.sqrt(variance)) or 1.0
         if estimator is not None:
             self.estimator_ = estimator
         return self
-
-    def _standardize(self, scores, weight):
-        self.center_ = float(np.average(scores, weights=weight))
-        variance = np.average((scores - self.center_) ** 2, weights=weight)
-        self.scale_ = float(np.sqrt(variance)) or 1.0
 
     def predict_collected(self, X, outputs, labels):
         """Return the uncertainty of samples that were collected.
@@ -222,24 +232,34 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         uncertainty : ndarray of shape (n_samples,)
             Higher = more uncertain.
         """
-        values = self._predict(self._pool(X, outputs, labels))
+        values = self._predict(Predictions(X, outputs, labels))
         return check_vector((values - self.center_) / self.scale_, "uncertainty_score")
 
     def _uncertainty(self, response):
         return self.predict_collected(response.X, *self._outputs_and_labels(response))
 
     def _outputs_and_labels(self, response):
-        # The outputs come first: labels may follow from them without a pass.
+        """Return the outputs and labels of :class:`Predictions`."""
         # A score without a parameter of that name may look at everything.
-        if uses_outputs(getattr(self, "features", "both")):
-            outputs = find_outputs(response, self.classes_)
-        else:
-            outputs = np.empty((response.n_samples, 0))
-        return outputs, find_labels(response, self.classes_)
-
-    def _pool(self, X, outputs, labels):
-        n_labels = 1 if self.classes_ is None else len(self.classes_)
-        return Predictions(X, outputs, labels, n_labels)
+        features = getattr(self, "features", "both")
+        needs_outputs = isinstance(features, str) and features in ("response", "both")
+        outputs = np.empty((response.n_samples, 0))
+        if self.classes_ is None:
+            if needs_outputs:
+                values = np.asarray(response.labels, dtype=np.float64)
+                outputs = values.reshape(len(outputs), -1)
+            return outputs, np.zeros(len(outputs), dtype=np.intp)
+        positions, unknown = index_labels(response.classes, self.classes_)
+        if unknown.any():
+            label = response.classes[unknown].tolist()[0]
+            raise ValueError(
+                f"The classifier knows the class {label!r}, which is not among the "
+                f"labels {self.classes_.tolist()} given."
+            )
+        # The outputs come first: labels may follow from them without a pass.
+        if needs_outputs:
+            outputs = _find_outputs(response, positions, len(self.classes_))
+        return outputs, positions[response.label_indices]
 
     def _targets(self, response, y):
         return self.loss_(y, response.labels)
@@ -258,28 +278,6 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         task.call_on_fit_task_begin(estimator=self)
         yield
         task.call_on_fit_task_end(estimator=self)
-
-
-def _classes_of(estimator):
-    if is_regressor(estimator):
-        return None
-    if not hasattr(estimator, "classes_"):
-        raise ValueError(
-            f"estimator must be a fitted classifier or regressor, got {estimator!r}."
-        )
-    return estimator.classes_
-
-
-def _normalize(weight):
-    """Return weights of mean one, as learners have limits of absolute size."""
-    if not len(weight):
-        raise ValueError(
-            "sample_weight is zero for all samples that an uncertainty score would be "
-            "learned from. Give some a positive weight, or choose a cv that leaves "
-            "such samples in each part."
-        )
-    weight = weight / weight.max()
-    return weight / weight.mean()
 
 
 def weight_for(learner, sample_weight, name):
@@ -306,55 +304,33 @@ class Predictions:
     X: object
     outputs: np.ndarray
     labels: np.ndarray
-    n_labels: int
 
     def __len__(self):
         return len(self.labels)
 
     def take(self, rows):
         """Return some of the samples."""
-        if isinstance(rows, slice) and rows == slice(None):
-            return self
         X = _safe_indexing(*indexable(self.X), rows)
-        return Predictions(X, self.outputs[rows], self.labels[rows], self.n_labels)
+        return Predictions(X, self.outputs[rows], self.labels[rows])
 
 
-def find_labels(response, classes):
-    """Return the position of each predicted label among all classes, or zeros.
+def _find_outputs(response, positions, n_classes):
+    """Return the outputs of :class:`Predictions`, in columns of all classes.
 
-    The estimator may know some of the classes only; they are None for a regressor.
+    The classes that the estimator knows are at `positions` among them.
     """
-    if classes is None:
-        return np.zeros(response.n_samples, dtype=np.intp)
-    return _find_classes(response, classes)[response.label_indices]
-
-
-def find_outputs(response, classes):
-    """Return the outputs of :class:`Predictions`, in columns of all classes."""
-    if classes is None:
-        return np.asarray(response.labels, dtype=np.float64).reshape(
-            response.n_samples, -1
-        )
-    positions = _find_classes(response, classes)
     if hasattr(response.estimator, "predict_proba"):
-        return _align(response.probabilities, positions, len(classes), absent=0.0)
-    if hasattr(response.estimator, "decision_function"):
-        return _align_decisions(response.decision_values, positions, len(classes))
-    return np.eye(len(classes))[positions[response.label_indices]]
-
-
-def _find_classes(response, classes):
-    positions, unknown = index_labels(response.classes, classes)
-    if unknown.any():
-        label = response.classes[unknown].tolist()[0]
-        raise ValueError(
-            f"The classifier knows the class {label!r}, which is not among the labels "
-            f"{classes.tolist()} given."
-        )
-    return positions
-
-
-def _align(outputs, positions, n_classes, absent):
+        outputs, absent = response.probabilities, 0.0
+    elif hasattr(response.estimator, "decision_function"):
+        outputs = response.decision_values
+        if outputs.ndim == 1 and n_classes == 2:
+            return outputs[:, np.newaxis]
+        if outputs.ndim == 1:
+            outputs = np.column_stack([-outputs, outputs])
+        # A class that the fold lacks is as far off as the farthest of the others.
+        absent = outputs.min(axis=1, keepdims=True)
+    else:
+        return np.eye(n_classes)[positions[response.label_indices]]
     if np.array_equal(positions, np.arange(n_classes)):
         return outputs
     aligned = np.empty((len(outputs), n_classes))
@@ -363,25 +339,8 @@ def _align(outputs, positions, n_classes, absent):
     return aligned
 
 
-def _align_decisions(values, positions, n_classes):
-    if values.ndim == 1 and n_classes == 2:
-        return values[:, np.newaxis]
-    if values.ndim == 1:
-        values = np.column_stack([-values, values])
-    # A class that the fold lacks is as far off as the farthest of the others.
-    return _align(values, positions, n_classes, values.min(axis=1, keepdims=True))
-
-
-_NAMES = ("input", "response", "both")
-
-
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
 PER_LABEL = "per_label_linear"
-
-
-def uses_outputs(features):
-    """Tell whether what the classifier predicted is among the features."""
-    return isinstance(features, str) and features in ("response", "both")
 
 
 def learner_takes_sparse(learner, features):
@@ -391,53 +350,57 @@ def learner_takes_sparse(learner, features):
     return learner is not None and get_tags(learner).input_tags.sparse
 
 
-def refuse_sparse(features, name):
-    """Raise for a sparse matrix that a default learner cannot take."""
-    if sparse.issparse(features):
-        raise ValueError(
-            f"X is a sparse matrix, which the default {name} cannot take. Use "
-            "features='response', a transformer to dense features, or a learner that "
-            "takes sparse features."
-        )
-
-
+@dataclass(eq=False)
 class FeatureMap:
     """Numeric features: samples, outputs, both, or what a transformer makes of samples.
 
-    `others` are further names for the samples.
+    A linear score has another name for the samples, where each predicted label has
+    weights of its own, and needs finite values.
     """
 
-    def __init__(self, features, others=()):
-        self.features = features
-        is_name = isinstance(features, str)
-        names = [*_NAMES, *others]
-        if not (features in names if is_name else hasattr(features, "transform")):
-            raise ValueError(
-                f"features must be one of {names} or a transformer with `fit` and "
-                f"`transform`, got {features!r}."
-            )
-        self.transformer = None if is_name else clone(features)
+    features: object
+    is_linear: bool = False
 
     def fit(self, predictions, targets):
         """Fit the transformer, if there is one, on samples and what to learn."""
+        is_name = isinstance(self.features, str)
+        names = ["input", "response", "both"]
+        if self.is_linear:
+            names.append(PER_LABEL)
+        is_known = is_name and self.features in names
+        if not is_known and (is_name or not hasattr(self.features, "transform")):
+            raise ValueError(
+                f"features must be one of {names} or a transformer with `fit` and "
+                f"`transform`, got {self.features!r}."
+            )
+        self.is_per_label = is_name and self.features == PER_LABEL
+        self.transformer = None if is_name else clone(self.features)
         if self.transformer is not None:
             self.transformer.fit(predictions.X, targets)
         return self
 
     def transform(self, predictions):
         """Return the features, a float64 matrix of shape (n_samples, n_features)."""
-        if self.transformer is not None:
-            return self._to_matrix(self.transformer.transform(predictions.X))
-        if self.features == "response":
-            return predictions.outputs
-        samples = self._to_matrix(predictions.X)
-        if self.features != "both":
-            return samples
-        if sparse.issparse(samples):
-            return sparse.hstack([samples, predictions.outputs], format="csr")
-        return np.hstack([samples, predictions.outputs])
+        name = self.features if self.transformer is None else None
+        features = outputs = predictions.outputs
+        if name != "response":
+            features = self._to_matrix(predictions.X)
+        if name == "both" and sparse.issparse(features):
+            features = sparse.hstack([features, outputs], format="csr")
+        elif name == "both":
+            features = np.hstack([features, outputs])
+        values = features.data if sparse.issparse(features) else features
+        if self.is_linear and not np.isfinite(values).all():
+            raise ValueError(
+                f"features={self.features!r} holds values that are not finite, which a "
+                "linear score cannot use. Impute them, for example by a transformer "
+                "as `features`."
+            )
+        return features
 
     def _to_matrix(self, X):
+        if self.transformer is not None:
+            X = self.transformer.transform(X)
         try:
             return check_array(
                 X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False

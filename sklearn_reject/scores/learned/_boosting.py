@@ -8,11 +8,16 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_count, check_number, check_option
+from sklearn_reject._validation import (
+    check_count,
+    check_level,
+    check_number,
+    check_option,
+)
 from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses import sele_gradient_and_curvature
 from sklearn_reject.scores.learned._base import FeatureMap, LearnedScore, weight_for
-from sklearn_reject.scores.learned._linear import check_fraction, split_off
+from sklearn_reject.scores.learned._linear import split_off
 
 # Newton steps of single samples are kept to what the logistic function can tell apart.
 _LONGEST_STEP = 4.0
@@ -144,7 +149,7 @@ class SELEBoosting(LearnedScore):
         for name in ("max_samples", "n_iter_no_change"):
             if getattr(self, name) is not None:
                 check_count(getattr(self, name), name)
-        check_fraction(self.validation_fraction)
+        check_level(self.validation_fraction, "validation_fraction")
         weight_for(self._make_learner(np.random.RandomState(0)), 1, "base_learner")
 
     def _learn(self, predictions, targets, sample_weight, context):
@@ -154,43 +159,43 @@ class SELEBoosting(LearnedScore):
         self.estimators_, self.areas_ = [], []
         if np.ptp(targets) == 0:  # any order is as good as another
             return
-        features = self._map_.transform(predictions)
-        train, held = self._split(targets, rng)
-        stopping = _Stopping(features[held], targets[held], weight[held], self)
-        sample = features[train], targets[train], weight[train]
+        samples = self._map_.transform(predictions), targets, weight
         task = partial(self._task, context, "fit-base-learner")
-        n_trees = self.n_estimators
-        self.estimators_ = list(self._boost(*sample, rng, n_trees, task, stopping))
-        self.areas_ = stopping.areas
-        if not len(held):
-            return
-        del self.estimators_[int(np.argmin(self.areas_)) + 1 :]
-        if self.refit:
-            n_trees = len(self.estimators_)
-            self.estimators_ = list(
-                self._boost(features, targets, weight, rng, n_trees)
+        parts = None
+        if self.n_iter_no_change is not None:
+            parts = split_off(targets, self.validation_fraction, rng)
+        if parts is None:
+            self.estimators_, _ = self._boost(
+                samples, rng, self.n_estimators, task=task
             )
+            return
+        train, held = ([values[rows] for values in samples] for rows in parts)
+        trees, self.areas_ = self._boost(train, rng, self.n_estimators, held, task)
+        self.estimators_ = trees[: int(np.argmin(self.areas_)) + 1]
+        if self.refit:
+            self.estimators_, _ = self._boost(samples, rng, len(self.estimators_))
 
-    def _boost(
-        self, features, losses, weight, rng, n_trees, task=nullcontext, stopping=None
-    ):
-        """Yield tree after tree, until it is time to stop."""
-        scores = np.zeros(len(losses))
+    def _boost(self, samples, rng, n_trees, held=None, task=nullcontext):
+        """Return trees, and the areas on a part held out, which tell when to stop."""
+        features, losses, weight = samples
+        scores, trees, areas = np.zeros(len(losses)), [], []
+        if held is not None:
+            held_features, held_losses, held_weight = held
+            held_scores = np.zeros(len(held_losses))
         for _ in range(n_trees):
             with task():
                 tree = self._fit_tree(features, scores, losses, weight, rng)
             scores += self.learning_rate * tree.predict(features)
-            yield tree
-            if stopping is not None and stopping.is_due(tree):
-                return
-
-    def _split(self, targets, rng):
-        """Return the rows to learn from, and those that tell when to stop."""
-        parts = None
-        if self.n_iter_no_change is not None:
-            parts = split_off(targets, self.validation_fraction, rng)
-        everything, nothing = np.arange(len(targets)), np.arange(0)
-        return (everything, nothing) if parts is None else parts
+            trees.append(tree)
+            if held is None:
+                continue
+            held_scores += self.learning_rate * tree.predict(held_features)
+            area = aurc_score(held_scores, held_losses, sample_weight=held_weight)
+            areas.append(area)
+            # The last trees have not lowered the area.
+            if len(areas) - 1 - int(np.argmin(areas)) >= self.n_iter_no_change:
+                break
+        return trees, areas
 
     def _fit_tree(self, features, scores, losses, weight, rng):
         """Fit one tree to the Newton steps of some samples."""
@@ -230,22 +235,3 @@ class SELEBoosting(LearnedScore):
 
     def _count_tasks(self):
         return self.n_estimators
-
-
-class _Stopping:
-    """Watches the area on a validation part, which may be empty."""
-
-    def __init__(self, features, losses, weight, boosting):
-        self.features, self.losses, self.weight = features, losses, weight
-        self.scores, self.areas = np.zeros(len(losses)), []
-        self.boosting = boosting
-
-    def is_due(self, tree):
-        """Tell whether the last trees have not lowered the area."""
-        if not len(self.losses):
-            return False
-        self.scores += self.boosting.learning_rate * tree.predict(self.features)
-        area = aurc_score(self.scores, self.losses, sample_weight=self.weight)
-        self.areas.append(area)
-        since_best = len(self.areas) - 1 - int(np.argmin(self.areas))
-        return since_best >= self.boosting.n_iter_no_change

@@ -1,6 +1,7 @@
 """Scores that regress what a prediction costs, or how probable the truth was."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -13,12 +14,12 @@ from sklearn_reject.scores.learned._base import (
     FeatureMap,
     LearnedScore,
     learner_takes_sparse,
-    refuse_sparse,
     weight_for,
 )
 from sklearn_reject.scores.learned._linear import (
-    LinearFit,
+    LinearModel,
     check_linear_options,
+    fit_linear,
     make_ridge_solver,
 )
 
@@ -138,55 +139,39 @@ class LossRegression(LearnedScore):
         return learner_takes_sparse(self.regressor, self.features)
 
     def _check_options(self, classes):
-        check_linear_options(self.alphas, self.validation_fraction, self.refit)
+        check_linear_options(self)
         if self.regressor is not None and is_classifier(self.regressor):
             raise ValueError(
                 f"regressor must be a regressor, got the classifier {self.regressor!r}."
             )
 
     def _learn(self, predictions, targets, sample_weight, context):
-        if self._is_per_label():
-            self._learn_ridge(predictions, targets, sample_weight)
+        # Of two columns, the second is the loss.
+        columns = targets.reshape(len(targets), -1)
+        targets, losses = columns[:, 0], columns[:, -1]
+        if isinstance(self.features, str) and self.features == PER_LABEL:
+            if self.regressor is not None:
+                raise ValueError(
+                    f"features={PER_LABEL!r} is a ridge regression by itself, got "
+                    f"regressor={self.regressor!r}. Leave it at None, or choose other "
+                    "features."
+                )
+            samples = predictions, targets, losses, sample_weight
+            model, self.areas_ = fit_linear(self, make_ridge_solver, *samples)
+            self.regressor_, self.alpha_ = model, model.alpha
             return
-        self._map_ = FeatureMap(self.features).fit(predictions, _targets(targets))
-        self.regressor_ = self._make_regressor()
-        given = weight_for(self.regressor_, sample_weight, "regressor")
-        features = self._map_.transform(predictions)
+        self._map_ = FeatureMap(self.features).fit(predictions, targets)
         if self.regressor is None:
-            refuse_sparse(features, "regressor")
-        self.regressor_.fit(features, _targets(targets), **given)
-
-    def _learn_ridge(self, predictions, targets, sample_weight):
-        if self.regressor is not None:
-            raise ValueError(
-                f"features={PER_LABEL!r} is a ridge regression by itself, got "
-                f"regressor={self.regressor!r}. Leave it at None, or choose other "
-                "features."
-            )
-        fit = LinearFit(
-            make_ridge_solver,
-            self.features,
-            self.alphas,
-            self.validation_fraction,
-            self.refit,
-            self.random_state,
-        )
-        targets, losses = _targets(targets), _losses(targets)
-        model, self.areas_ = fit.fit(predictions, targets, losses, sample_weight)
-        self.regressor_, self.alpha_ = model, model.alpha
+            regressor = HistGradientBoostingRegressor(random_state=self.random_state)
+        else:
+            regressor = clone(self.regressor)
+        samples = self._map_.transform(predictions), targets, sample_weight
+        self.regressor_ = _fit_learner(self, "regressor", regressor, *samples)
 
     def _predict(self, predictions):
-        if self._is_per_label():
+        if isinstance(self.regressor_, LinearModel):
             return self.regressor_.predict(predictions)
         return self.regressor_.predict(self._map_.transform(predictions))
-
-    def _is_per_label(self):
-        return isinstance(self.features, str) and self.features == PER_LABEL
-
-    def _make_regressor(self):
-        if self.regressor is None:
-            return HistGradientBoostingRegressor(random_state=self.random_state)
-        return clone(self.regressor)
 
 
 class TrueClassProbability(LossRegression):
@@ -286,14 +271,6 @@ class TrueClassProbability(LossRegression):
         return np.column_stack([others, super()._targets(response, y)])
 
 
-def _targets(targets):
-    return targets if targets.ndim == 1 else targets[:, 0]
-
-
-def _losses(targets):
-    return targets if targets.ndim == 1 else targets[:, 1]
-
-
 class ErrorProbability(LearnedScore):
     """Probability that a prediction is wrong, learned by a second classifier.
 
@@ -370,18 +347,27 @@ class ErrorProbability(LearnedScore):
         return learner_takes_sparse(self.classifier, self.features)
 
     def _learn(self, predictions, targets, sample_weight, context):
-        classifier = self._make_classifier()
-        _check_zero_one(targets)
-        self._map_ = FeatureMap(self.features).fit(predictions, targets)
-        self._constant_ = float(targets[0])
-        if np.ptp(targets) == 0:
-            self.classifier_ = None
-            return
-        given = weight_for(classifier, sample_weight, "classifier")
-        features = self._map_.transform(predictions)
         if self.classifier is None:
-            refuse_sparse(features, "classifier")
-        self.classifier_ = classifier.fit(features, targets > 0, **given)
+            classifier = HistGradientBoostingClassifier(random_state=self.random_state)
+        elif hasattr(self.classifier, "predict_proba"):
+            classifier = clone(self.classifier)
+        else:
+            raise ValueError(
+                f"classifier must have `predict_proba`, got {self.classifier!r}. "
+                "Use CalibratedClassifierCV, or LossRegression with a regressor."
+            )
+        other = targets[(targets != 0) & (targets != 1)]
+        if len(other):
+            raise ValueError(
+                f"ErrorProbability needs losses of 0 and 1, got {other[0]:g}. Use "
+                "LossRegression or SELE for other losses."
+            )
+        self._map_ = FeatureMap(self.features).fit(predictions, targets)
+        self.classifier_, self._constant_ = None, float(targets[0])
+        if np.ptp(targets) == 0:
+            return
+        samples = self._map_.transform(predictions), targets > 0, sample_weight
+        self.classifier_ = _fit_learner(self, "classifier", classifier, *samples)
 
     def _predict(self, predictions):
         if self.classifier_ is None:
@@ -390,21 +376,15 @@ class ErrorProbability(LearnedScore):
         column = list(self.classifier_.classes_).index(True)
         return self.classifier_.predict_proba(features)[:, column]
 
-    def _make_classifier(self):
-        if self.classifier is None:
-            return HistGradientBoostingClassifier(random_state=self.random_state)
-        if not hasattr(self.classifier, "predict_proba"):
-            raise ValueError(
-                f"classifier must have `predict_proba`, got {self.classifier!r}. "
-                "Use CalibratedClassifierCV, or LossRegression with a regressor."
-            )
-        return clone(self.classifier)
 
-
-def _check_zero_one(losses):
-    other = losses[(losses != 0) & (losses != 1)]
-    if len(other):
+def _fit_learner(score, name, learner, features, targets, sample_weight):
+    """Fit a learner, the default one where the parameter `name` of a score is None."""
+    given = weight_for(learner, sample_weight, name)
+    if getattr(score, name) is None and sparse.issparse(features):
         raise ValueError(
-            f"ErrorProbability needs losses of 0 and 1, got {other[0]:g}. Use "
-            "LossRegression or SELE for other losses."
+            f"X is a sparse matrix, which the default {name} cannot take. Use "
+            "features='response', a transformer to dense features, or a learner that "
+            "takes sparse features."
         )
+    learner.fit(features, targets, **given)
+    return learner

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
 from sklearn_reject.scores.learned._base import PER_LABEL, LearnedScore
-from sklearn_reject.scores.learned._linear import LinearFit, check_linear_options
+from sklearn_reject.scores.learned._linear import check_linear_options, fit_linear
 
 ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -152,7 +152,7 @@ class SELE(LearnedScore):
         self.random_state = random_state
 
     def _check_options(self, classes):
-        check_linear_options(self.alphas, self.validation_fraction, self.refit)
+        check_linear_options(self)
         check_option(self.method, "method", ("exact", "chunked"))
         check_count(self.chunk_size, "chunk_size")
         check_count(self.max_iter, "max_iter")
@@ -160,26 +160,23 @@ class SELE(LearnedScore):
 
     def _learn(self, predictions, targets, sample_weight, context):
         results = {}
-        fit = LinearFit(
-            partial(self._make_solver, results),
-            self.features,
-            self.alphas,
-            self.validation_fraction,
-            self.refit,
-            self.random_state,
-        )
-        self._model_, self.areas_ = fit.fit(
-            predictions,
-            targets,
-            targets,
-            sample_weight,
-            partial(self._task, context, "fit-alpha"),
-        )
+        make_solver = partial(self._make_solver, results)
+        task = partial(self._task, context, "fit-alpha")
+        samples = predictions, targets, targets, sample_weight
+        self._model_, self.areas_ = fit_linear(self, make_solver, *samples, task)
         self.alpha_ = self._model_.alpha
         self.coef_ = self._model_.weights[:, :-1]
         self.intercept_ = self._model_.weights[:, -1]
         self.n_iter_ = int(results[self.alpha_].nit)
-        self._warn_unless_converged(results[self.alpha_])
+        # Status 1 is that of iterations used up.
+        if results[self.alpha_].status == 1:
+            warnings.warn(
+                f"SELE did not converge in max_iter={self.max_iter} iterations at "
+                f"alpha={self.alpha_:g}. Increase max_iter or tol, or leave out the "
+                "weakest of the alphas.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
     def _predict(self, predictions):
         return self._model_.predict(predictions)
@@ -188,52 +185,32 @@ class SELE(LearnedScore):
         return np.size(self.alphas)
 
     def _make_solver(self, results, design, losses, weight):
-        """Return what minimises the penalised loss over the weights."""
-        risk = self._make_risk(losses, weight)
+        """Return what minimises the penalised loss, and keeps its results by alpha."""
+        weight = np.ones(len(losses)) if weight is None else weight
+        # Penalties then mean the same whatever the unit and the rate of the errors.
+        mean = np.average(losses, weights=weight)
+        losses = losses / mean if mean > 0 else losses
+        sele = exact_sele
+        if self.method == "chunked":
+            chunks = make_chunks(len(losses), self.chunk_size, self.random_state)
+            sele = partial(chunked_sele, chunks=chunks, n_jobs=self.n_jobs)
+        options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol / 10}
 
         def objective(flat, alpha):
-            value, gradient = risk(design.scores(flat.reshape(design.shape)))
+            scores = design.scores(flat.reshape(design.shape))
+            value, gradient = sele(scores, losses, weight)
             penalty = alpha / 2 * (flat @ flat)
             return value + penalty, design.adjoint(gradient).ravel() + alpha * flat
 
         def solve(alpha, start):
-            result = minimize(
+            results[alpha] = minimize(
                 objective,
                 start.ravel(),
                 args=(alpha,),
                 jac=True,
                 method="L-BFGS-B",
-                options={
-                    "maxiter": self.max_iter,
-                    "gtol": self.tol,
-                    "ftol": self.tol / 10,
-                },
+                options=options,
             )
-            results[alpha] = result
-            return result.x.reshape(design.shape)
+            return results[alpha].x.reshape(design.shape)
 
         return solve
-
-    def _make_risk(self, losses, weight):
-        """Return ``risk(scores) -> value, gradient`` in units of the mean loss."""
-        weight = np.ones(len(losses)) if weight is None else weight
-        # Penalties then mean the same whatever the unit and the rate of the errors.
-        mean = np.average(losses, weights=weight)
-        losses = losses / mean if mean > 0 else losses
-        if self.method == "exact":
-            return lambda scores: exact_sele(scores, losses, weight)
-        chunks = make_chunks(len(losses), self.chunk_size, self.random_state)
-        return lambda scores: chunked_sele(
-            scores, losses, weight, chunks, n_jobs=self.n_jobs
-        )
-
-    def _warn_unless_converged(self, result):
-        # Status 1 is that of iterations used up.
-        if result.status == 1:
-            warnings.warn(
-                f"SELE did not converge in max_iter={self.max_iter} iterations at "
-                f"alpha={self.alpha_:g}. Increase max_iter or tol, or leave out the "
-                "weakest of the alphas.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )

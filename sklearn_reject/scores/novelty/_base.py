@@ -99,7 +99,21 @@ class NoveltyScore(BaseEstimator):
         """
         check_is_fitted(estimator)
         forget(self)
-        self._check_needs(X=X, y=y, X_ood=X_ood)
+        needs = {
+            "X": (self.needs_samples, X, "ID samples, normally the training samples"),
+            "y": (self.needs_labels, y, "labels of the ID samples"),
+            "X_ood": (
+                self.needs_ood,
+                X_ood,
+                "OOD samples, in each fold where there are some",
+            ),
+        }
+        for name, (is_needed, given, meaning) in needs.items():
+            if is_needed and given is None:
+                raise ValueError(
+                    f"{name} is None: {type(self).__name__} is fitted on {meaning}. "
+                    f"Pass them as `{name}` to fit."
+                )
         X, y, weight = _take_present(X, y, sample_weight)
         self._fit(Response(estimator, X), y, weight, X_ood)
         self.estimator_ = estimator
@@ -107,19 +121,6 @@ class NoveltyScore(BaseEstimator):
 
     def _fit(self, response, y, sample_weight, X_ood):
         """Learn from ID samples and, maybe, OOD samples."""
-
-    def _check_needs(self, **given):
-        needs = {
-            "X": (self.needs_samples, "ID samples, normally the training samples"),
-            "y": (self.needs_labels, "labels of the ID samples"),
-            "X_ood": (self.needs_ood, "OOD samples, in each fold where there are some"),
-        }
-        for name, (is_needed, meaning) in needs.items():
-            if is_needed and given[name] is None:
-                raise ValueError(
-                    f"{name} is None: {type(self).__name__} is fitted on {meaning}. "
-                    f"Pass them as `{name}` to fit."
-                )
 
     def novelty(self, X):
         """Return how unlike the classifier's samples each sample is.
@@ -167,8 +168,7 @@ def _take_present(X, y, sample_weight):
     if weight is None or weight.all():
         return X, y, weight
     rows = np.flatnonzero(weight)
-    (X,) = indexable(X)
-    return _safe_indexing(X, rows), take_weight(y, rows), take_weight(weight, rows)
+    return _safe_indexing(*indexable(X), rows), take_weight(y, rows), weight[rows]
 
 
 def own_features(response, function, *, accept_sparse=False):
@@ -228,7 +228,7 @@ def call(function, name, estimator, X):
             f"{name} returned a sparse matrix. Return a dense array: `.toarray()`."
         )
     values = np.asarray(values, dtype=np.float64)
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_samples = _num_samples(X)
     if values.ndim != 2 or len(values) != n_samples:
         raise ValueError(
             f"{name} returned an array of shape {values.shape}, expected one row for "

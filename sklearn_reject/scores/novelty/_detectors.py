@@ -78,22 +78,20 @@ class OutlierDetector(NoveltyScore):
             raise ValueError(
                 "features is given, and on='input' does not use it: use on='features'."
             )
-        detector = self._make_detector()
+        if self.detector is None:
+            detector = IsolationForest(random_state=self.random_state)
+        elif hasattr(self.detector, "fit"):
+            detector = clone(self.detector)
+        else:
+            raise ValueError(
+                "detector must be an outlier detector with `fit` and `score_samples`, "
+                f"got {self.detector!r}."
+            )
         samples = self._find_samples(response)
         options = weight_for(detector, sample_weight, "detector")
         # The labels are passed for the sake of a frozen detector.
         self.detector_ = detector.fit(samples, None, **options)
         _check_scores_new_samples(self.detector_)
-
-    def _make_detector(self):
-        if self.detector is None:
-            return IsolationForest(random_state=self.random_state)
-        if not hasattr(self.detector, "fit"):
-            raise ValueError(
-                "detector must be an outlier detector with `fit` and `score_samples`, "
-                f"got {self.detector!r}."
-            )
-        return clone(self.detector)
 
     def _find_samples(self, response):
         if self.on == "input":
@@ -174,7 +172,15 @@ class LikelihoodRatio(NoveltyScore):
         self.random_state = random_state
 
     def _fit(self, response, y, sample_weight, X_ood):
-        classifier = self._make_classifier()
+        if self.classifier is None:
+            classifier = HistGradientBoostingClassifier(random_state=self.random_state)
+        elif hasattr(self.classifier, "predict_proba"):
+            classifier = clone(self.classifier)
+        else:
+            raise ValueError(
+                "classifier must have `predict_proba`, got "
+                f"{self.classifier!r}. CalibratedClassifierCV adds it."
+            )
         inside = self._find_features(response)
         outside = self._find_features(Response(response.estimator, X_ood))
         if sample_weight is not None:
@@ -183,23 +189,15 @@ class LikelihoodRatio(NoveltyScore):
             sample_weight = np.append(weights, np.ones(outside.shape[0]))
         options = weight_for(classifier, sample_weight, "classifier")
         is_ood = np.repeat([0, 1], [inside.shape[0], outside.shape[0]])
-        self.classifier_ = classifier.fit(_stack(inside, outside), is_ood, **options)
+        stack = sparse.vstack if sparse.issparse(inside) else np.vstack
+        samples = stack([inside, outside])
+        self.classifier_ = classifier.fit(samples, is_ood, **options)
         self.odds_ = inside.shape[0] / outside.shape[0]
 
     @property
     def takes_sparse(self):
         """Whether the score works on a sparse matrix; the default learner does not."""
         return self.classifier is not None
-
-    def _make_classifier(self):
-        if self.classifier is None:
-            return HistGradientBoostingClassifier(random_state=self.random_state)
-        if not hasattr(self.classifier, "predict_proba"):
-            raise ValueError(
-                "classifier must have `predict_proba`, got "
-                f"{self.classifier!r}. CalibratedClassifierCV adds it."
-            )
-        return clone(self.classifier)
 
     def _find_features(self, response):
         return own_features(response, self.features, accept_sparse=self.takes_sparse)
@@ -227,9 +225,3 @@ def _check_scores_new_samples(detector):
             "not known. Pass a callable (estimator, X) -> (n_samples,) as "
             "novelty_score."
         )
-
-
-def _stack(inside, outside):
-    if sparse.issparse(inside):
-        return sparse.vstack([inside, outside], format="csr")
-    return np.vstack([inside, outside])

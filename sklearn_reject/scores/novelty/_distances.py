@@ -81,17 +81,18 @@ class Mahalanobis(NoveltyScore):
         features = own_features(response, self.features)
         weight = np.ones(len(features)) if sample_weight is None else sample_weight
         _, codes = np.unique(y, return_inverse=True)
-        self.means_ = _find_means(features, codes, weight)
+        members = csr_matrix((weight, (codes, np.arange(len(codes)))))
+        total = np.bincount(codes, weights=weight)[:, np.newaxis]
+        self.means_ = members @ features / total
         # Their second moment is the weighted one.
         roots = np.sqrt(weight / weight.mean())[:, np.newaxis]
-        self.covariance_ = self._shrink((features - self.means_[codes]) * roots)
-        self.whitener_ = _whiten(self.covariance_)
-
-    def _shrink(self, residuals):
+        residuals = (features - self.means_[codes]) * roots
         if self.shrinkage == "auto":
-            return ledoit_wolf(residuals, assume_centered=True)[0]
-        covariance = residuals.T @ residuals / len(residuals)
-        return shrunk_covariance(covariance, shrinkage=self.shrinkage)
+            self.covariance_ = ledoit_wolf(residuals, assume_centered=True)[0]
+        else:
+            covariance = residuals.T @ residuals / len(residuals)
+            self.covariance_ = shrunk_covariance(covariance, shrinkage=self.shrinkage)
+        self.whitener_ = _whiten(self.covariance_)
 
     def _novelty(self, response):
         # Any point between the means will do: what is short is rounded less.
@@ -169,15 +170,8 @@ class KNN(NoveltyScore):
         self.index_ = NeighbourIndex(features, sample_weight)
 
     def _novelty(self, response):
-        check_count(self.n_neighbors, "n_neighbors")
         features = _normalize(own_features(response, self.features))
         return self.index_.kth_distances(features, self.n_neighbors)
-
-
-def _find_means(features, codes, weight):
-    """Return the weighted mean of each class."""
-    members = csr_matrix((weight, (codes, np.arange(len(codes)))))
-    return members @ features / np.bincount(codes, weights=weight)[:, np.newaxis]
 
 
 def _whiten(covariance):
@@ -233,48 +227,38 @@ class NeighbourIndex:
         weight = np.ones(len(points)) if weight is None else weight / weight.mean()
         # Copies would tie: the search could not tell that it has found enough.
         self.points, self.weight = _merge_duplicates(points, weight)
+        # The least that so many points weigh together, whichever they are.
+        self._least_weights = np.cumsum(np.sort(self.weight))
         is_flat = points.shape[1] <= _MOST_DIMENSIONS_FOR_TREE
         algorithm = "kd_tree" if is_flat else "brute"
         self._search = NearestNeighbors(algorithm=algorithm).fit(self.points)
 
     def kth_distances(self, queries, k):
         """Return the least distances (n_queries,) within which points weigh k."""
-        n_needed = self._count_needed(k)
-        n_candidates = min(n_needed + _EXTRA, len(self.points))
+        n_points, n_features = self.points.shape
+        n_needed = np.searchsorted(self._least_weights, k - _ROUNDING) + 1
+        n_needed = min(n_needed, n_points)
+        n_candidates = min(n_needed + _EXTRA, n_points)
         found = np.empty(len(queries))
         for rows in gen_batches(len(queries), max(1, _BLOCK_SIZE // n_candidates)):
-            found[rows] = self._find(queries[rows], k, n_needed, n_candidates)
+            rough, nearest = self._search.kneighbors(queries[rows], n_candidates)
+            found[rows] = self._first_to_weigh(k, queries[rows], nearest)
+            if n_candidates == n_points:
+                continue
+            # A point beyond the candidates may be nearer than it seemed to be.
+            margin = rough[:, -1] ** 2 - found[rows] ** 2
+            is_unsure = margin <= 2 * n_features * _UNIT_ERROR
+            for row in rows.start + np.flatnonzero(is_unsure):
+                # Take the nearest of all points, and those that may tie with them.
+                query = queries[row : row + 1]
+                [distances] = cdist(query, self.points)
+                limit = np.partition(distances, n_needed - 1)[n_needed - 1]
+                nearest = np.flatnonzero(distances <= limit * (1 + _TIE_TOLERANCE))
+                found[row] = self._first_to_weigh(k, query, nearest[np.newaxis])[0]
         return found
 
-    def _count_needed(self, k):
-        """Return how many points always weigh k, whichever they are."""
-        weights = np.cumsum(np.sort(self.weight))
-        enough = np.searchsorted(weights, k - _ROUNDING) + 1
-        return int(min(enough, len(weights)))
-
-    def _find(self, queries, k, n_needed, n_candidates):
-        rough, nearest = self._search.kneighbors(queries, n_candidates)
-        distances, weight = self._rank(queries, nearest)
-        found = _first_to_weigh(k, distances, weight)
-        if n_candidates == len(self.points):
-            return found
-        # A point beyond the candidates may be nearer than it seemed to be.
-        error = _UNIT_ERROR * self.points.shape[1]
-        is_unsure = rough[:, -1] ** 2 - distances[:, n_needed - 1] ** 2 <= 2 * error
-        for row in np.flatnonzero(is_unsure):
-            nearest = self._all_nearest(queries[row : row + 1], n_needed)
-            ranked = self._rank(queries[row : row + 1], nearest)
-            found[row] = _first_to_weigh(k, *ranked)[0]
-        return found
-
-    def _all_nearest(self, query, n_needed):
-        """Return the nearest points to one query and all that may tie with them."""
-        [distances] = cdist(query, self.points)
-        limit = np.partition(distances, n_needed - 1)[n_needed - 1]
-        return np.flatnonzero(distances <= limit * (1 + _TIE_TOLERANCE))[np.newaxis]
-
-    def _rank(self, queries, columns):
-        """Return distances and weights of some points by query, nearest first."""
+    def _first_to_weigh(self, k, queries, columns):
+        """Return the distance within which the points of each query weigh k."""
         distances = np.empty(columns.size)
         n_columns, n_features = columns.shape[1], queries.shape[1]
         for pairs in gen_batches(columns.size, max(1, _BLOCK_SIZE // n_features)):
@@ -284,14 +268,9 @@ class NeighbourIndex:
         distances = distances.reshape(columns.shape)
         order = distances.argsort(axis=1, kind="stable")
         weight = np.take_along_axis(self.weight[columns], order, axis=1)
-        return np.take_along_axis(distances, order, axis=1), weight
-
-
-def _first_to_weigh(k, distances, weight):
-    """Return where the weight of each row, nearest first, reaches k."""
-    reached = np.cumsum(weight, axis=1) >= k - _ROUNDING
-    first = reached.argmax(axis=1)[:, np.newaxis]
-    return np.take_along_axis(distances, first, axis=1)[:, 0]
+        reached = np.cumsum(weight, axis=1) >= k - _ROUNDING
+        first = np.take_along_axis(order, reached.argmax(axis=1)[:, np.newaxis], axis=1)
+        return np.take_along_axis(distances, first, axis=1)[:, 0]
 
 
 def _merge_duplicates(points, weight):

@@ -5,7 +5,7 @@ from scipy import sparse
 
 from sklearn_reject._response import (
     Response,
-    find_features,
+    find_activations,
     find_head,
     log_sum_exp,
     pull_back,
@@ -207,21 +207,31 @@ class ODIN(NoveltyScore):
         self.logits = logits
 
     def _fit(self, response, y, sample_weight, X_ood):
-        self._check_options()
-        if self.input_gradient is None:
-            _check_has_gradient(response, self.logits)
-
-    def _check_options(self):
         check_number(self.epsilon, "epsilon")
         check_number(self.temperature, "temperature", open_low=True)
-        if self.input_gradient is not None and not callable(self.input_gradient):
+        if self.input_gradient is not None:
+            if not callable(self.input_gradient):
+                raise ValueError(
+                    "input_gradient must be a callable (estimator, X, temperature) -> "
+                    "gradient of the shape of X, or None, got "
+                    f"{self.input_gradient!r}."
+                )
+            return
+        if self.logits is not None:
             raise ValueError(
-                "input_gradient must be a callable (estimator, X, temperature) -> "
-                f"gradient of the shape of X, or None, got {self.input_gradient!r}."
+                "logits is a function, whose gradient is not known. Pass a callable "
+                "(estimator, X, temperature) -> gradient as `input_gradient` too."
+            )
+        if response.head is None:
+            raise ValueError(
+                "ODIN needs the gradient with respect to the input, which is not known "
+                f"for {type(response.model).__name__}. Use an MLPClassifier or a "
+                "linear classifier of scikit-learn, pass a callable (estimator, X, "
+                "temperature) -> gradient as `input_gradient`, or use another "
+                "novelty_score."
             )
 
     def _novelty(self, response):
-        self._check_options()
         if self.input_gradient is None:
             logits = self._logits_in_closed_form(response)
         else:
@@ -229,11 +239,10 @@ class ODIN(NoveltyScore):
         return miss_probability(softmax(logits / self.temperature))
 
     def _logits_in_closed_form(self, response):
-        _check_has_gradient(response, self.logits)
         model, X = response.model, _check_dense(response.model_input)
         directions = uphill_directions(response.logits / self.temperature)
         moved = X - self.epsilon * np.sign(pull_back(model, X, directions))
-        return find_head(model)(find_features(model, moved))
+        return find_head(model)(find_activations(model, moved)[-1])
 
     def _logits_by_function(self, response):
         X = np.asarray(_check_dense(response.X))
@@ -314,29 +323,23 @@ class ReAct(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         percentile = check_number(self.percentile, "percentile", high=100)
-        self._check_has_head(response)
-        features = own_features(response, self.features)
-        self.threshold_ = _find_percentile(features, percentile, sample_weight)
-
-    def _check_has_head(self, response):
-        if self.head is not None:
-            return
-        if self.features is not None:
+        if self.head is None and self.features is not None:
             raise ValueError(
                 "features is a function, and what makes logits of them is not known. "
                 "Pass a callable (estimator, features) -> (n_samples, n_classes) as "
                 "`head` too."
             )
-        if response.head is None:
+        if self.head is None and response.head is None:
             raise ValueError(
                 f"ReAct needs the last layer, which {type(response.model).__name__} "
                 "does not have. Use an MLPClassifier or a linear classifier of "
                 "scikit-learn, pass a callable (estimator, features) -> (n_samples, "
                 "n_classes) as `head`, or use another novelty_score."
             )
+        features = own_features(response, self.features)
+        self.threshold_ = _find_percentile(features, percentile, sample_weight)
 
     def _novelty(self, response):
-        self._check_has_head(response)
         clipped = np.minimum(own_features(response, self.features), self.threshold_)
         if self.head is None:
             return free_energy(response.head(clipped))
@@ -351,27 +354,11 @@ def miss_probability(probabilities):
 
 def free_energy(logits, temperature=1.0):
     """Return minus the temperature times the logarithm of the partition function."""
-    temperature = check_number(temperature, "temperature", open_low=True)
     # The largest is taken out first: over a tiny temperature it would overflow.
     largest = logits.max(axis=1)
     with np.errstate(over="ignore"):
         lower = (logits - largest[:, np.newaxis]) / temperature
     return -(largest + temperature * log_sum_exp(lower))
-
-
-def _check_has_gradient(response, logits):
-    if logits is not None:
-        raise ValueError(
-            "logits is a function, whose gradient is not known. Pass a callable "
-            "(estimator, X, temperature) -> gradient as `input_gradient` too."
-        )
-    if response.head is None:
-        raise ValueError(
-            f"ODIN needs the gradient with respect to the input, which is not known "
-            f"for {type(response.model).__name__}. Use an MLPClassifier or a linear "
-            "classifier of scikit-learn, pass a callable (estimator, X, temperature) "
-            "-> gradient as `input_gradient`, or use another novelty_score."
-        )
 
 
 def _check_dense(X):

@@ -86,38 +86,30 @@ class ViM(NoveltyScore):
     def _fit(self, response, y, sample_weight, X_ood):
         features = own_features(response, self.features)
         head = response.head if self.features is None else None
-        origin = find_origin(features, head, sample_weight)
         self.space_ = fit_residual_space(
-            features, origin, self.n_components, sample_weight
+            features, head, self.n_components, sample_weight
         )
         largest = find_logits(response, self.logits).max(axis=1)
-        self.alpha_ = _match(
-            np.average(largest, weights=sample_weight),
-            np.average(self.space_.norms(features), weights=sample_weight),
-            np.abs(features - origin).max(),
-        )
+        logit = np.average(largest, weights=sample_weight)
+        residual = np.average(self.space_.norms(features), weights=sample_weight)
+        if residual <= _SMALLEST_RESIDUAL * np.abs(features - self.space_.origin).max():
+            raise ValueError(
+                "n_components is so large that the training features lie in the "
+                f"principal subspace: their mean residual is {residual:g}. Lower "
+                "n_components, or use novelty_score='energy', which has no residual."
+            )
+        if logit <= 0:
+            raise ValueError(
+                f"The mean of the largest logit is {logit:g} on the training samples, "
+                "and the virtual logit cannot be matched to what is not positive. Use "
+                "another novelty_score, such as 'knn', or pass `logits`."
+            )
+        self.alpha_ = float(logit / residual)
 
     def _novelty(self, response):
         features = own_features(response, self.features)
         virtual = self.alpha_ * self.space_.norms(features)
         return virtual + free_energy(find_logits(response, self.logits))
-
-
-def _match(logit, residual, scale):
-    """Return the factor that makes the mean residual equal to the mean logit."""
-    if residual <= _SMALLEST_RESIDUAL * scale:
-        raise ValueError(
-            "n_components is so large that the training features lie in the principal "
-            f"subspace: their mean residual is {residual:g}. Lower n_components, or "
-            "use novelty_score='energy', which has no residual."
-        )
-    if logit <= 0:
-        raise ValueError(
-            f"The mean of the largest logit is {logit:g} on the training samples, and "
-            "the virtual logit cannot be matched to what is not positive. Use another "
-            "novelty_score, such as 'knn', or pass `logits`."
-        )
-    return float(logit / residual)
 
 
 class SIRC(NoveltyScore):
@@ -203,23 +195,19 @@ class SIRC(NoveltyScore):
         self.space_ = None
         if self.feature_score == "residual":
             head = response.head if self.features is None else None
-            origin = find_origin(features, head, sample_weight)
             self.space_ = fit_residual_space(
-                features, origin, self.n_components, sample_weight
+                features, head, self.n_components, sample_weight
             )
         usual = self._score_features(features)
         mean = np.average(usual, weights=sample_weight)
         spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
-        self._check_spread(spread, np.abs(usual).max())
-        self.location_, self.slope_ = float(mean - 3 * spread), float(1 / spread)
-
-    def _check_spread(self, spread, scale):
-        if spread <= scale * 1e-12:
+        if spread <= np.abs(usual).max() * 1e-12:
             raise ValueError(
                 f"feature_score={self.feature_score!r} is the same for all training "
                 "samples, so that there is nothing to scale it by. Use the other one, "
                 "other `features`, or novelty_score='msp'."
             )
+        self.location_, self.slope_ = float(mean - 3 * spread), float(1 / spread)
 
     def _score_features(self, features):
         if self.space_ is None:
@@ -229,16 +217,12 @@ class SIRC(NoveltyScore):
     def _novelty(self, response):
         features = own_features(response, self.features)
         exponent = -self.slope_ * (self._score_features(features) - self.location_)
-        with np.errstate(divide="ignore"):
-            logarithm = np.log(self._find_doubt(response))
-        return np.logaddexp(0, logarithm + np.logaddexp(0, exponent))
-
-    def _find_doubt(self, response):
-        """Return S1max - S1."""
         probabilities = find_probabilities(response, self.logits)
-        if self.confidence == "msp":
-            return miss_probability(probabilities)
-        return entropies(probabilities)
+        # This is S1max - S1.
+        find_doubt = miss_probability if self.confidence == "msp" else entropies
+        with np.errstate(divide="ignore"):
+            logarithm = np.log(find_doubt(probabilities))
+        return np.logaddexp(0, logarithm + np.logaddexp(0, exponent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,10 +240,19 @@ class ResidualSpace:
         return row_norms(row_products(features - self.origin, self.basis))
 
 
-def fit_residual_space(features, origin, n_components=None, weight=None):
-    """Return the space of the least second moments of ID features about an origin."""
+def fit_residual_space(features, head=None, n_components=None, weight=None):
+    """Return the space of the least second moments of ID features about an origin.
+
+    That is where the logits are as close to zero as can be: for weights W and
+    intercepts b minus the pseudo-inverse of W times b. Without a head it is the mean.
+    """
     n_features = features.shape[1]
     n_residual = n_features - _count_components(n_components, n_features)
+    if head is None:
+        origin = np.average(features, axis=0, weights=weight)
+    else:
+        inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
+        origin = -inverse @ head.intercepts
     weight = np.ones(len(features)) if weight is None else weight
     centered = (features - origin) * np.sqrt(weight / weight.sum())[:, np.newaxis]
     _, vectors = np.linalg.eigh(centered.T @ centered)
@@ -278,14 +271,3 @@ def _count_components(n_components, n_features):
             f"Use at most {n_features - 1}."
         )
     return n_components
-
-
-def find_origin(features, head, weight=None):
-    """Return where the logits are as close to zero as can be, without a head the mean.
-
-    For weights W and intercepts b it is minus the pseudo-inverse of W times b.
-    """
-    if head is None:
-        return np.average(features, axis=0, weights=weight)
-    inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
-    return -inverse @ head.intercepts

@@ -17,7 +17,6 @@ from sklearn_reject.losses import sele_loss_and_gradient
 from sklearn_reject.scores import SELE, LossRegression, TrueClassProbability
 from sklearn_reject.scores.learned._linear import (
     Design,
-    LinearFit,
     make_ridge_solver,
     split_off,
 )
@@ -53,9 +52,10 @@ def test_design_is_the_expanded_matrix(n_labels, seed, is_sparse):
     expanded = np.hstack(blocks)
     given = sparse.csr_matrix(matrix) if is_sparse else matrix
     design = Design(given, labels, n_labels)
-    scores = design.unsort(design.scores(weights))
-    np.testing.assert_allclose(scores, expanded @ weights.ravel())
-    adjoint = design.adjoint(design.sort(values))
+    scores = expanded @ weights.ravel()
+    np.testing.assert_allclose(design.scores(weights), scores[design.order])
+    np.testing.assert_allclose(design.predict(weights), scores)
+    adjoint = design.adjoint(values[design.order])
     np.testing.assert_allclose(adjoint.ravel(), expanded.T @ values, atol=1e-12)
 
 
@@ -67,10 +67,9 @@ def test_ridge_solver_is_scikit_learns_ridge_by_label(alpha, weighted):
     targets = rng.random(60)
     weight = rng.exponential(size=60) if weighted else None
     design = Design(matrix, labels, 3)
-    sorted_weight = None if weight is None else design.sort(weight)
-    weights = make_ridge_solver(design, design.sort(targets), sorted_weight)(
-        alpha, None
-    )
+    sorted_weight = None if weight is None else weight[design.order]
+    solve = make_ridge_solver(design, targets[design.order], sorted_weight)
+    weights = solve(alpha, None)
     total = 60 if weight is None else weight.sum()
     for label in range(3):
         rows = labels == label
@@ -171,9 +170,8 @@ def test_convergence_warning_is_about_the_score_that_is_kept():
 
 @pytest.mark.parametrize("alphas", [[], -1.0, [0, np.nan], "small", [[1.0]], [True]])
 def test_bad_alphas(alphas):
-    fit = LinearFit(None, "input", alphas, 0.25, True, 0)
     with pytest.raises(ValueError, match="alphas must be finite, non-negative numbers"):
-        fit.fit(None, None, LOSSES, None)
+        SELE(alphas).fit(X_LEARN, Y_LEARN, estimator=MODEL)
 
 
 @pytest.mark.parametrize("fraction", [0, 1, 1.5, -0.1, None, "half"])
