@@ -14,7 +14,6 @@ from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
     check_vector,
-    take_weight,
 )
 from sklearn_reject.curves._groups import (
     argsort_scores,
@@ -114,8 +113,9 @@ def check_origin_samples(scores, losses, is_ood, sample_weight=None):
     losses = np.where(is_ood, 0.0, np.asarray(losses))
     losses = check_losses(losses)
     weight = check_sample_weight(sample_weight, scores.size)
-    present = ~is_ood if weight is None else ~is_ood & (weight > 0)
-    if not present.any():
+    if weight is None:
+        weight = np.broadcast_to(1.0, scores.shape)
+    if not (~is_ood & (weight > 0)).any():
         raise ValueError(
             "is_ood is True for all samples (of positive weight): at least one ID "
             "sample is needed to measure what is accepted of them."
@@ -224,14 +224,14 @@ class OriginSamples:
     is_ood : ndarray of shape (n_samples,), dtype bool
         Origins.
 
-    weight : ndarray of shape (n_samples,) or None
+    weight : ndarray of shape (n_samples,)
         Positive weights.
     """
 
     scores: list
     losses: np.ndarray
     is_ood: np.ndarray
-    weight: np.ndarray | None
+    weight: np.ndarray
 
     def __len__(self):
         return len(self.is_ood)
@@ -289,13 +289,11 @@ def gather_samples(scores, losses, is_ood, sample_weight):
     *first, last = columns
     last, *rest = check_origin_samples(last, losses, is_ood, sample_weight)
     scores = [*(check_vector(score, "the risk scores") for score in first), last]
-    weight = rest[-1]
-    if weight is None or weight.all():
+    present = rest[-1] > 0
+    if present.all():
         return OriginSamples(scores, *rest)
-    present = weight > 0
-    losses, is_ood = rest[0][present], rest[1][present]
     scores = [score[present] for score in scores]
-    return OriginSamples(scores, losses, is_ood, take_weight(weight, present))
+    return OriginSamples(scores, *(column[present] for column in rest))
 
 
 def _columns(scores):

@@ -1,6 +1,6 @@
 """The rejection models with out-of-distribution samples, and their bounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,14 +47,9 @@ class BoundedModel:
             loss_price=1.0,
             is_mean=True,
             min_id=self.min_tpr * total_id,
-            **self._ood_bounds(total_id, total_ood),
+            max_ood=self.fpr_offset * total_ood if total_ood else np.inf,
+            ood_per_id=self.fpr_per_tpr * total_ood / total_id,
         )
-
-    def _ood_bounds(self, total_id, total_ood):
-        return {
-            "max_ood": self.fpr_offset * total_ood if total_ood else np.inf,
-            "ood_per_id": self.fpr_per_tpr * total_ood / total_id,
-        }
 
     def infeasible(self, solve, total_id, total_ood):
         """Return the error of bounds that cannot be met together.
@@ -62,14 +57,15 @@ class BoundedModel:
         `solve` maps an :class:`OODProblem` to the rule that the method at hand finds,
         or None.
         """
+        problem = self.problem(total_id, total_ood)
         most_id = solve(
-            OODProblem(id_price=-1.0, **self._ood_bounds(total_id, total_ood))
+            replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False, min_id=0.0)
         )
         least_ood = solve(
             OODProblem(
                 ood_price=1.0,
-                is_mean=self._is_precision,
-                min_id=self.min_tpr * total_id,
+                is_mean=self.ood_name == "min_precision",
+                min_id=problem.min_id,
             )
         )
         return self.infeasible_with(
@@ -78,13 +74,9 @@ class BoundedModel:
             precision=least_ood.precision if least_ood else np.nan,
         )
 
-    @property
-    def _is_precision(self):
-        return self.ood_name == "min_precision"
-
     def infeasible_with(self, *, tpr, fpr, precision):
         """Return the error that names the largest TPR, and the least FPR or so."""
-        if self._is_precision:
+        if self.ood_name == "min_precision":
             attainable = {"max_recall": tpr, "max_precision": precision}
         else:
             attainable = {"max_tpr": tpr, "min_fpr": fpr}
@@ -260,11 +252,8 @@ class OODProblem:
     def is_feasible(self, id_weight, ood_weight):
         """Tell where both bounds hold, but for rounding."""
         enough = id_weight >= self.min_id * (1 - RELATIVE_TOLERANCE)
-        return enough & (ood_weight <= self.allowed_ood(id_weight))
-
-    def allowed_ood(self, id_weight):
-        """Return the largest OOD weight beside an ID weight."""
-        return (self.max_ood + self.ood_per_id * id_weight) * (1 + RELATIVE_TOLERANCE)
+        most = (self.max_ood + self.ood_per_id * id_weight) * (1 + RELATIVE_TOLERANCE)
+        return enough & (ood_weight <= most)
 
     def slack(self, price):
         """Return by how much equal prices may differ through rounding."""
