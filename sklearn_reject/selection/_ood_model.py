@@ -80,22 +80,18 @@ class BoundedModel:
             attainable = {"max_recall": tpr, "max_precision": precision}
         else:
             attainable = {"max_tpr": tpr, "min_fpr": fpr}
-        return InfeasibleTargetError(self._message(attainable), attainable=attainable)
-
-    def _message(self, attainable):
-        wanted = f"{self.tpr_name}={self.min_tpr:g}"
-        other = f"{self.ood_name}={self.bound:g}" if self.bound is not None else ""
         (most, tpr), (extreme, value) = attainable.items()
-        asked = " and ".join(filter(None, (wanted, other)))
-        beside = f" at {other}" if other else ""
-        parts = [
-            _attained(most, tpr, beside),
-            _attained(extreme, value, f" at {wanted}"),
-        ]
-        return (
-            f"No rule of this kind attains {asked} on these samples: {parts[0]}, "
-            f"{parts[1]}. Relax one of the bounds up to that, or use scores that tell "
-            "ID from OOD samples better."
+        asked = wanted = f"{self.tpr_name}={self.min_tpr:g}"
+        beside = ""
+        if self.bound is not None:
+            other = f"{self.ood_name}={self.bound:g}"
+            asked, beside = f"{wanted} and {other}", f" at {other}"
+        return InfeasibleTargetError(
+            f"No rule of this kind attains {asked} on these samples: "
+            f"{_attained(most, tpr, beside)}, "
+            f"{_attained(extreme, value, f' at {wanted}')}. Relax one of the bounds up "
+            "to that, or use scores that tell ID from OOD samples better.",
+            attainable=attainable,
         )
 
 
@@ -179,20 +175,12 @@ def _precision_model(min_precision, min_recall, ood_prior):
             )
     precision = check_number(min_precision, "min_precision", high=1.0, open_low=True)
     recall = check_number(min_recall, "min_recall", high=1.0, open_low=True)
-    return BoundedModel(
-        "min_recall",
-        "min_precision",
-        recall,
-        precision,
-        *fpr_bound_of_precision(precision, ood_prior),
-    )
-
-
-def fpr_bound_of_precision(precision, ood_prior):
-    """Return f0 and f1 such that the precision holds where FPR <= f0 + f1 * TPR."""
-    if ood_prior == 0:
-        return np.inf, 0.0
-    return 0.0, (1 - ood_prior) * (1 - precision) / (ood_prior * precision)
+    # The precision holds where FPR <= offset + slope * TPR.
+    offset, slope = np.inf, 0.0
+    if ood_prior > 0:
+        offset = 0.0
+        slope = (1 - ood_prior) * (1 - precision) / (ood_prior * precision)
+    return BoundedModel("min_recall", "min_precision", recall, precision, offset, slope)
 
 
 def check_costs(costs):

@@ -78,8 +78,8 @@ def arc_around(angle, step, ratio):
     return Arc("reversed", *(float(np.tan(np.pi - a) * ratio) for a in (high, low)))
 
 
-def sweep_all(plane, ratio, known, problem, randomize, n_jobs=None):
-    """Return the best cut of all directions; `ratio` is a typical risk over novelty.
+def sweep_all(plane, known, problem, randomize, n_jobs=None):
+    """Return the best cut of all directions, and of what is known.
 
     Directions at which different points happen to tie are not among them: what may be
     accepted there without a draw is accepted beside them, too.
@@ -87,9 +87,9 @@ def sweep_all(plane, ratio, known, problem, randomize, n_jobs=None):
     if not len(plane.risk):
         return known
     arcs = [
-        Arc("risk", 0.0, ratio),
-        Arc("novelty", -1 / ratio, 1 / ratio),
-        Arc("reversed", 0.0, ratio),
+        Arc("risk", 0.0, plane.ratio),
+        Arc("novelty", -1 / plane.ratio, 1 / plane.ratio),
+        Arc("reversed", 0.0, plane.ratio),
     ]
     arcs = [part for arc in arcs for part in arc.split(_N_PARTS)]
     n_jobs = min(effective_n_jobs(n_jobs), len(arcs))

@@ -6,6 +6,7 @@ from operator import itemgetter
 import numpy as np
 
 from sklearn_reject.curves import (
+    checked_scale,
     running_sum,
     sizes_of_sums,
     snap_sorted,
@@ -49,14 +50,16 @@ class Plane:
 
     `sums`, of shape (3, n_samples), holds ID weight, OOD weight and weighted loss,
     `cell_sums` those of each cell, and `always`, of shape (3, 1), those of the samples
-    that every rule accepts. `corners`, of shape (2, 4, n_cells), holds the risk and the
-    novelty of the corners of each cell.
+    that every rule accepts. `ratio` is a typical difference of risk over one of novelty
+    on the ID samples, repeated ones counted each. `starts` are the first samples of the
+    cells, and `corners`, of shape (2, 4, n_cells), risk and novelty of their corners.
     """
 
     risk: np.ndarray
     novelty: np.ndarray
     sums: np.ndarray
     always: np.ndarray
+    ratio: float
     starts: np.ndarray
     cell_sums: np.ndarray
     corners: np.ndarray
@@ -81,9 +84,12 @@ def make_plane(risk, novelty, losses, is_ood, weight):
     always = np.flatnonzero(present & (novelty == -np.inf))
     always = _sums_of(losses, is_ood, weight, always).sum(axis=1, keepdims=True)
     rows = np.flatnonzero(present & np.isfinite(novelty))
-    risk, novelty = risk[rows], novelty[rows]
+    risk, novelty, of_id = risk[rows], novelty[rows], ~is_ood[rows]
+    ratio = checked_scale(risk, "risk", risk[of_id])
+    ratio /= checked_scale(novelty, "novelty", novelty[of_id])
     sums = _sums_of(losses, is_ood, weight, rows)
-    del rows
+
+    # Where many of some samples are repeated, all samples of a point are merged.
     some = slice(None, None, max(1, len(risk) // 2**12))
     n_points = len(np.unique(risk[some] + 1j * novelty[some]))
     if n_points < (1 - _REPEATED) * len(risk[some]):
@@ -92,24 +98,23 @@ def make_plane(risk, novelty, losses, is_ood, weight):
         starts = np.flatnonzero(starts_of_ties(risk) | starts_of_ties(novelty))
         risk, novelty = risk[starts], novelty[starts]
         sums = np.add.reduceat(sums, starts, axis=1)
+
     order, starts = _sort_into_cells(risk, novelty)
     for column in (risk, novelty, *sums):
         column[:] = column[order]
-    corners = [
-        extreme.reduceat(scores, starts)
-        for scores in (risk, novelty)
+    (left, low), (right, high) = (
+        [extreme.reduceat(scores, starts) for scores in (risk, novelty)]
         for extreme in (np.minimum, np.maximum)
-    ]
+    )
     return Plane(
         risk,
         novelty,
         sums,
         always,
+        ratio,
         starts,
-        np.add.reduceat(sums, starts, axis=1),
-        np.array(
-            [np.take(corners, [0, 0, 1, 1], 0), np.take(corners, [2, 3, 2, 3], 0)]
-        ),
+        cell_sums=np.add.reduceat(sums, starts, axis=1),
+        corners=np.array([[left, left, right, right], [low, high, low, high]]),
     )
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn_reject._validation import check_option
 from sklearn_reject.curves import (
     check_origin_samples,
-    checked_scale,
     direction_grid,
     snap,
 )
@@ -156,17 +155,15 @@ def tune_double_score(
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
     # What rounding alone tells apart must not be what a direction rests on.
     risk, novelty = snap(risk), snap(novelty)
-    _, *sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
-    losses, is_ood, weight = sample
-    # Scales are those of the samples: a plane may hold repeated ones once.
-    finite = np.isfinite(novelty) & (weight > 0)
-    of_id = finite & ~is_ood
-    ratio = checked_scale(risk[finite], "risk", risk[of_id])
-    ratio /= checked_scale(novelty[finite], "novelty", novelty[of_id])
-    plane = make_plane(risk, novelty, *sample)
+    _, id_losses, is_ood, weight = check_origin_samples(
+        novelty, losses, is_ood, sample_weight
+    )
+    plane = make_plane(risk, novelty, id_losses, is_ood, weight)
+    same_losses = np.ptp(id_losses[~is_ood & (weight > 0)]) == 0
+    del id_losses  # an array less while the search holds many
 
     def solve(problem):
-        cut = _find_cut(plane, directions, ratio, problem, method, randomize, n_jobs)
+        cut = _find_cut(plane, directions, problem, method, randomize, n_jobs)
         if cut is None:
             return None
         rule = DoubleScoreRule(
@@ -180,7 +177,7 @@ def tune_double_score(
 
     totals = [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)]
     problem = model.problem(*totals)
-    if problem.is_mean and np.ptp(losses[~is_ood & (weight > 0)]) == 0:
+    if problem.is_mean and same_losses:
         # Of rules of equal risk the one of the largest TPR is taken. Said like this,
         # the search can tell good rules from bad ones.
         problem = replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
@@ -190,23 +187,22 @@ def tune_double_score(
     return rule
 
 
-def _find_cut(plane, directions, ratio, problem, method, randomize, n_jobs):
+def _find_cut(plane, directions, problem, method, randomize, n_jobs):
     """Return the best cut and its weights, None if none is feasible.
 
-    `directions` are for scores divided by their scales, and `ratio` is that of risk
-    over that of novelty. Weights are for scores as they are.
+    `directions` are for scores divided by their scales, weights for scores as they are.
     """
     grid = [
-        (float(np.sign(cosine)), sine / abs(cosine) * ratio if cosine else 1.0)
+        (float(np.sign(cosine)), sine / abs(cosine) * plane.ratio if cosine else 1.0)
         for cosine, sine in directions.tolist()
     ]
     best = sweep_grid(plane, grid, problem, randomize)
     if method == "exact" or (method == "auto" and len(plane.risk) <= _MOST_FOR_EXACT):
-        best = sweep_all(plane, ratio, best, problem, randomize, n_jobs)
+        best = sweep_all(plane, best, problem, randomize, n_jobs)
     elif method == "auto" and best is not None:
         cosine, sine = directions[grid.index(best.weights)]
         step = np.pi / (len(directions) - 1)
-        arc = arc_around(np.arctan2(sine, cosine), step, ratio)
+        arc = arc_around(np.arctan2(sine, cosine), step, plane.ratio)
         budget = _BUDGET * len(plane.risk)
         best = sweep_near(plane, arc, best, problem, randomize, budget=budget)
     return None if best is None else _settle(plane, best, grid, problem, randomize)
