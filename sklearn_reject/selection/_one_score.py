@@ -104,15 +104,13 @@ def tune_single_score(
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
     groups = group_origins_validated(*sample, near=True)
-    # A rule ends at a group, or before all of them but that which it always accepts.
-    start = groups.n_always
-    ends = np.append(-np.inf, groups.scores[start:])
-    after = [groups.accepted_id, groups.accepted_ood, groups.accepted_losses]
-    after = np.array(after)[:, start:]
-    sizes = np.zeros_like(after)
-    sizes[:, 1:] = [
-        part[start:] for part in (groups.id_weights, groups.ood_weights, groups.losses)
-    ]
+    # A rule ends at a finite score, or below all of them, as if at a group of nothing.
+    finite = slice(groups.n_always, None)
+    ends = np.append(-np.inf, groups.scores[finite])
+    after = groups.accepted_id, groups.accepted_ood, groups.accepted_losses
+    after = np.array([part[finite] for part in after])
+    sizes = groups.id_weights, groups.ood_weights, groups.losses
+    sizes = np.array([np.append(0.0, part[finite]) for part in sizes])
 
     def solve(problem):
         cut = find_best_cut(problem, after, sizes, randomize)
@@ -164,8 +162,8 @@ class Cut:
         if abs(self.ood_weight - other.ood_weight) > slack:
             return self.ood_weight < other.ood_weight
         # Pairs that increase with the angle.
-        mine, its = ((-r, r * g) for r, g in (self.weights, other.weights))
-        return mine < its
+        mine, theirs = ((-r, r * g) for r, g in (self.weights, other.weights))
+        return mine < theirs
 
 
 def may_match(cut, problem, id_weight, ood_weight, loss):
@@ -179,9 +177,8 @@ def may_match(cut, problem, id_weight, ood_weight, loss):
     price = problem.price(id_weight, ood_weight, loss)
     slack = problem.slack(cut.price)
     enough = id_weight >= cut.id_weight * (1 - RELATIVE_TOLERANCE)
-    return feasible & (
-        ((price <= cut.price + slack) & enough) | (price < cut.price - slack)
-    )
+    equal = (price <= cut.price + slack) & enough
+    return feasible & (equal | (price < cut.price - slack))
 
 
 def find_best_cut(problem, after, sizes, randomize):
@@ -201,20 +198,17 @@ def find_best_cut(problem, after, sizes, randomize):
         split, split_share = _shares_at_bounds(problem, before, sizes)
         rest = before[:, split] + split_share * sizes[:, split]
         kept = problem.is_feasible(rest[0], rest[1])
-        index, share = (
-            np.append(index, split[kept]),
-            np.append(share, split_share[kept]),
-        )
+        index = np.append(index, split[kept])
+        share = np.append(share, split_share[kept])
         sums = np.hstack([sums, rest[:, kept]])
     if not len(index):
         return None
     price = problem.price(*sums)
     lowest = price.min()
     rows = np.flatnonzero(price <= lowest + problem.slack(lowest))
-    id_weight, ood_weight = sums[:2, rows]
-    best = np.flatnonzero(id_weight >= id_weight.max() * (1 - RELATIVE_TOLERANCE))
-    best = best[np.lexsort((index[rows[best]], ood_weight[best]))[0]]
-    row = rows[best]
+    id_weight = sums[0, rows]
+    rows = rows[id_weight >= id_weight.max() * (1 - RELATIVE_TOLERANCE)]
+    row = rows[np.lexsort((index[rows], sums[1, rows]))[0]]
     return Cut(
         float(price[row]),
         float(sums[0, row]),

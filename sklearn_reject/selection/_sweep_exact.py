@@ -31,6 +31,11 @@ _MOST_NARROWINGS = 20
 _N_PARTS = 4
 
 
+# Points that overtake more others than all but this share of them are looked at by each
+# pivot, so that few outliers do not make each pivot look at many points.
+_FAR = 1e-3
+
+
 # So near to a single score, no slope is worth a closer look.
 _SMALLEST = 1e-200
 
@@ -104,6 +109,7 @@ def sweep_all(plane, known, problem, randomize, n_jobs=None):
 
 
 def _sweep_some(plane, arcs, known, problem, randomize):
+    """Return the best cut of some arcs, cut in halves where that saves time."""
     waiting = arcs[::-1]
     while waiting:
         arc = waiting.pop()
@@ -147,18 +153,13 @@ def sweep_near(plane, arc, known, problem, randomize, *, budget):
     return known
 
 
-# Points that overtake more others than all but this share of them are looked at by each
-# pivot, so that few outliers do not make each pivot look at many points.
-_FAR = 1e-3
-
-
 @dataclass(frozen=True, eq=False)
 class TurningOrder:
     """Points in the order of s(c) = fixed - c * turning right above the lowest slope.
 
     All points differ. `sums`, of shape (3, n_points), holds ID weight, OOD weight and
     loss, and `before` the same of all that is below each point at the lowest slope.
-    Only points that are `reach` places away may pass a point, and those in `far`.
+    Only points at most `reach` places away may pass a point, and those in `far`.
     `pivots` are the points at which a good rule may end.
     """
 
@@ -202,14 +203,10 @@ def make_order(plane, arc, problem, known):
     fixed, turning = fixed[order], turning[order]
     starts = np.flatnonzero(starts_of_ties(fixed) | starts_of_ties(turning))
     sums = np.add.reduceat(plane.sums.take(rows[order], axis=1), starts, axis=1)
-    fixed, turning, last_scores = (
-        fixed[starts],
-        turning[starts],
-        last_scores[order][starts],
-    )
+    fixed, turning, last_scores = fixed[starts], turning[starts], last_scores[order]
     n_points = len(starts)
     ranks, last_ranks = np.arange(n_points), np.empty(n_points, np.intp)
-    last_ranks[np.lexsort((fixed, turning, last_scores))] = ranks
+    last_ranks[np.lexsort((fixed, turning, last_scores[starts]))] = ranks
     pivots = _find_pivots(sums, always, last_ranks, problem, known)
     moves = np.abs(last_ranks - ranks)
     kept = n_points - 1 - int(_FAR * n_points)
@@ -232,8 +229,8 @@ def _find_pivots(sums, always, last_ranks, problem, known):
     What is on the same side of a point at both slopes is so in between.
     """
     n_points = len(last_ranks)
-    ranks = np.arange(n_points)
-    lower, upper = np.minimum(ranks, last_ranks), np.maximum(ranks, last_ranks)
+    ends = np.arange(n_points), last_ranks
+    lower, upper = np.minimum(*ends), np.maximum(*ends)
     most_id = np.cumsum(np.bincount(lower, sums[0], n_points))[upper]
     least = np.zeros((2, n_points + 1))
     for part, row in zip(sums[1:], least, strict=True):
@@ -268,15 +265,13 @@ def find_pivot_cut(order, pivot, problem, known, randomize):
     below[:, 1:] += below[:, :1]
     own = order.sums[:, [pivot]]
     after = below + own
-    worthwhile = may_match(known, problem, after[0], below[1], below[2])
-    states = np.flatnonzero(worthwhile)
+    states = np.flatnonzero(may_match(known, problem, after[0], *below[1:]))
     if not len(states):
         return None
     edges = np.concatenate([[order.arc.low], slopes, [order.arc.high]])
     low, high = edges[states], edges[states + 1]
     # Between slopes that only rounding tells apart there are no directions.
-    apart = high - low > RESOLUTION * np.maximum(np.abs(low), np.abs(high))
-    states = states[apart]
+    states = states[high - low > RESOLUTION * np.maximum(np.abs(low), np.abs(high))]
     sizes = np.repeat(own, len(states), axis=1)
     cut = find_best_cut(problem, after[:, states], sizes, randomize)
     if cut is None:

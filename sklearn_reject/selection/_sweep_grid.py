@@ -173,7 +173,7 @@ def find_rows(plane, scores_of, problem, known):
 
     `scores_of` returns the scores of some risk and novelty in one or more directions,
     along a first axis. With the samples, whose scores may be in between in any way,
-    come their scores and the sums over all samples below.
+    come their scores and the sums over all that is below.
     """
     corners = scores_of(*plane.corners)
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
@@ -182,22 +182,20 @@ def find_rows(plane, scores_of, problem, known):
         return None
     _, start, end = window
     is_below = high < start
+    below = plane.cell_sums.compress(is_below, axis=1).sum(axis=1, keepdims=True)
     cells = np.flatnonzero(~is_below & (low < end))
-    below = plane.always + plane.cell_sums.compress(is_below, axis=1).sum(
-        axis=1, keepdims=True
-    )
-    # All samples of these cells.
+    # The samples of these cells: runs from the first ones on.
     firsts = plane.starts[cells]
     sizes = np.append(plane.starts, len(plane.risk))[cells + 1] - firsts
-    ends = np.cumsum(sizes)
-    rows = np.arange(ends[-1]) + np.repeat(firsts - ends + sizes, sizes)
+    rows = np.arange(sizes.sum())
+    rows += np.repeat(firsts - np.cumsum(sizes) + sizes, sizes)
     scores = scores_of(plane.risk[rows], plane.novelty[rows])
     is_below = scores.max(axis=0) < start
     below += plane.sums.take(rows[is_below], axis=1).sum(axis=1, keepdims=True)
     near = np.flatnonzero(~is_below & (scores.min(axis=0) < end))
     if not len(near):
         return None  # what such a threshold accepts, a lower one does
-    return rows[near], scores.take(near, axis=1), below
+    return rows[near], scores.take(near, axis=1), plane.always + below
 
 
 def sweep_grid(plane, directions, problem, randomize):
@@ -240,16 +238,16 @@ def search_direction(plane, weights, problem, known, randomize):
         return None
     rows, (scores,), below = found
     if len(rows) >= _FEWEST_FOR_BINS:
-        kept, below = _search_bins(plane, rows, scores, below, problem, known)
+        kept, below = _narrow_by_bins(plane, rows, scores, below, problem, known)
         rows, scores = rows[kept], scores[kept]
     sums = plane.sums.take(rows, axis=1)
     return _search_sorted(scores, sums, below, weights, problem, randomize)
 
 
-def _search_bins(plane, rows, scores, below, problem, known):
-    """Return which scores to sort, as in `find_rows`, and the sums below them.
+def _narrow_by_bins(plane, rows, scores, below, problem, known):
+    """Return at which scores a cut may be as good as a known one, and the sums below.
 
-    Bins are of even width.
+    They are those of a run of bins of even width.
     """
     lowest, highest = scores.min(), scores.max()
     with np.errstate(over="ignore", divide="ignore"):
@@ -264,10 +262,9 @@ def _search_bins(plane, rows, scores, below, problem, known):
     if edge is not None and edge.beats(known, problem):
         known = edge
     possible = may_match(known, problem, sums[0, 1:], *sums[1:, :-1])
-    possible = np.flatnonzero(possible)
-    if not len(possible):
+    if not possible.any():
         return slice(0), below
-    first, last = possible[0], possible[-1]
+    first, last = np.flatnonzero(possible)[[0, -1]]
     return (bins >= first) & (bins <= last), sums[:, [first]]
 
 

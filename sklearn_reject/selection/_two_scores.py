@@ -19,9 +19,6 @@ from sklearn_reject.selection._sweep_grid import (
     sweep_grid,
 )
 
-METHODS = ("auto", "exact", "grid")
-
-
 # Up to it "auto" is exact, which takes a second or a few.
 _MOST_FOR_EXACT = 10_000
 
@@ -150,7 +147,7 @@ def tune_double_score(
         min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior
     )
     check_option(randomize, "randomize", (True, False))
-    check_option(method, "method", METHODS)
+    check_option(method, "method", ("auto", "exact", "grid"))
     directions = direction_grid(n_angles)
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
     # What rounding alone tells apart must not be what a direction rests on.
