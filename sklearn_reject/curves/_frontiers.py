@@ -62,7 +62,12 @@ def roc_frontier(scores, is_ood, *, n_angles=361, sample_weight=None):
     """
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood("a ROC frontier")
-    return _frontier(samples, n_angles, _roc_points)
+
+    def points(groups):
+        rules = slice(groups.n_always, None)
+        return groups.false_positive_rates[rules], groups.true_positive_rates[rules]
+
+    return _frontier(samples, n_angles, points)
 
 
 def precision_recall_frontier(
@@ -190,15 +195,12 @@ def risk_coverage_frontier(
     samples.refuse_without_ood("a bound on the FPR")
 
     def points(groups):
-        return _of_increasing_cost(groups, -_risks(groups), max_fpr)
+        # Where nothing is accepted, any value will do: such points are left out.
+        accepted = np.where(groups.accepted_id > 0, groups.accepted_id, 1.0)
+        return _of_increasing_cost(groups, -groups.accepted_losses / accepted, max_fpr)
 
     cost, value = _frontier(samples, n_angles, points)
     return -cost[::-1], 0.0 - value[::-1]  # never -0.0
-
-
-def _roc_points(groups):
-    rules = slice(groups.n_always, None)
-    return groups.false_positive_rates[rules], groups.true_positive_rates[rules]
 
 
 def _of_increasing_cost(groups, values, max_fpr=1.0):
@@ -206,12 +208,6 @@ def _of_increasing_cost(groups, values, max_fpr=1.0):
     tpr, fpr = groups.true_positive_rates, groups.false_positive_rates
     allowed = (tpr > 0) & (fpr <= max_fpr * (1 + RELATIVE_TOLERANCE))
     return -tpr[allowed][::-1], values[allowed][::-1]
-
-
-def _risks(groups):
-    accepted = groups.accepted_id
-    nothing = np.zeros_like(accepted)
-    return np.divide(groups.accepted_losses, accepted, out=nothing, where=accepted > 0)
 
 
 def _frontier(samples, n_angles, points):

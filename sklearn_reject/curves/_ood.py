@@ -164,7 +164,12 @@ def ood_auroc_score(scores, is_ood, *, n_angles=361, sample_weight=None):
     samples = gather_samples(scores, None, is_ood, sample_weight)
     if not samples.is_ood.any():
         return undefined_without_ood("The area under the ROC curve")
-    return float(max(map(_area_of_roc, samples.rankings(n_angles))))
+    return float(
+        max(
+            trapezoid(groups.true_positive_rates, groups.false_positive_rates)
+            for groups in samples.rankings(n_angles)
+        )
+    )
 
 
 def ood_aupr_score(
@@ -231,13 +236,16 @@ def ood_aupr_score(
     samples = gather_samples(scores, None, is_ood, sample_weight)
     if not samples.is_ood.any():
         return undefined_without_ood("The area under the precision-recall curve")
-    if ood_prior is None or positive == "id":
-        negative_prior = ood_prior
-    else:
-        negative_prior = 1 - ood_prior
-    area = _step_area if interpolation == "step" else _trapezoid_area
-    rankings = samples.rankings(n_angles, positive)
-    return float(max(area(groups, negative_prior) for groups in rankings))
+    if ood_prior is not None and positive == "ood":
+        ood_prior = 1 - ood_prior  # of what is negative then
+
+    def area(groups):
+        recall, precision = groups.true_positive_rates, precisions(groups, ood_prior)
+        if interpolation == "trapezoid":
+            return trapezoid(precision, recall)
+        return np.diff(recall) @ precision[1:]
+
+    return float(max(map(area, samples.rankings(n_angles, positive))))
 
 
 def fpr_at_tpr_score(
@@ -294,8 +302,13 @@ def fpr_at_tpr_score(
     samples = gather_samples(scores, None, is_ood, sample_weight)
     if not samples.is_ood.any():
         return undefined_without_ood("The false positive rate")
-    rankings = samples.rankings(n_angles, positive)
-    return float(min(_rate_where_reached(groups, tpr) for groups in rankings))
+
+    def rate(groups):
+        wanted = tpr * groups.total_id * (1 - RELATIVE_TOLERANCE)
+        n_groups = np.searchsorted(groups.accepted_id, wanted)
+        return groups.false_positive_rates[n_groups]
+
+    return float(min(map(rate, samples.rankings(n_angles, positive))))
 
 
 def check_ood_prior(ood_prior, *, open_low=False):
@@ -340,25 +353,6 @@ def _group_one_score(scores, is_ood, sample_weight, what):
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood(what)
     return next(samples.groups(None))
-
-
-def _area_of_roc(groups):
-    return trapezoid(groups.true_positive_rates, groups.false_positive_rates)
-
-
-def _step_area(groups, ood_prior):
-    steps = np.diff(groups.true_positive_rates)
-    return steps @ precisions(groups, ood_prior)[1:]
-
-
-def _trapezoid_area(groups, ood_prior):
-    return trapezoid(precisions(groups, ood_prior), groups.true_positive_rates)
-
-
-def _rate_where_reached(groups, tpr):
-    wanted = tpr * groups.total_id * (1 - RELATIVE_TOLERANCE)
-    n_groups = np.searchsorted(groups.accepted_id, wanted)
-    return groups.false_positive_rates[n_groups]
 
 
 def oscr_score(
@@ -438,20 +432,16 @@ def oscr_score(
     """
     check_option(definition, "definition", ("dhamija", "franc"))
     samples = gather_samples(scores, losses, is_ood, sample_weight)
-    _refuse_other_losses(samples.losses)
-    if not samples.is_ood.any():
-        return undefined_without_ood("The open-set classification rate")
-    area = _area_of_all if definition == "dhamija" else _area_of_accepted
-    return float(max(map(area, samples.rankings(n_angles))))
-
-
-def _refuse_other_losses(losses):
-    others = losses[(losses != 0) & (losses != 1)]
+    others = samples.losses[(samples.losses != 0) & (samples.losses != 1)]
     if others.size:
         raise ValueError(
             f"losses holds {others[0]:g}, but the open-set classification rate counts "
             "correct labels: pass 1 for a wrong label and 0 for the right one."
         )
+    if not samples.is_ood.any():
+        return undefined_without_ood("The open-set classification rate")
+    area = _area_of_all if definition == "dhamija" else _area_of_accepted
+    return float(max(map(area, samples.rankings(n_angles))))
 
 
 def _area_of_all(groups):
@@ -465,18 +455,12 @@ def _area_of_accepted(groups):
     before = groups.accepted_id[:-1]
     here = _ratio(correct, groups.id_weights)
     below = _ratio(before - groups.accepted_losses[:-1], before)
-    share = _share_of_below(groups.id_weights, before)
-    heights = here + (below - here) * share
+    # How much of the mean over the group is old: log(1 + x) / x, 1 for x = 0.
+    growth = _ratio(groups.id_weights, before)
+    old = np.ones_like(growth)
+    np.divide(np.log1p(growth), growth, out=old, where=growth > 0)
+    heights = here + (below - here) * np.where(before > 0, old, 0.0)
     return heights @ groups.ood_weights / groups.total_ood
-
-
-def _share_of_below(weights, before):
-    """Return log(1 + x) / x with x = weights / before: how much of a mean is old."""
-    growth = _ratio(weights, before)
-    old = np.divide(
-        np.log1p(growth), growth, out=np.ones_like(growth), where=growth > 0
-    )
-    return np.where(before > 0, old, 0.0)
 
 
 def _ratio(part, whole):

@@ -1,7 +1,7 @@
 """Samples of which some are out of distribution, sorted and grouped by score."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
     check_vector,
-    take_weight,
 )
 from sklearn_reject.curves._groups import (
     argsort_scores,
@@ -114,8 +113,9 @@ def check_origin_samples(scores, losses, is_ood, sample_weight=None):
     losses = np.where(is_ood, 0.0, np.asarray(losses))
     losses = check_losses(losses)
     weight = check_sample_weight(sample_weight, scores.size)
-    present = ~is_ood if weight is None else ~is_ood & (weight > 0)
-    if not present.any():
+    if weight is None:
+        weight = np.broadcast_to(1.0, scores.shape)
+    if not (~is_ood & (weight > 0)).any():
         raise ValueError(
             "is_ood is True for all samples (of positive weight): at least one ID "
             "sample is needed to measure what is accepted of them."
@@ -171,41 +171,27 @@ def group_origins_validated(scores, losses, is_ood, weight, *, near=False):
     never = np.flatnonzero(scores == np.inf)
     never_ood = weight[never] @ is_ood[never]
     never_id = weight[never] @ ~is_ood[never]
-    order, scores = _order_below_infinity(scores, weight)
+    rows = np.flatnonzero((scores < np.inf) & (weight > 0))
+    order, scores = argsort_scores(scores[rows])
+    order = rows[order]
     is_ood, weight, losses = is_ood[order], weight[order], losses[order]
     starts = np.flatnonzero(starts_of_ties(scores))
-    add = partial(_add_groups, starts=starts)
-    id_weights = add(np.where(is_ood, 0.0, weight))
-    ood_weights = add(np.where(is_ood, weight, 0.0))
+    id_weights, ood_weights, losses = (
+        np.add.reduceat(values, starts)
+        for values in (
+            np.where(is_ood, 0.0, weight),
+            np.where(is_ood, weight, 0.0),
+            losses * weight,
+        )
+    )
     return OriginGroups(
         scores[starts],
         id_weights,
         ood_weights,
-        add(losses * weight),
-        _total(id_weights) + float(never_id),
-        _total(ood_weights) + float(never_ood),
-    )
-
-
-def _add_groups(values, starts):
-    return np.add.reduceat(values, starts) if len(starts) else values
-
-
-def _total(values):
-    """Add up as the running sum does, so that the last rate is 1 and not nearly 1."""
-    return float(_running_sum_from_zero(values)[-1])
-
-
-def _order_below_infinity(scores, weight):
-    """Return the rows of positive weight by increasing score, and their scores."""
-    always = np.flatnonzero((scores == -np.inf) & (weight > 0))
-    rows = np.flatnonzero(np.isfinite(scores) & (weight > 0))
-    if not len(rows):
-        return always, scores[always]
-    order, finite = argsort_scores(scores[rows])
-    return (
-        np.concatenate([always, rows[order]]),
-        np.concatenate([np.full(len(always), -np.inf), finite]),
+        losses,
+        # As the running sum does, so that the last rate is 1 and not nearly 1.
+        float(_running_sum_from_zero(id_weights)[-1] + never_id),
+        float(_running_sum_from_zero(ood_weights)[-1] + never_ood),
     )
 
 
@@ -224,14 +210,14 @@ class OriginSamples:
     is_ood : ndarray of shape (n_samples,), dtype bool
         Origins.
 
-    weight : ndarray of shape (n_samples,) or None
+    weight : ndarray of shape (n_samples,)
         Positive weights.
     """
 
     scores: list
     losses: np.ndarray
     is_ood: np.ndarray
-    weight: np.ndarray | None
+    weight: np.ndarray
 
     def __len__(self):
         return len(self.is_ood)
@@ -289,13 +275,11 @@ def gather_samples(scores, losses, is_ood, sample_weight):
     *first, last = columns
     last, *rest = check_origin_samples(last, losses, is_ood, sample_weight)
     scores = [*(check_vector(score, "the risk scores") for score in first), last]
-    weight = rest[-1]
-    if weight is None or weight.all():
+    present = rest[-1] > 0
+    if present.all():
         return OriginSamples(scores, *rest)
-    present = weight > 0
-    losses, is_ood = rest[0][present], rest[1][present]
     scores = [score[present] for score in scores]
-    return OriginSamples(scores, losses, is_ood, take_weight(weight, present))
+    return OriginSamples(scores, *(column[present] for column in rest))
 
 
 def _columns(scores):
@@ -325,34 +309,10 @@ _LARGEST_SCORE = 1e100
 
 
 def direction_grid(n_angles):
-    """Return directions of even angles in [0, pi], the axes exactly among them.
+    """Return cosine and sine of even angles in [0, pi], the axes exactly among them.
 
-    Parameters
-    ----------
-    n_angles : int >= 3
-        Number of directions. The steps are equal on either side of pi / 2, and the same
-        on both if the number is odd.
-
-    Returns
-    -------
-    directions : ndarray of shape (n_angles, 2)
-        Cosine and sine of increasing angles: weights of the risk score and of the
-        novelty score, each divided by its scale. Contains (1, 0), (0, 1) and (-1, 0).
-
-    Raises
-    ------
-    ValueError
-        If `n_angles` is not an int of at least three.
-
-    Examples
-    --------
-    >>> from sklearn_reject.curves._origins import direction_grid
-    >>> direction_grid(5).round(3) + 0.0
-    array([[ 1.   ,  0.   ],
-           [ 0.707,  0.707],
-           [ 0.   ,  1.   ],
-           [-0.707,  0.707],
-           [-1.   ,  0.   ]])
+    They weigh the risk and the novelty, each divided by its scale. The steps are equal
+    on either side of pi / 2, and the same on both if their number is odd.
     """
     if check_count(n_angles, "n_angles") < 3:
         raise ValueError(
@@ -371,23 +331,8 @@ def direction_grid(n_angles):
 def scale_of(scores):
     """Return a typical difference of scores, to make two scores comparable.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Scores. Infinite ones are left out.
-
-    Returns
-    -------
-    scale : float > 0
-        The range of the finite scores without the lowest and the highest 5 %. Where
-        that is zero the whole range, and 1 where all are equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_reject.curves._origins import scale_of
-    >>> scale_of(np.append(np.arange(101.0), np.inf)), scale_of(np.ones(9))
-    (90.0, 1.0)
+    It is the range of the finite ones without the lowest and the highest 5 %. Where
+    that is zero it is the whole range, and 1 where all are equal.
     """
     finite = scores[np.isfinite(scores)]
     if not len(finite):
@@ -399,29 +344,7 @@ def scale_of(scores):
 
 
 def checked_scale(scores, name, of=None):
-    """Return the scale of scores, after refusing those that cannot be added up.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Scores. Infinite ones are left out.
-
-    name : str
-        How they are called in the error.
-
-    of : ndarray, default=None
-        Scores whose scale is taken. None takes all.
-
-    Returns
-    -------
-    scale : float > 0
-        What :func:`scale_of` returns.
-
-    Raises
-    ------
-    ValueError
-        If weighted sums would come near the limits of float64.
-    """
+    """Return the scale of scores, or `of` some; refuse what cannot be added up."""
     scale = scale_of(scores if of is None else of)
     largest = np.abs(scores).max(where=np.isfinite(scores), initial=0.0)
     if largest > _LARGEST_SCORE or scale < 1 / _LARGEST_SCORE:
@@ -435,31 +358,7 @@ def checked_scale(scores, name, of=None):
 
 
 def combine(risk, novelty, weights):
-    """Return the weighted sum of two scores; infinite novelty stays as it is.
-
-    Parameters
-    ----------
-    risk : ndarray of shape (n_samples,)
-        Finite risk scores.
-
-    novelty : ndarray of shape (n_samples,)
-        Novelty scores, may be infinite.
-
-    weights : tuple of two floats
-        Weight of the risk score, at most 1 in magnitude, and of the novelty score.
-
-    Returns
-    -------
-    combined : ndarray of shape (n_samples,)
-        Infinite where the novelty is, even if its weight is zero or negative.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_reject.curves._origins import combine
-    >>> combine(np.array([1.0, 2.0, 3.0]), np.array([5.0, 6.0, np.inf]), (1.0, 0.0))
-    array([ 1.,  2., inf])
-    """
+    """Return the weighted sum of two scores; infinite novelty stays as it is."""
     combined = weighted_sum(risk, novelty, weights)
     infinite = np.isinf(novelty)
     if infinite.any():
@@ -482,4 +381,9 @@ def weighted_sum(risk, novelty, weights):
 
 def sizes_of_sums(risk, novelty, weights):
     """Return what weighted sums are rounded at: the magnitudes of both terms, added."""
-    return weighted_sum(np.abs(risk), np.abs(novelty), np.abs(weights))
+    risk_weight, novelty_weight = weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes, term = novelty_weight * novelty, risk_weight * risk
+        np.abs(sizes, out=sizes)
+        sizes += np.abs(term, out=term)
+    return sizes

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_option
-from sklearn_reject.curves import check_origin_samples
+from sklearn_reject.curves import check_origin_samples, starts_of_ties
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence, choose_bound
@@ -115,21 +114,17 @@ class _Levels:
         return count if passes else count - 1
 
 
-def _make_levels(confidence, model):
-    max_fpr = model.fpr_offset + model.fpr_per_tpr * model.min_tpr
-    max_fpr = None if max_fpr >= 1 else float(max_fpr)
-    n_statements = 2 if max_fpr is None else 3
-    return _Levels(model.min_tpr, max_fpr, (1 - confidence) / n_statements)
-
-
-def _check_bounded_model(bounds):
+def _check_levels(confidence, bounds):
     model, _ = check_model(**{name: bounds.get(name) for name in MODEL_PARAMETERS})
     if not isinstance(model, BoundedModel):
         raise ValueError(
             f"costs={bounds['costs']!r} are no bounds that could be certified. Pass "
             "min_tpr and max_fpr, or min_precision, min_recall and ood_prior."
         )
-    return model
+    max_fpr = model.fpr_offset + model.fpr_per_tpr * model.min_tpr
+    max_fpr = None if max_fpr >= 1 else float(max_fpr)
+    n_statements = 2 if max_fpr is None else 3
+    return _Levels(model.min_tpr, max_fpr, (1 - confidence) / n_statements)
 
 
 def rates_to_certify(n_id, n_ood, confidence, bounds):
@@ -139,7 +134,7 @@ def rates_to_certify(n_id, n_ood, confidence, bounds):
     certified rule best. The first rates leave room for the FPR on the calibration
     sample to be larger than it is on the tuning sample; the second are just enough.
     """
-    levels = _make_levels(confidence, _check_bounded_model(bounds))
+    levels = _check_levels(confidence, bounds)
     _refuse_few_samples(levels, n_id, n_ood)
     min_tpr = levels.rank(n_id) / n_id
     if levels.max_fpr is None:
@@ -276,93 +271,80 @@ def certify_double_score(
     (0.6, 0.2, 476)
     """
     confidence = check_confidence(confidence)
-    check_option(bound, "bound", ("auto", *_RISK_BOUNDS))
-    levels = _make_levels(
-        confidence,
-        _check_bounded_model(
-            {
-                "min_tpr": min_tpr,
-                "max_fpr": max_fpr,
-                "min_precision": min_precision,
-                "min_recall": min_recall,
-                "ood_prior": ood_prior,
-            }
-        ),
-    )
+    bounds = {
+        "min_tpr": min_tpr,
+        "max_fpr": max_fpr,
+        "min_precision": min_precision,
+        "min_recall": min_recall,
+        "ood_prior": ood_prior,
+    }
+    levels = _check_levels(confidence, bounds)
     scores = snap_sums(rule, risk_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
+    id_rows = np.flatnonzero(~is_ood)
+    n_id, n_ood = len(id_rows), len(scores) - len(id_rows)
     bound, max_loss = choose_bound(
-        losses[~is_ood], bound, max_loss, _RISK_BOUNDS, of_many="hoeffding_bentkus"
+        losses[id_rows], bound, max_loss, _RISK_BOUNDS, of_many="hoeffding_bentkus"
     )
-    _refuse_few_samples(levels, int((~is_ood).sum()), int(is_ood.sum()))
+    _refuse_few_samples(levels, n_id, n_ood)
     if draws is None:
         draws = check_random_state(random_state).random_sample(len(scores))
-    points = _Points(scores, check_draws(draws, len(scores)))
-    order = points.order(~is_ood)
-    rank = levels.rank(len(order))
-    last, of_id = order[rank - 1], scores[~is_ood]
-    _refuse_infinite(scores[last], of_id, levels)
-    accepted = points.up_to(last)
-    n_ood = int(np.count_nonzero(accepted & is_ood))
-    _refuse_fpr(levels, n_ood, points, is_ood)
+    draws = check_draws(draws, len(scores))
+
+    # The threshold is the ID sample of a rank by score and, where these tie, by draw.
+    places = _rank_densely(scores, draws)
+    order = id_rows[np.argsort(places[id_rows], kind="stable")]
+    rank = levels.rank(n_id)
+    last = order[rank - 1]
+    threshold, nu = float(scores[last]), float(np.nextafter(draws[last], 1.0))
+    accepted = places <= places[last]
+    if threshold == np.inf:
+        share = np.mean(scores[id_rows] == np.inf)
+        raise InfeasibleTargetError(
+            f"A TPR of {levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
+            "samples have infinite novelty and are rejected by any rule. Ask for a "
+            "smaller share, or use another novelty_score."
+        )
+    if threshold == -np.inf:
+        accepted, nu = scores == threshold, 1.0  # whatever they draw
+
+    n_accepted_ood = int(np.count_nonzero(accepted & is_ood))
+    if levels.max_fpr is not None and n_accepted_ood > levels.most_ood(n_ood):
+        raise _infeasible_fpr(levels, n_accepted_ood, places[id_rows], places[is_ood])
     tied = order[rank:][accepted[order[rank:]]]
-    certificate = OODCertificate(
-        min_tpr=levels.min_tpr,
-        max_fpr=levels.max_fpr,
-        max_risk=max_loss
-        * _bound_risk(
-            losses[order[: rank - 1]] / max_loss,
-            losses[tied] / max_loss,
-            len(order) - rank,
-            bound,
-            levels,
-        ),
-        confidence=confidence,
-        n_id=len(order),
-        n_ood=int(is_ood.sum()),
-        n_accepted_id=rank + len(tied),
-        n_accepted_ood=n_ood,
+    max_risk = _bound_risk(
+        losses[order[: rank - 1]] / max_loss,
+        losses[tied] / max_loss,
+        n_id - rank,
+        bound,
+        levels,
     )
     rule = replace(
         rule,
-        threshold=float(scores[last]),
-        proba_at_threshold=points.share_up_to(last),
-        certificate=certificate,
+        threshold=threshold,
+        # Draws below the probability are accepted, and are multiples of 2^-53.
+        proba_at_threshold=nu,
+        certificate=OODCertificate(
+            min_tpr=levels.min_tpr,
+            max_fpr=levels.max_fpr,
+            max_risk=max_loss * max_risk,
+            confidence=confidence,
+            n_id=n_id,
+            n_ood=n_ood,
+            n_accepted_id=rank + len(tied),
+            n_accepted_ood=n_accepted_ood,
+        ),
     )
     return rule.measure(risk_scores, novelty_scores, losses, is_ood)
 
 
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """Scores, and the draws that order those which tie."""
-
-    scores: np.ndarray
-    draws: np.ndarray
-
-    def order(self, inside):
-        """Return the rows inside by increasing score, ties by draw."""
-        rows = np.flatnonzero(inside)
-        return rows[np.lexsort((self.draws[rows], self.scores[rows]))]
-
-    def up_to(self, row):
-        """Tell which points are not above that of a row."""
-        score = self.scores[row]
-        if score == -np.inf:
-            return self.scores == score  # accepted whatever they draw
-        tied = (self.scores == score) & (self.draws <= self.draws[row])
-        return (self.scores < score) | tied
-
-    def below(self, row):
-        """Tell which points are strictly below that of a row."""
-        tied = (self.scores == self.scores[row]) & (self.draws < self.draws[row])
-        return (self.scores < self.scores[row]) | tied
-
-    def share_up_to(self, row):
-        """Return the acceptance probability at the score of a row that includes it."""
-        if self.scores[row] == -np.inf:
-            return 1.0
-        # Draws below the probability are accepted, and are multiples of 2^-53.
-        return float(np.nextafter(self.draws[row], 1.0))
+def _rank_densely(scores, draws):
+    """Return the place of each sample by score and draw, the same where both tie."""
+    order = np.lexsort((draws, scores))
+    places = np.empty(len(order), np.intp)
+    is_start = starts_of_ties(scores[order]) | starts_of_ties(draws[order])
+    places[order] = np.cumsum(is_start)
+    return places
 
 
 def _bound_risk(below, tied, n_above, bound, levels):
@@ -383,30 +365,17 @@ def _bound_risk(below, tied, n_above, bound, levels):
     return min(mixture, risk + share * (1 - levels.min_tpr) / levels.min_tpr)
 
 
-def _refuse_infinite(score, of_id, levels):
-    if score == np.inf:
-        share = np.mean(of_id == np.inf)
-        raise InfeasibleTargetError(
-            f"A TPR of {levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
-            "samples have infinite novelty and are rejected by any rule. Ask for a "
-            "smaller share, or use another novelty_score."
-        )
-
-
-def _refuse_fpr(levels, n_accepted, points, is_ood):
-    """Raise unless the accepted OOD samples are few enough."""
-    n_ood = int(is_ood.sum())
-    if levels.max_fpr is None or n_accepted <= levels.most_ood(n_ood):
-        return
+def _infeasible_fpr(levels, n_accepted, of_id, of_ood):
+    """Return the error of too many accepted OOD samples, given the places of all."""
+    n_id, n_ood = len(of_id), len(of_ood)
     least = binomial_upper(n_accepted, n_ood, levels.delta)
     # The threshold could be at most the first OOD sample that must be rejected.
-    first = points.order(is_ood)[levels.most_ood(n_ood)]
-    n_id = len(is_ood) - n_ood
-    n_below = int(np.count_nonzero(points.below(first) & ~is_ood))
+    first = np.sort(of_ood)[levels.most_ood(n_ood)]
+    n_below = int(np.count_nonzero(of_id < first))
     most = float(beta.ppf(levels.delta, n_below, n_id + 1 - n_below)) if n_below else 0
     # Quantiles and tail probabilities agree up to rounding.
     least, most = min(1.0, least * (1 + _SLACK)), most * (1 - _SLACK)
-    raise InfeasibleTargetError(
+    return InfeasibleTargetError(
         f"An FPR of {levels.max_fpr:g} cannot be certified beside a TPR of "
         f"{levels.min_tpr:g}: {n_accepted} of {n_ood} OOD samples are accepted, where "
         f"the smallest FPR that can be certified is {round_up(least)}. At an FPR of "

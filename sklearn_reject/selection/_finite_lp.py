@@ -138,33 +138,16 @@ def solve_finite_lp(
     # The solver has absolute tolerances, which small risks would fall below.
     unit = float((p_id * risks).max()) or 1.0
     prices = p_id * risks / unit
-    program = linprog(prices, **_bounds(model, p_id, p_ood), method="highs")
-    if program.status == 2:
-        raise _infeasible(model, p_id, p_ood, ood_prior)
-    if not program.success:
-        raise RuntimeError(f"The linear program was not solved: {program.message}")
-    return _rule(program, p_id, p_ood, risks, unit, ood_prior)
-
-
-def _check_probabilities(values, name):
-    values = check_vector(values, name, non_negative=True)
-    if abs(values.sum() - 1) > _TOLERANCE:
-        raise ValueError(
-            f"{name} must sum to 1, got {values.sum():.6g}. Divide by the sum."
-        )
-    return values
-
-
-def _bounds(model, p_id, p_ood):
-    """Return the constraints: the TPR exactly, and the FPR at most what is allowed."""
+    # The TPR is met exactly, and the FPR is at most what is allowed beside it.
     bounds = {"A_eq": [p_id], "b_eq": [model.min_tpr], "bounds": (0, 1)}
     allowed = model.fpr_offset + model.fpr_per_tpr * model.min_tpr
     if np.isfinite(allowed):
         bounds |= {"A_ub": [p_ood], "b_ub": [allowed]}
-    return bounds
-
-
-def _rule(program, p_id, p_ood, risks, unit, ood_prior):
+    program = linprog(prices, **bounds, method="highs")
+    if program.status == 2:
+        raise _infeasible(model, p_id, p_ood, ood_prior)
+    if not program.success:
+        raise RuntimeError(f"The linear program was not solved: {program.message}")
     # The solver keeps bounds up to its accuracy only; the sum removes negative zeros.
     accepted = np.clip(program.x, 0.0, 1.0) + 0.0
     tpr, fpr = float(p_id @ accepted), float(p_ood @ accepted)
@@ -178,6 +161,15 @@ def _rule(program, p_id, p_ood, risks, unit, ood_prior):
         mu=-float(price_of_ood[0]) * unit if len(price_of_ood) else 0.0,
         threshold=float(program.eqlin.marginals[0]) * unit,
     )
+
+
+def _check_probabilities(values, name):
+    values = check_vector(values, name, non_negative=True)
+    if abs(values.sum() - 1) > _TOLERANCE:
+        raise ValueError(
+            f"{name} must sum to 1, got {values.sum():.6g}. Divide by the sum."
+        )
+    return values
 
 
 def _infeasible(model, p_id, p_ood, ood_prior):

@@ -1,6 +1,6 @@
 """The best threshold of one score, with out-of-distribution samples."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -104,14 +104,24 @@ def tune_single_score(
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
     groups = group_origins_validated(*sample, near=True)
-
-    largest = groups.scores[-1] if len(groups) else -np.inf
+    # A rule ends at a finite score, or below all of them, as if at a group of nothing.
+    finite = slice(groups.n_always, None)
+    ends = np.append(-np.inf, groups.scores[finite])
+    after = groups.accepted_id, groups.accepted_ood, groups.accepted_losses
+    after = np.array([part[finite] for part in after])
+    sizes = groups.id_weights, groups.ood_weights, groups.losses
+    sizes = np.array([np.append(0.0, part[finite]) for part in sizes])
 
     def solve(problem):
-        cut = find_threshold(groups, problem, randomize)
+        cut = find_best_cut(problem, after, sizes, randomize)
         if cut is None:
             return None
-        threshold, nu = threshold_and_nu(cut, largest)
+        threshold, nu = float(ends[cut.index]), cut.share
+        if cut.index == 0:
+            nu = 0.0
+        elif cut.index == len(ends) - 1 and nu == 1:
+            # The largest score seen would reject larger ones to come.
+            threshold = float("inf")
         rule = SingleScoreRule(
             threshold=threshold, proba_at_threshold=nu, ood_prior=ood_prior
         )
@@ -124,42 +134,12 @@ def tune_single_score(
     return rule
 
 
-def find_threshold(groups, problem, randomize):
-    """Return the best cut of all thresholds, None if none is feasible.
-
-    Its threshold is minus infinity where no group is accepted but that of this score.
-    """
-    start = groups.n_always
-    after = groups.accepted_id, groups.accepted_ood, groups.accepted_losses
-    sizes = groups.id_weights, groups.ood_weights, groups.losses
-    cut = find_best_cut(
-        problem,
-        [sums[start:] for sums in after],
-        # Group zero stands for what is accepted in any case.
-        [np.append(0.0, part[start:]) for part in sizes],
-        randomize,
-    )
-    if cut is None:
-        return None
-    scores = np.append(-np.inf, groups.scores[start:])
-    return replace(cut, threshold=float(scores[cut.index]))
-
-
-def threshold_and_nu(cut, largest):
-    """Return where a rule accepts, given the largest finite score of the sample."""
-    if cut.threshold == -np.inf:
-        return float("-inf"), 0.0
-    if cut.threshold >= largest and cut.share == 1:
-        # The largest score seen would reject larger ones to come.
-        return float("inf"), 1.0
-    return cut.threshold, cut.share
-
-
 @dataclass(frozen=True)
 class Cut:
     """What a rule accepts up to a share of the group `index`, and how good that is.
 
-    `threshold` is the score of that group, where it is known.
+    `threshold` is the score of that group, and `weights` are those of risk and novelty,
+    the former 1, 0 or -1, where they are known.
     """
 
     price: float
@@ -168,18 +148,22 @@ class Cut:
     index: int = 0
     share: float = 1.0
     threshold: float = float("nan")
+    weights: tuple = (1.0, 0.0)
 
     def beats(self, other, problem):
-        """Tell if the price is lower or, where it is equal, the bounds kept better."""
+        """Tell if the price is lower, else the bounds kept better, else the angle."""
         if other is None:
             return True
-        slack = problem.slack(other.price)
-        if abs(self.price - other.price) > slack:
+        if abs(self.price - other.price) > problem.slack(other.price):
             return self.price < other.price
-        slack = RELATIVE_TOLERANCE * other.id_weight
-        if abs(self.id_weight - other.id_weight) > slack:
+        if abs(self.id_weight - other.id_weight) > RELATIVE_TOLERANCE * other.id_weight:
             return self.id_weight > other.id_weight
-        return self.ood_weight < other.ood_weight * (1 - RELATIVE_TOLERANCE)
+        slack = RELATIVE_TOLERANCE * other.ood_weight
+        if abs(self.ood_weight - other.ood_weight) > slack:
+            return self.ood_weight < other.ood_weight
+        # Pairs that increase with the angle.
+        mine, theirs = ((-r, r * g) for r, g in (self.weights, other.weights))
+        return mine < theirs
 
 
 def may_match(cut, problem, id_weight, ood_weight, loss):
@@ -198,66 +182,54 @@ def may_match(cut, problem, id_weight, ood_weight, loss):
 
 
 def find_best_cut(problem, after, sizes, randomize):
-    """Return the best cut at or within groups, None if none is feasible.
+    """Return the best cut at or, with `randomize`, within groups; None if infeasible.
 
-    `after` and `sizes` hold ID weight, OOD weight and loss, up to the end of each group
-    and of the group alone. As the price is monotone in the share of a group, only the
-    shares at which a bound is met exactly can be better than none and all. Of equal
-    prices: most ID, then least OOD weight, then the first.
+    `after` and `sizes`, of shape (3, n_groups), hold ID weight, OOD weight and loss, up
+    to the end of each group and of the group alone. As the price is monotone in the
+    share of a group, only the shares at which a bound is met exactly can be better than
+    none and all. Of equal prices: most ID, then least OOD weight, then the first.
     """
     index = np.flatnonzero(problem.is_feasible(after[0], after[1]))
-    share = np.ones(len(index))
-    sums = [part[index] for part in after]
+    share, sums = np.ones(len(index)), after.take(index, axis=1)
     if randomize:
         # From what is below a group on: a small share of a large one would be lost in
         # the difference from its end.
-        before = [a - s for a, s in zip(after, sizes, strict=True)]
+        before = after - sizes
         split, split_share = _shares_at_bounds(problem, before, sizes)
-        parts = zip(before, sizes, strict=True)
-        rest = [b[split] + split_share * _take(s, split) for b, s in parts]
-        index, share = np.append(index, split), np.append(share, split_share)
-        sums = [np.append(*pair) for pair in zip(sums, rest, strict=True)]
-    return _best_of(problem, index, share, sums)
-
-
-def _best_of(problem, index, share, sums):
-    feasible = problem.is_feasible(sums[0], sums[1])
-    if not feasible.any():
+        rest = before[:, split] + split_share * sizes[:, split]
+        kept = problem.is_feasible(rest[0], rest[1])
+        index = np.append(index, split[kept])
+        share = np.append(share, split_share[kept])
+        sums = np.hstack([sums, rest[:, kept]])
+    if not len(index):
         return None
-    price = np.where(feasible, problem.price(*sums), np.inf)
+    price = problem.price(*sums)
     lowest = price.min()
     rows = np.flatnonzero(price <= lowest + problem.slack(lowest))
-    if len(rows) > 1:
-        rows = rows[sums[0][rows] >= sums[0][rows].max() * (1 - RELATIVE_TOLERANCE)]
-        rows = rows[np.lexsort((index[rows], sums[1][rows]))]
-    row = rows[0]
+    id_weight = sums[0, rows]
+    rows = rows[id_weight >= id_weight.max() * (1 - RELATIVE_TOLERANCE)]
+    row = rows[np.lexsort((index[rows], sums[1, rows]))[0]]
     return Cut(
         float(price[row]),
-        float(sums[0][row]),
-        float(sums[1][row]),
+        float(sums[0, row]),
+        float(sums[1, row]),
         int(index[row]),
         float(share[row]),
     )
 
 
-def _take(values, rows):
-    return values[rows] if np.ndim(values) else values
-
-
 def _shares_at_bounds(problem, before, sizes):
     """Return groups within which a bound is crossed, and the share at which it is."""
-    room = before[0] - problem.min_id
-    found = [_crossings(room, sizes[0])]
+    bounds = [(before[0] - problem.min_id, sizes[0])]
     if np.isfinite(problem.max_ood):
         room = problem.max_ood + problem.ood_per_id * before[0] - before[1]
-        found.append(_crossings(room, problem.ood_per_id * sizes[0] - sizes[1]))
-    index, share = zip(*found, strict=True)
-    return np.concatenate(index), np.concatenate(share)
-
-
-def _crossings(room, change):
-    crossed = np.flatnonzero((room < 0) != (room + change < 0))
-    share = -room[crossed] / _take(change, crossed)
-    # What is next to nothing or next to all comes from rounding.
-    inside = (share > RELATIVE_TOLERANCE) & (share < 1 - RELATIVE_TOLERANCE)
-    return crossed[inside], share[inside]
+        bounds.append((room, problem.ood_per_id * sizes[0] - sizes[1]))
+    index, shares = [], []
+    for room, change in bounds:
+        crossed = np.flatnonzero((room < 0) != (room + change < 0))
+        share = -room[crossed] / change[crossed]
+        # What is next to nothing or next to all comes from rounding.
+        inside = (share > RELATIVE_TOLERANCE) & (share < 1 - RELATIVE_TOLERANCE)
+        index.append(crossed[inside])
+        shares.append(share[inside])
+    return np.concatenate(index), np.concatenate(shares)

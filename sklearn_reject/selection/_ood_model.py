@@ -1,6 +1,6 @@
 """The rejection models with out-of-distribution samples, and their bounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,14 +47,9 @@ class BoundedModel:
             loss_price=1.0,
             is_mean=True,
             min_id=self.min_tpr * total_id,
-            **self._ood_bounds(total_id, total_ood),
+            max_ood=self.fpr_offset * total_ood if total_ood else np.inf,
+            ood_per_id=self.fpr_per_tpr * total_ood / total_id,
         )
-
-    def _ood_bounds(self, total_id, total_ood):
-        return {
-            "max_ood": self.fpr_offset * total_ood if total_ood else np.inf,
-            "ood_per_id": self.fpr_per_tpr * total_ood / total_id,
-        }
 
     def infeasible(self, solve, total_id, total_ood):
         """Return the error of bounds that cannot be met together.
@@ -62,14 +57,15 @@ class BoundedModel:
         `solve` maps an :class:`OODProblem` to the rule that the method at hand finds,
         or None.
         """
+        problem = self.problem(total_id, total_ood)
         most_id = solve(
-            OODProblem(id_price=-1.0, **self._ood_bounds(total_id, total_ood))
+            replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False, min_id=0.0)
         )
         least_ood = solve(
             OODProblem(
                 ood_price=1.0,
-                is_mean=self._is_precision,
-                min_id=self.min_tpr * total_id,
+                is_mean=self.ood_name == "min_precision",
+                min_id=problem.min_id,
             )
         )
         return self.infeasible_with(
@@ -78,32 +74,24 @@ class BoundedModel:
             precision=least_ood.precision if least_ood else np.nan,
         )
 
-    @property
-    def _is_precision(self):
-        return self.ood_name == "min_precision"
-
     def infeasible_with(self, *, tpr, fpr, precision):
         """Return the error that names the largest TPR, and the least FPR or so."""
-        if self._is_precision:
+        if self.ood_name == "min_precision":
             attainable = {"max_recall": tpr, "max_precision": precision}
         else:
             attainable = {"max_tpr": tpr, "min_fpr": fpr}
-        return InfeasibleTargetError(self._message(attainable), attainable=attainable)
-
-    def _message(self, attainable):
-        wanted = f"{self.tpr_name}={self.min_tpr:g}"
-        other = f"{self.ood_name}={self.bound:g}" if self.bound is not None else ""
         (most, tpr), (extreme, value) = attainable.items()
-        asked = " and ".join(filter(None, (wanted, other)))
-        beside = f" at {other}" if other else ""
-        parts = [
-            _attained(most, tpr, beside),
-            _attained(extreme, value, f" at {wanted}"),
-        ]
-        return (
-            f"No rule of this kind attains {asked} on these samples: {parts[0]}, "
-            f"{parts[1]}. Relax one of the bounds up to that, or use scores that tell "
-            "ID from OOD samples better."
+        asked = wanted = f"{self.tpr_name}={self.min_tpr:g}"
+        beside = ""
+        if self.bound is not None:
+            other = f"{self.ood_name}={self.bound:g}"
+            asked, beside = f"{wanted} and {other}", f" at {other}"
+        return InfeasibleTargetError(
+            f"No rule of this kind attains {asked} on these samples: "
+            f"{_attained(most, tpr, beside)}, "
+            f"{_attained(extreme, value, f' at {wanted}')}. Relax one of the bounds up "
+            "to that, or use scores that tell ID from OOD samples better.",
+            attainable=attainable,
         )
 
 
@@ -187,20 +175,12 @@ def _precision_model(min_precision, min_recall, ood_prior):
             )
     precision = check_number(min_precision, "min_precision", high=1.0, open_low=True)
     recall = check_number(min_recall, "min_recall", high=1.0, open_low=True)
-    return BoundedModel(
-        "min_recall",
-        "min_precision",
-        recall,
-        precision,
-        *fpr_bound_of_precision(precision, ood_prior),
-    )
-
-
-def fpr_bound_of_precision(precision, ood_prior):
-    """Return f0 and f1 such that the precision holds where FPR <= f0 + f1 * TPR."""
-    if ood_prior == 0:
-        return np.inf, 0.0
-    return 0.0, (1 - ood_prior) * (1 - precision) / (ood_prior * precision)
+    # The precision holds where FPR <= offset + slope * TPR.
+    offset, slope = np.inf, 0.0
+    if ood_prior > 0:
+        offset = 0.0
+        slope = (1 - ood_prior) * (1 - precision) / (ood_prior * precision)
+    return BoundedModel("min_recall", "min_precision", recall, precision, offset, slope)
 
 
 def check_costs(costs):
@@ -260,11 +240,8 @@ class OODProblem:
     def is_feasible(self, id_weight, ood_weight):
         """Tell where both bounds hold, but for rounding."""
         enough = id_weight >= self.min_id * (1 - RELATIVE_TOLERANCE)
-        return enough & (ood_weight <= self.allowed_ood(id_weight))
-
-    def allowed_ood(self, id_weight):
-        """Return the largest OOD weight beside an ID weight."""
-        return (self.max_ood + self.ood_per_id * id_weight) * (1 + RELATIVE_TOLERANCE)
+        most = (self.max_ood + self.ood_per_id * id_weight) * (1 + RELATIVE_TOLERANCE)
+        return enough & (ood_weight <= most)
 
     def slack(self, price):
         """Return by how much equal prices may differ through rounding."""

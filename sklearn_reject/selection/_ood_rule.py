@@ -35,43 +35,29 @@ class _OODRule:
     ood_prior: float | None = None
     certificate: Certificate | None = None
 
-    def _compare(self, scores, sizes=None):
+    def _compare_sums(self, scores, sizes=None):
         """Return which scores are below the threshold, and which at it."""
         is_below, is_at = compare(scores, self.threshold, sizes)
-        # No rule accepts plus infinity or rejects minus infinity.
-        is_infinite = np.isinf(scores)
-        is_below[is_infinite] = scores[is_infinite] < 0
-        is_at[is_infinite] = False
-        return is_below, is_at
+        # No rule rejects minus infinity; infinity is at no threshold.
+        is_always = scores == -np.inf
+        return is_below | is_always, is_at & ~is_always
 
-    def _probability(self, is_below, is_at):
-        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
-
-    def _measure(self, compared, scores, losses, is_ood, sample_weight):
+    def _measure(self, scores, losses, is_ood, sample_weight):
+        accepted = self.accept_proba(*scores)
         _, losses, is_ood, weight = check_origin_samples(
-            scores, losses, is_ood, sample_weight
+            scores[-1], losses, is_ood, sample_weight
         )
-        accepted = self._probability(*compared)
-        if weight is not None:
-            accepted *= weight
+        accepted *= weight
         of_id = accepted.sum(where=~is_ood)
-        of_ood = accepted.sum(where=is_ood)
-        total_id, total_ood = total_weights(is_ood, weight)
-        tpr, fpr = of_id / total_id, of_ood / (total_ood or 1.0)
+        tpr = float(of_id / weight.sum(where=~is_ood))
+        fpr = float(accepted.sum(where=is_ood) / (weight.sum(where=is_ood) or 1.0))
         return replace(
             self,
-            tpr=float(tpr),
-            fpr=float(fpr),
-            precision=precision_of(float(tpr), float(fpr), self.ood_prior),
+            tpr=tpr,
+            fpr=fpr,
+            precision=precision_of(tpr, fpr, self.ood_prior),
             selective_risk=float(accepted @ losses / of_id) if of_id else _NAN,
         )
-
-
-def total_weights(is_ood, weight):
-    """Return the weight of all ID and of all OOD samples."""
-    if weight is None:
-        return float((~is_ood).sum()), float(is_ood.sum())
-    return float(weight.sum(where=~is_ood)), float(weight.sum(where=is_ood))
 
 
 def precision_of(tpr, fpr, ood_prior):
@@ -144,7 +130,8 @@ class SingleScoreRule(_OODRule):
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
-        return self._probability(*self._compare_checked(scores))
+        is_below, is_at = self._compare(scores)
+        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
     def at_threshold(self, scores):
         """Tell which samples are at the threshold.
@@ -160,7 +147,7 @@ class SingleScoreRule(_OODRule):
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with `proba_at_threshold`.
         """
-        return self._compare_checked(scores)[1]
+        return self._compare(scores)[1]
 
     def accept(self, scores, *, draws=None, random_state=None):
         """Accept or reject each sample, at random only at the threshold.
@@ -190,11 +177,11 @@ class SingleScoreRule(_OODRule):
         ValueError
             If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        compared = self._compare_checked(scores)
+        compared = self._compare(scores)
         return decide(*compared, self.proba_at_threshold, draws, random_state)
 
-    def _compare_checked(self, scores):
-        return self._compare(check_extended_vector(scores, "scores"))
+    def _compare(self, scores):
+        return self._compare_sums(check_extended_vector(scores, "scores"))
 
     def measure(self, scores, losses, is_ood, *, sample_weight=None):
         """Return the rule with what it achieves on another sample.
@@ -219,8 +206,7 @@ class SingleScoreRule(_OODRule):
             The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
             expected ones on the sample given.
         """
-        compared = self._compare_checked(scores)
-        return self._measure(compared, scores, losses, is_ood, sample_weight)
+        return self._measure((scores,), losses, is_ood, sample_weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,17 +299,13 @@ class DoubleScoreRule(_OODRule):
             Higher = rejected first. Infinite where the novelty is.
         """
         risk, novelty = check_two_scores(risk_scores, novelty_scores)
-        return combine(risk, novelty, self._weights)
+        return combine(risk, novelty, (self.risk_weight, self.novelty_weight))
 
     def _combine_with_sizes(self, risk_scores, novelty_scores):
         """Return the sums, and the magnitudes that they are rounded at."""
         risk, novelty = check_two_scores(risk_scores, novelty_scores)
-        weights = self._weights
+        weights = self.risk_weight, self.novelty_weight
         return combine(risk, novelty, weights), sizes_of_sums(risk, novelty, weights)
-
-    @property
-    def _weights(self):
-        return self.risk_weight, self.novelty_weight
 
     def accept_proba(self, risk_scores, novelty_scores):
         """Return the probability that each sample is accepted.
@@ -341,7 +323,8 @@ class DoubleScoreRule(_OODRule):
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
-        return self._probability(*self._compare_two(risk_scores, novelty_scores))
+        is_below, is_at = self._compare(risk_scores, novelty_scores)
+        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
     def at_threshold(self, risk_scores, novelty_scores):
         """Tell which samples are at the threshold.
@@ -360,7 +343,7 @@ class DoubleScoreRule(_OODRule):
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with `proba_at_threshold`.
         """
-        return self._compare_two(risk_scores, novelty_scores)[1]
+        return self._compare(risk_scores, novelty_scores)[1]
 
     def accept(self, risk_scores, novelty_scores, *, draws=None, random_state=None):
         """Accept or reject each sample, at random only at the threshold.
@@ -393,11 +376,12 @@ class DoubleScoreRule(_OODRule):
         ValueError
             If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        compared = self._compare_two(risk_scores, novelty_scores)
+        compared = self._compare(risk_scores, novelty_scores)
         return decide(*compared, self.proba_at_threshold, draws, random_state)
 
-    def _compare_two(self, risk_scores, novelty_scores):
-        return self._compare(*self._combine_with_sizes(risk_scores, novelty_scores))
+    def _compare(self, risk_scores, novelty_scores):
+        sums_and_sizes = self._combine_with_sizes(risk_scores, novelty_scores)
+        return self._compare_sums(*sums_and_sizes)
 
     def measure(
         self, risk_scores, novelty_scores, losses, is_ood, *, sample_weight=None
@@ -427,8 +411,8 @@ class DoubleScoreRule(_OODRule):
             The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
             expected ones on the sample given.
         """
-        compared = self._compare_two(risk_scores, novelty_scores)
-        return self._measure(compared, novelty_scores, losses, is_ood, sample_weight)
+        scores = risk_scores, novelty_scores
+        return self._measure(scores, losses, is_ood, sample_weight)
 
 
 def snap_sums(rule, risk_scores, novelty_scores):

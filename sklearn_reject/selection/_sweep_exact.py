@@ -1,16 +1,17 @@
 """The best threshold of all directions."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject.selection._one_score import Cut, find_best_cut, may_match
+from sklearn_reject.curves import starts_of_ties
+from sklearn_reject.selection._one_score import find_best_cut, may_match
 from sklearn_reject.selection._sweep_grid import (
     RESOLUTION,
-    find_window,
+    find_rows,
     search_direction,
 )
 
@@ -30,62 +31,102 @@ _MOST_NARROWINGS = 20
 _N_PARTS = 4
 
 
+# Points that overtake more others than all but this share of them are looked at by each
+# pivot, so that few outliers do not make each pivot look at many points.
+_FAR = 1e-3
+
+
+# So near to a single score, no slope is worth a closer look.
+_SMALLEST = 1e-200
+
+
 @dataclass(frozen=True)
-class Solution:
-    """A cut and the weights of risk and novelty that lead to it."""
+class Arc:
+    """Directions of the order of s(c) = fixed - c * turning, for c in [low, high].
 
-    cut: Cut | None
-    weights: tuple
+    `kind` is the score that is fixed, with weight 1: "risk" or "novelty"; "reversed" is
+    the risk with weight -1.
+    """
 
-    def beats(self, other, problem):
-        """Tell if the cut is better or, where they are equal, the angle smaller."""
-        if self.cut is None:
-            return False
-        if self.cut.beats(other.cut, problem):
-            return True
-        return not other.cut.beats(self.cut, problem) and self._angle < other._angle
+    kind: str
+    low: float
+    high: float
 
-    @property
-    def _angle(self):
-        risk_weight, novelty_weight = self.weights
-        return np.arctan2(novelty_weight, risk_weight)
+    def coordinates(self, risk, novelty):
+        """Return fixed and turning."""
+        if self.kind == "novelty":
+            return novelty, risk
+        return (risk if self.kind == "risk" else -risk), -novelty
+
+    def weights(self, slope):
+        """Return the weights of risk and novelty at a slope."""
+        if self.kind != "novelty":
+            return (1.0 if self.kind == "risk" else -1.0), slope
+        if slope == 0:
+            return 0.0, 1.0
+        return (1.0 if slope < 0 else -1.0), 1 / abs(slope)
+
+    def split(self, n_parts):
+        """Return parts of equal length."""
+        edges = np.linspace(self.low, self.high, n_parts + 1).tolist()
+        return [Arc(self.kind, low, high) for low, high in pairwise(edges)]
 
 
-def sweep_arcs(plane, arcs, known, problem, randomize, n_jobs=None):
-    """Return the best of all directions of some arcs, and of what is known.
+def arc_around(angle, step, ratio):
+    """Return the arc of angles in [0, pi] that differ from one by at most a step."""
+    step = min(step, np.pi / 8)
+    low, high = max(0.0, angle - step), min(np.pi, angle + step)
+    if abs(np.cos(angle)) <= np.sin(angle):
+        return Arc("novelty", *(float(-1 / (np.tan(a) * ratio)) for a in (low, high)))
+    if angle < np.pi / 2:
+        return Arc("risk", *(float(np.tan(a) * ratio) for a in (low, high)))
+    return Arc("reversed", *(float(np.tan(np.pi - a) * ratio) for a in (high, low)))
+
+
+def sweep_all(plane, known, problem, randomize, n_jobs=None):
+    """Return the best cut of all directions, and of what is known.
 
     Directions at which different points happen to tie are not among them: what may be
     accepted there without a draw is accepted beside them, too.
     """
     if not len(plane.risk):
         return known
+    arcs = [
+        Arc("risk", 0.0, plane.ratio),
+        Arc("novelty", -1 / plane.ratio, 1 / plane.ratio),
+        Arc("reversed", 0.0, plane.ratio),
+    ]
     arcs = [part for arc in arcs for part in arc.split(_N_PARTS)]
     n_jobs = min(effective_n_jobs(n_jobs), len(arcs))
     found = Parallel(n_jobs=n_jobs)(
         delayed(_sweep_some)(plane, arcs[job::n_jobs], known, problem, randomize)
         for job in range(n_jobs)
     )
-    for solution in found:
-        known = solution if solution.beats(known, problem) else known
+    for cut in found:
+        if cut is not None and cut.beats(known, problem):
+            known = cut
     return known
 
 
 def _sweep_some(plane, arcs, known, problem, randomize):
+    """Return the best cut of some arcs, cut in halves where that saves time."""
     waiting = arcs[::-1]
     while waiting:
         arc = waiting.pop()
-        if arc.is_point:
+        size = max(abs(arc.low), abs(arc.high))
+        if arc.high - arc.low <= max(RESOLUTION * size, _SMALLEST):
             # Where all samples tie, no halving leaves fewer that pass each other, and
             # what tells them apart is rounding.
             continue
-        order = make_order(plane, arc, problem, known.cut)
+        order = make_order(plane, arc, problem, known)
         if order is None:
             continue
-        pivots = _promising_pivots(order, known.cut, problem)
-        if _is_too_long(order, pivots):
+        # Halving the arc takes two more orders.
+        worth = max(_PIVOT * len(order.pivots), 4 * _ORDER * len(order.fixed))
+        if order.n_looked_at > worth:
             waiting += arc.split(2)[::-1]
         else:
-            known = _search(plane, order, arc, pivots, known, problem, randomize)
+            known = search_pivots(plane, order, known, problem, randomize)
     return known
 
 
@@ -95,239 +136,167 @@ def sweep_near(plane, arc, known, problem, randomize, *, budget):
     `arc` is around that one, and shortened where its pivots together would look at more
     points than `budget`.
     """
-    slope = arc.slope(known.weights)
+    risk_weight, slope = known.weights
+    if arc.kind == "novelty":
+        slope = -risk_weight / slope
     for _ in range(_MOST_NARROWINGS):
-        order = make_order(plane, arc, problem, known.cut)
+        order = make_order(plane, arc, problem, known)
         if order is None:
             break
-        pivots = _promising_pivots(order, known.cut, problem)
-        cost = _cost(order, pivots)
+        cost = order.n_looked_at + _PIVOT * len(order.pivots)
         if cost <= budget:
-            return _search(plane, order, arc, pivots, known, problem, randomize)
+            return search_pivots(plane, order, known, problem, randomize)
         # Half as long an arc has half the pivots and half as many points a pivot.
-        arc = arc.around(slope, min(0.5, 0.8 * (budget / cost) ** 0.5))
+        share = min(0.5, 0.8 * (budget / cost) ** 0.5)
+        low = slope - share * (slope - arc.low)
+        arc = replace(arc, low=low, high=slope + share * (arc.high - slope))
     return known
-
-
-def _promising_pivots(order, cut, problem):
-    """Return the ID points at which a rule may end that is as good as a known cut."""
-    possible = may_match(cut, problem, *order.boxes())
-    return np.flatnonzero(possible & (order.sums[0] > 0))
-
-
-def _cost(order, pivots):
-    """Return what it costs to look at some pivots, in points that pass them."""
-    points = 2 * int(order.reach[pivots].sum()) + len(pivots) * len(order.far)
-    return points + _PIVOT * len(pivots)
-
-
-def _is_too_long(order, pivots):
-    """Tell if halving the arc is worth two more orders."""
-    points = _cost(order, pivots) - _PIVOT * len(pivots)
-    return points > max(_PIVOT * len(pivots), 4 * _ORDER * len(order))
-
-
-def _search(plane, order, arc, pivots, known, problem, randomize):
-    """Return the best of the cuts at some pivots and of what is known."""
-    for pivot in pivots.tolist():
-        found = find_pivot_cut(order, pivot, problem, known.cut, randomize)
-        if found is None:
-            continue
-        weights = arc.weights(found[1])
-        if Solution(found[0], weights).beats(known, problem):
-            # Rounding may tie points, or order them in another way: what counts is
-            # what the weights lead to.
-            known = _try(plane, weights, known, problem, randomize)
-    return known
-
-
-def _try(plane, weights, known, problem, randomize):
-    """Return the best cut of a direction, or what is known if that is better."""
-    cut = search_direction(plane, weights, problem, known.cut, randomize)
-    solution = Solution(cut, weights)
-    return solution if solution.beats(known, problem) else known
-
-
-# Points that overtake more others than all but this share of them are looked at by each
-# pivot, so that few outliers do not make each pivot look at many points.
-_FAR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class TurningOrder:
-    """Points with scores s(c) = fixed - c * turning for slopes c between low and high.
+    """Points in the order of s(c) = fixed - c * turning right above the lowest slope.
 
-    All points differ, and are in the order of s right above the lower slope;
-    `last_ranks` are their ranks right below the upper one. `sums`, of shape (3,
-    n_points), holds ID weight, OOD weight and loss; `always` the same of what is
-    accepted in any case.
+    All points differ. `sums`, of shape (3, n_points), holds ID weight, OOD weight and
+    loss, and `before` the same of all that is below each point at the lowest slope.
+    Only points at most `reach` places away may pass a point, and those in `far`.
+    `pivots` are the points at which a good rule may end.
     """
 
+    arc: Arc
     fixed: np.ndarray
     turning: np.ndarray
     sums: np.ndarray
-    always: np.ndarray
-    low: float
-    high: float
-    last_ranks: np.ndarray
+    before: np.ndarray
+    reach: np.ndarray
+    far: np.ndarray
+    pivots: np.ndarray
 
-    def __len__(self):
-        return len(self.fixed)
-
-    @cached_property
-    def ranks(self):
-        """Ranks right above the lower slope."""
-        return np.arange(len(self))
-
-    @cached_property
-    def before(self):
-        """Sums over what is below each point at the lower slope."""
-        return np.cumsum(self.sums, axis=1) - self.sums + self.always
-
-    @cached_property
-    def _moves(self):
-        return np.abs(self.last_ranks - self.ranks)
-
-    @cached_property
-    def _usual_move(self):
-        kept = len(self) - 1 - int(_FAR * len(self))
-        return int(np.partition(self._moves, kept)[kept])
-
-    @cached_property
-    def far(self):
-        """Points that pass others from farther away than `reach` says."""
-        return np.flatnonzero(self._moves > self._usual_move)
-
-    @cached_property
-    def reach(self):
-        """How far away in the order points may be that pass each point."""
-        return self._moves + self._usual_move
-
-    def boxes(self):
-        """Return most ID weight, least OOD weight and least loss up to each point.
-
-        Those that are on the same side of it at both slopes are so in between.
-        """
-        first = np.minimum(self.ranks, self.last_ranks)
-        last = np.maximum(self.ranks, self.last_ranks)
-        most = np.cumsum(np.bincount(first, self.sums[0], len(self)))[last]
-        least = [
-            np.append(0.0, np.cumsum(np.bincount(last, part, len(self))))[first]
-            for part in self.sums[1:]
-        ]
-        return [a + s for a, s in zip(self.always[:, 0], [most, *least], strict=True)]
+    @property
+    def n_looked_at(self):
+        """Number of points that all pivots look at."""
+        reach = 2 * int(self.reach[self.pivots].sum())
+        return reach + len(self.pivots) * len(self.far)
 
 
-def make_order(plane, arc, problem, cut):
+def make_order(plane, arc, problem, known):
     """Return the order of the points at which good rules may end, and of those near.
 
     Samples of equal scores are one point; those that all good rules accept or reject
     are left out. None if there is no rule as good as the one known.
     """
-    corners = [arc.coordinates(r, g) for r, g in plane.all_corners()]
     # Turned around the middle of the samples, they move as little as can be.
-    centre = np.median(corners[0][1])
-    window = find_window(plane, _ranges(corners, arc, centre), problem, cut)
-    if window is None:
+    centre = np.median(arc.coordinates(*plane.corners)[1][0])
+
+    def scores_at_ends(risk, novelty):
+        fixed, turning = arc.coordinates(risk, novelty)
+        turning = turning - centre
+        return np.array([fixed - arc.low * turning, fixed - arc.high * turning])
+
+    found = find_rows(plane, scores_at_ends, problem, known)
+    if found is None:
         return None
-    rows = plane.rows_of(np.flatnonzero(window.around))
+    rows, (first_scores, last_scores), always = found
     fixed, turning = arc.coordinates(plane.risk[rows], plane.novelty[rows])
-    ends = [fixed - slope * (turning - centre) for slope in (arc.low, arc.high)]
-    is_below = np.maximum(*ends) < window.low
-    near = np.flatnonzero(~is_below & (np.minimum(*ends) < window.high))
-    if not len(near):
-        return None  # what such a threshold accepts, a lower one does
-    always = plane.sum_up(window.below, rows[is_below])
-    sums = np.array(plane.sums_of(rows[near]))
-    fixed, turning = fixed[near], turning[near]
-    return _sort(fixed, turning, sums, [end[near] for end in ends], always, arc)
-
-
-def _ranges(corners, arc, centre):
-    """Return lower and upper bounds of the scores in each cell along an arc."""
-    ends = [
-        fixed - slope * (turning - centre)
-        for fixed, turning in corners
-        for slope in (arc.low, arc.high)
-    ]
-    return np.minimum.reduce(ends), np.maximum.reduce(ends)
-
-
-def _sort(fixed, turning, sums, ends, always, arc):
     # Right above the lower slope, of equal scores that which falls faster is lower.
-    order = np.lexsort((fixed, -turning, ends[0]))
+    order = np.lexsort((fixed, -turning, first_scores))
     fixed, turning = fixed[order], turning[order]
-    is_start = np.ones(len(order), dtype=bool)
-    is_start[1:] = (fixed[1:] != fixed[:-1]) | (turning[1:] != turning[:-1])
-    starts = np.flatnonzero(is_start)
-    fixed, turning, last = fixed[starts], turning[starts], ends[1][order[starts]]
-    last_ranks = np.empty(len(starts), np.intp)
-    last_ranks[np.lexsort((fixed, turning, last))] = np.arange(len(starts))
+    starts = np.flatnonzero(starts_of_ties(fixed) | starts_of_ties(turning))
+    sums = np.add.reduceat(plane.sums.take(rows[order], axis=1), starts, axis=1)
+    fixed, turning, last_scores = fixed[starts], turning[starts], last_scores[order]
+    n_points = len(starts)
+    ranks, last_ranks = np.arange(n_points), np.empty(n_points, np.intp)
+    last_ranks[np.lexsort((fixed, turning, last_scores[starts]))] = ranks
+    pivots = _find_pivots(sums, always, last_ranks, problem, known)
+    moves = np.abs(last_ranks - ranks)
+    kept = n_points - 1 - int(_FAR * n_points)
+    usual_move = np.partition(moves, kept)[kept]
     return TurningOrder(
+        arc,
         fixed,
         turning,
-        np.add.reduceat(sums[:, order], starts, axis=1),
-        np.reshape(always, (3, 1)),
-        arc.low,
-        arc.high,
-        last_ranks,
+        sums,
+        before=np.cumsum(sums, axis=1) - sums + always,
+        reach=moves + usual_move,
+        far=np.flatnonzero(moves > usual_move),
+        pivots=pivots,
     )
 
 
-def find_pivot_cut(order, pivot, problem, cut, randomize):
-    """Return the best cut at a pivot and a slope for it, None if worse than known.
+def _find_pivots(sums, always, last_ranks, problem, known):
+    """Return the ID points at which a rule may end that is as good as a known cut.
+
+    What is on the same side of a point at both slopes is so in between.
+    """
+    n_points = len(last_ranks)
+    ends = np.arange(n_points), last_ranks
+    lower, upper = np.minimum(*ends), np.maximum(*ends)
+    most_id = np.cumsum(np.bincount(lower, sums[0], n_points))[upper]
+    least = np.zeros((2, n_points + 1))
+    for part, row in zip(sums[1:], least, strict=True):
+        row[1:] = np.cumsum(np.bincount(upper, part, n_points))
+    boxes = always[0] + most_id, *(always[1:] + least[:, lower])
+    return np.flatnonzero(may_match(known, problem, *boxes) & (sums[0] > 0))
+
+
+def search_pivots(plane, order, known, problem, randomize):
+    """Return the best of the cuts at the pivots of an order and of what is known."""
+    for pivot in order.pivots.tolist():
+        cut = find_pivot_cut(order, pivot, problem, known, randomize)
+        if cut is None or not cut.beats(known, problem):
+            continue
+        # Rounding may tie points, or order them in another way: what counts is what
+        # the weights lead to.
+        cut = search_direction(plane, cut.weights, problem, known, randomize)
+        if cut is not None and cut.beats(known, problem):
+            known = cut
+    return known
+
+
+def find_pivot_cut(order, pivot, problem, known, randomize):
+    """Return the best cut at a pivot with weights for it, None if worse than known.
 
     The slope is in the middle of those at which the cut is possible.
     """
-    slopes, added = _passing(order, pivot)
+    slopes, added = _find_passing(order, pivot)
     below = np.empty((3, len(slopes) + 1))
     below[:, 0] = order.before[:, pivot]
     np.cumsum(added, axis=1, out=below[:, 1:])
     below[:, 1:] += below[:, :1]
-    own = order.sums[:, pivot]
-    worthwhile = may_match(cut, problem, below[0] + own[0], below[1], below[2])
-    states = np.flatnonzero(worthwhile)
+    own = order.sums[:, [pivot]]
+    after = below + own
+    states = np.flatnonzero(may_match(known, problem, after[0], *below[1:]))
     if not len(states):
         return None
-    edges = np.concatenate([[order.low], slopes, [order.high]])
-    states = states[_are_apart(edges, states)]
-    after = [b[states] + o for b, o in zip(below, own, strict=True)]
-    found = find_best_cut(problem, after, own, randomize)
-    if found is None:
+    edges = np.concatenate([[order.arc.low], slopes, [order.arc.high]])
+    low, high = edges[states], edges[states + 1]
+    # Between slopes that only rounding tells apart there are no directions.
+    states = states[high - low > RESOLUTION * np.maximum(np.abs(low), np.abs(high))]
+    sizes = np.repeat(own, len(states), axis=1)
+    cut = find_best_cut(problem, after[:, states], sizes, randomize)
+    if cut is None:
         return None
-    state = states[found.index]
-    return found, float(edges[state] + edges[state + 1]) / 2
+    state = states[cut.index]
+    slope = float(edges[state] + edges[state + 1]) / 2
+    return replace(cut, weights=order.arc.weights(slope))
 
 
-def _passing(order, pivot):
+def _find_passing(order, pivot):
     """Return increasing slopes at which points pass a pivot, and the sums that adds.
 
     The sums, of shape (3, n_passing), are negative where a point leaves.
     """
-    rows = _rows_near(order, pivot)
+    reach = order.reach[pivot]
+    first, last = max(0, pivot - reach), min(pivot + reach + 1, len(order.fixed))
+    far = order.far[(order.far < first) | (order.far >= last)]
+    rows = np.append(np.arange(first, last), far)
     run = order.turning[rows] - order.turning[pivot]
     rise = order.fixed[rows] - order.fixed[pivot]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slopes = rise / run
     # From above come those whose score falls faster than that of the pivot.
-    passes = (slopes < order.high) & np.where(rows < pivot, run < 0, run > 0)
+    passes = (slopes < order.arc.high) & np.where(rows < pivot, run < 0, run > 0)
     moving = np.flatnonzero(passes)
     moving = moving[np.argsort(slopes[moving])]
     added = order.sums[:, rows[moving]] * np.sign(run[moving])
-    return np.maximum(slopes[moving], order.low), added
-
-
-def _rows_near(order, pivot):
-    """Return the points that may pass, and the pivot itself."""
-    reach = order.reach[pivot]
-    first, last = max(0, pivot - reach), min(pivot + reach + 1, len(order))
-    rows, far = order.ranks[first:last], order.far
-    outside = far[(far < first) | (far >= last)]
-    return np.append(rows, outside) if len(outside) else rows
-
-
-def _are_apart(edges, states):
-    """Tell between which slopes there are directions, but for rounding."""
-    low, high = edges[states], edges[states + 1]
-    size = np.maximum(np.abs(low), np.abs(high))
-    return high - low > RESOLUTION * size
+    return np.maximum(slopes[moving], order.arc.low), added

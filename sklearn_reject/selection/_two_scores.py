@@ -1,35 +1,23 @@
 """The best direction and threshold of two scores."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sklearn_reject._validation import check_option
 from sklearn_reject.curves import (
     check_origin_samples,
-    checked_scale,
     direction_grid,
     snap,
 )
-from sklearn_reject.selection._one_score import threshold_and_nu
 from sklearn_reject.selection._ood_model import check_model
-from sklearn_reject.selection._ood_rule import (
-    DoubleScoreRule,
-    check_two_scores,
-    total_weights,
-)
-from sklearn_reject.selection._sweep_exact import Solution, sweep_arcs, sweep_near
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
+from sklearn_reject.selection._sweep_exact import arc_around, sweep_all, sweep_near
 from sklearn_reject.selection._sweep_grid import (
-    Plane,
-    all_arcs,
-    arc_around,
     make_plane,
     settle_direction,
     sweep_grid,
 )
-
-METHODS = ("auto", "exact", "grid")
-
 
 # Up to it "auto" is exact, which takes a second or a few.
 _MOST_FOR_EXACT = 10_000
@@ -159,127 +147,76 @@ def tune_double_score(
         min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior
     )
     check_option(randomize, "randomize", (True, False))
-    check_option(method, "method", METHODS)
+    check_option(method, "method", ("auto", "exact", "grid"))
     directions = direction_grid(n_angles)
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
     # What rounding alone tells apart must not be what a direction rests on.
     risk, novelty = snap(risk), snap(novelty)
-    _, *sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
-    # Of the samples: a plane may hold repeated ones once.
-    ratio = _scale_ratio(risk, novelty, *sample[1:])
-    plane = make_plane(risk, novelty, *sample)
-    search = _Search(plane, directions, ratio, method, randomize, n_jobs)
+    _, id_losses, is_ood, weight = check_origin_samples(
+        novelty, losses, is_ood, sample_weight
+    )
+    plane = make_plane(risk, novelty, id_losses, is_ood, weight)
+    same_losses = np.ptp(id_losses[~is_ood & (weight > 0)]) == 0
+    del id_losses  # an array less while the search holds many
 
     def solve(problem):
-        best = search.solve(problem)
-        return best and _rule(best, plane, ood_prior).measure(
-            risk, novelty, *sample[:2], sample_weight=sample[2]
+        cut = _find_cut(plane, directions, problem, method, randomize, n_jobs)
+        if cut is None:
+            return None
+        rule = DoubleScoreRule(
+            threshold=cut.threshold,
+            proba_at_threshold=cut.share,
+            ood_prior=ood_prior,
+            risk_weight=cut.weights[0],
+            novelty_weight=cut.weights[1],
         )
+        return rule.measure(risk, novelty, losses, is_ood, sample_weight=weight)
 
-    totals = total_weights(*sample[1:])
+    totals = [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)]
     problem = model.problem(*totals)
-    rule = solve(_without_losses(problem) if _is_constant(*sample) else problem)
+    if problem.is_mean and same_losses:
+        # Of rules of equal risk the one of the largest TPR is taken. Said like this,
+        # the search can tell good rules from bad ones.
+        problem = replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
+    rule = solve(problem)
     if rule is None:
         raise model.infeasible(solve, *totals)
     return rule
 
 
-def _is_constant(losses, is_ood, weight):
-    """Tell whether all ID samples have the same loss."""
-    inside = ~is_ood if weight is None else ~is_ood & (weight > 0)
-    return bool(np.ptp(losses[inside]) == 0)
+def _find_cut(plane, directions, problem, method, randomize, n_jobs):
+    """Return the best cut and its weights, None if none is feasible.
+
+    `directions` are for scores divided by their scales, weights for scores as they are.
+    """
+    grid = [
+        (float(np.sign(cosine)), sine / abs(cosine) * plane.ratio if cosine else 1.0)
+        for cosine, sine in directions.tolist()
+    ]
+    best = sweep_grid(plane, grid, problem, randomize)
+    if method == "exact" or (method == "auto" and len(plane.risk) <= _MOST_FOR_EXACT):
+        best = sweep_all(plane, best, problem, randomize, n_jobs)
+    elif method == "auto" and best is not None:
+        cosine, sine = directions[grid.index(best.weights)]
+        step = np.pi / (len(directions) - 1)
+        arc = arc_around(np.arctan2(sine, cosine), step, plane.ratio)
+        budget = _BUDGET * len(plane.risk)
+        best = sweep_near(plane, arc, best, problem, randomize, budget=budget)
+    return None if best is None else _settle(plane, best, grid, problem, randomize)
 
 
-def _without_losses(problem):
-    """Return a problem of the same solution where all rules have the same risk."""
-    if not problem.is_mean:
-        return problem
-    # Of rules of equal risk the one of the largest TPR is taken. Said like this, the
-    # search can tell good rules from bad ones.
-    return replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
+def _settle(plane, best, grid, problem, randomize):
+    """Return the best cut where sums that differ by rounding tie, as they do in use.
 
-
-def _rule(solution, plane, ood_prior):
-    """Return the rule of a solution, not measured yet."""
-    largest = plane.largest_sum(solution.weights)
-    threshold, nu = threshold_and_nu(solution.cut, largest)
-    return DoubleScoreRule(
-        threshold=threshold,
-        proba_at_threshold=nu,
-        ood_prior=ood_prior,
-        risk_weight=solution.weights[0],
-        novelty_weight=solution.weights[1],
-    )
-
-
-def _scale_ratio(risk, novelty, is_ood, weight):
-    """Return a typical difference of risk over one of novelty, on the ID samples."""
-    present = np.isfinite(novelty)
-    if weight is not None:
-        present &= weight > 0
-    inside = present & ~is_ood
-    of_risk = checked_scale(risk[present], "risk", risk[inside])
-    return of_risk / checked_scale(novelty[present], "novelty", novelty[inside])
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """How the best weights are looked for."""
-
-    plane: Plane
-    directions: np.ndarray
-    ratio: float
-    method: str
-    randomize: bool
-    n_jobs: int | None
-
-    def solve(self, problem):
-        """Return the best solution, None if none is feasible."""
-        weights = [self._weights(*direction) for direction in self.directions.tolist()]
-        cut, index = sweep_grid(self.plane, weights, problem, self.randomize)
-        best = Solution(cut, weights[index])
-        if self._is_exact:
-            arcs = all_arcs(self.ratio)
-            args = self.plane, arcs, best, problem, self.randomize
-            best = sweep_arcs(*args, self.n_jobs)
-        elif self.method == "auto" and cut is not None:
-            budget = _BUDGET * len(self.plane.risk)
-            args = self.plane, self._arc(index), best, problem, self.randomize
-            best = sweep_near(*args, budget=budget)
-        best = self._settle(best, weights, problem)
-        return None if best.cut is None else best
-
-    def _settle(self, best, grid, problem):
-        """Return the best where sums that differ by rounding tie, as they do in use.
-
-        The sweeps tell them apart. Where the best of them rests on that, which takes
-        sums that coincide, the directions of the grid are looked at once more.
-        """
-        if best.cut is None:
-            return best
-        args = self.plane, problem, best.cut, self.randomize
-        settled = Solution(settle_direction(best.weights, *args), best.weights)
-        if settled.cut is not None and not best.cut.beats(settled.cut, problem):
-            return settled
-        for weights in grid:
-            if not self.plane.ties(weights):
-                cut = settle_direction(weights, *args[:2], None, self.randomize)
-                solution = Solution(cut, weights)
-                settled = solution if solution.beats(settled, problem) else settled
+    The sweeps tell them apart. Where the best of them rests on that, which takes sums
+    that coincide, the directions of the grid are looked at once more.
+    """
+    settled = settle_direction(plane, best.weights, problem, best, randomize)
+    if settled is not None and not best.beats(settled, problem):
         return settled
-
-    @property
-    def _is_exact(self):
-        is_small = len(self.plane.risk) <= _MOST_FOR_EXACT
-        return self.method == "exact" or (self.method == "auto" and is_small)
-
-    def _weights(self, cosine, sine):
-        """Return weights of the scores as they are, that of the risk 1, 0 or -1."""
-        if cosine == 0:
-            return 0.0, 1.0
-        return (1.0 if cosine > 0 else -1.0), sine / abs(cosine) * self.ratio
-
-    def _arc(self, index):
-        cosine, sine = self.directions[index]
-        step = np.pi / (len(self.directions) - 1)
-        return arc_around(np.arctan2(sine, cosine), step, self.ratio)
+    for weights in grid:
+        if not plane.ties(weights):
+            cut = settle_direction(plane, weights, problem, None, randomize)
+            if cut is not None and cut.beats(settled, problem):
+                settled = cut
+    return settled

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 
 from sklearn_reject.curves import group_by_origin
+from sklearn_reject.curves._origins import combine, direction_grid, scale_of
 from tests.origin_samples import (
     origin_samples,
     permute,
@@ -100,3 +101,28 @@ def test_losses_of_ood_samples_mean_nothing():
 def test_bad_arrays(scores, losses, is_ood, weights, message):
     with pytest.raises(ValueError, match=message):
         group_by_origin(scores, losses, is_ood, weights)
+
+
+@pytest.mark.parametrize("n_angles", [3, 4, 5, 360, 361])
+def test_directions_are_even_and_hold_the_axes(n_angles):
+    directions = direction_grid(n_angles)
+    assert len(directions) == n_angles
+    middle = n_angles // 2
+    axes = [[1, 0], [0, 1], [-1, 0]]
+    np.testing.assert_array_equal(directions[[0, middle, -1]], axes)
+    angles = np.arctan2(directions[:, 1], directions[:, 0])
+    for steps in (np.diff(angles[: middle + 1]), np.diff(angles[middle:])):
+        np.testing.assert_allclose(steps, np.pi / 2 / len(steps))
+
+
+def test_scale_leaves_out_what_is_infinite_and_the_tails():
+    assert scale_of(np.append(np.arange(101.0), np.inf)) == 90
+    assert scale_of(np.append(np.zeros(99), 7.0)) == 7
+    assert scale_of(np.ones(9)) == scale_of(np.full(2, np.inf)) == 1
+
+
+def test_infinite_novelty_is_the_sum_whatever_it_weighs():
+    risk, novelty = np.array([1.0, 2.0, 3.0]), np.array([5.0, -np.inf, np.inf])
+    for weights in ((1.0, 0.0), (0.5, -1.0)):
+        assert combine(risk, novelty, weights)[1:].tolist() == [-np.inf, np.inf]
+    assert combine(risk, novelty, (2.0, 0.5))[0] == 4.5

@@ -548,27 +548,26 @@ def test_sums_that_coincide_but_for_rounding_are_one():
     risk = np.array([0.1, 0.2, 0.3, 0.0, 0.1])
     novelty = np.array([0.2, 0.1, 0.0, 0.1, 0.3])
     losses, is_ood = np.array([0.0, 1.0, 0.0, 0.0, 1.0]), np.zeros(5, dtype=bool)
-    plane = _plane.make_plane(risk, novelty, losses, is_ood, None)
+    plane = _plane.make_plane(risk, novelty, losses, is_ood, np.ones(5))
     problem = OODProblem(loss_price=1.0, is_mean=True, min_id=2.0)
     raw = _plane.search_direction(plane, (1.0, 1.0), problem, None, False)
     assert raw.id_weight < 4
-    cut = _plane.settle_direction((1.0, 1.0), plane, problem, raw, False)
+    cut = _plane.settle_direction(plane, (1.0, 1.0), problem, raw, False)
     assert (cut.id_weight, cut.price) == (4.0, 0.25)
     # Where such a direction was the best, another one is looked for.
     weights = [(1.0, 0.0), (1.0, 1.0), (1.0, 2.0), (0.0, 1.0)]
-    search = _tune_double._Search(plane, None, 1.0, "grid", False, None)
-    best = search._settle(_sweep_exact.Solution(raw, (1.0, 1.0)), weights, problem)
+    best = _tune_double._settle(plane, raw, weights, problem, False)
     assert best.weights == (1.0, 2.0)
-    assert (best.cut.id_weight, best.cut.price) == (2.0, 0.0)
+    assert (best.id_weight, best.price) == (2.0, 0.0)
 
 
 def test_a_direction_that_accepts_nothing_stays_so():
     plane = _plane.make_plane(
-        *np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 1.0]]), np.zeros(2, bool), None
+        *np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 1.0]]), np.zeros(2, bool), np.ones(2)
     )
     problem = OODProblem(loss_price=1.0, id_price=-0.5)
     cut = _plane.search_direction(plane, (1.0, 1.0), problem, None, False)
-    for known in (None, _plane._accept_nothing(plane, problem)):
-        settled = _plane.settle_direction((1.0, 1.0), plane, problem, known, False)
+    for known in (None, _plane.accept_nothing(plane, (1.0, 1.0), problem)):
+        settled = _plane.settle_direction(plane, (1.0, 1.0), problem, known, False)
         assert (settled.threshold, settled.id_weight) == (-INF, 0.0)
     assert cut is None or cut.price >= settled.price
