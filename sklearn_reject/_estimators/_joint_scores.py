@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from sklearn_reject._fitting import begin_fits, check_takes_weights, fit_in_context
-from sklearn_reject._response import find_method, positive_score
+from sklearn_reject._response import RESPONSE_METHODS, find_method, positive_score
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     _check_method_params,
@@ -20,6 +20,7 @@ from sklearn_reject._sklearn import (
     _safe_indexing,
     with_callbacks,
 )
+from sklearn_reject._validation import check_option
 
 
 class JointScores(CallbackSupportMixin, BaseEstimator):
@@ -48,10 +49,17 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         return all(isinstance(entry[1], FrozenEstimator) for entry in self.entries())
 
     def check(self):
-        """Raise for classifiers that cannot be used."""
-        for name, estimator, _ in self.entries():
-            _check_is_classifier(name, estimator)
-            find_method(estimator, self.response_method, _call(name))
+        """Raise unless these are named classifiers that can be used, or None."""
+        check_option(self.response_method, "response_method", RESPONSE_METHODS)
+        if self.estimators is None:
+            return
+        if not isinstance(self.estimators, (list, tuple)) or not self.estimators:
+            raise ValueError(
+                "estimators must be a list of (name, classifier) or (name, classifier, "
+                f"columns), or None where X has the scores, got {self.estimators!r}."
+            )
+        for entry in self.estimators:
+            _check_entry(entry, self.response_method)
 
     @with_callbacks
     def fit(self, X, ratings, **params):
@@ -73,11 +81,16 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted classifiers.
         """
+        entries = self.entries()
         routed = self._route(params)
         rated = np.flatnonzero(ratings >= 0)
-        entries = self.entries()
         labels = self.classes[ratings[rated]] if entries else None
-        _check_two_classes(labels)
+        if entries and len(np.unique(labels)) < 2:
+            raise ValueError(
+                "cv: the rated documents of a training part are of one class only, "
+                f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
+                "more documents."
+            )
         context = begin_fits(self, X, ratings, n_fits=len(entries))
         self.estimators_ = []
         for number, (name, estimator, columns) in enumerate(entries):
@@ -106,13 +119,19 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         if self.estimators is None:
             return check_array(X, dtype=np.float64)
         [X] = indexable(X)
-        columns = [
-            self._score(name, fitted, _select(X, columns, name))
+        scores = [
+            positive_score(
+                fitted,
+                _select(X, columns, name),
+                self.classes,
+                response_method=self.response_method,
+                name=f"estimators: {name!r}",
+            )
             for (name, _, columns), fitted in zip(
                 self.entries(), self.estimators_, strict=True
             )
         ]
-        return np.column_stack(columns)
+        return np.column_stack(scores)
 
     def get_metadata_routing(self):
         """Return where metadata go: to the `fit` of each classifier.
@@ -131,22 +150,6 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "estimators_")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        # Tags are asked for before the entries have been checked.
-        items = self.estimators if isinstance(self.estimators, (list, tuple)) else ()
-        inner = [
-            get_tags(item[1])
-            for item in items
-            if isinstance(item, (list, tuple)) and hasattr(item[1], "fit")
-        ]
-        tags.input_tags.sparse = bool(inner) and all(t.input_tags.sparse for t in inner)
-        tags.input_tags.allow_nan = bool(inner) and all(
-            t.input_tags.allow_nan for t in inner
-        )
-        tags.non_deterministic = any(t.non_deterministic for t in inner)
-        return tags
-
     def entries(self):
         """Return name, classifier and columns of each classifier."""
         return [(*entry, None)[:3] for entry in self.estimators or ()]
@@ -162,56 +165,27 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
             routed[name] = Bunch(fit={} if is_frozen else params)
         return routed
 
-    def _score(self, name, estimator, X):
-        return positive_score(
-            estimator,
-            X,
-            self.classes,
-            response_method=self.response_method,
-            name=_call(name),
-        )
 
-
-def check_entries(estimators):
-    """Raise unless these are named classifiers, or None."""
-    if estimators is None:
-        return
-    if not isinstance(estimators, (list, tuple)) or not estimators:
+def _check_entry(entry, response_method):
+    is_entry = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
+    if not is_entry or not isinstance(entry[0], str):
         raise ValueError(
-            "estimators must be a list of (name, classifier) or (name, classifier, "
-            f"columns), or None where X has the scores, got {estimators!r}."
+            "estimators must hold (name, classifier) or (name, classifier, "
+            f"columns), got {entry!r}."
         )
-    for entry in estimators:
-        is_entry = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
-        if not is_entry or not isinstance(entry[0], str):
-            raise ValueError(
-                "estimators must hold (name, classifier) or (name, classifier, "
-                f"columns), got {entry!r}."
-            )
-
-
-def _check_is_classifier(name, estimator):
+    name, estimator = f"estimators: {entry[0]!r}", entry[1]
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise ValueError(
-            f"{_call(name)} must be an instance of a classifier with `fit`, got "
-            f"{estimator!r}."
+            f"{name} must be an instance of a classifier with `fit`, got {estimator!r}."
         )
     if hasattr(estimator, "__sklearn_tags__") and not is_classifier(estimator):
         raise ValueError(
-            f"{_call(name)} must be a classifier, got {estimator!r}. Scores of "
-            "something else can be logged, and passed as X with estimators=None."
+            f"{name} must be a classifier, got {estimator!r}. Scores of something else "
+            "can be logged, and passed as X with estimators=None."
         )
     if isinstance(estimator, FrozenEstimator):
         check_is_fitted(estimator)
-
-
-def _check_two_classes(labels):
-    if labels is not None and len(np.unique(labels)) < 2:
-        raise ValueError(
-            "cv: the rated documents of a training part are of one class only, "
-            f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
-            "more documents."
-        )
+    find_method(estimator, response_method, name)
 
 
 def _select(X, columns, name):
@@ -224,10 +198,5 @@ def _select(X, columns, name):
         return _safe_indexing(X, columns, axis=1)
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{_call(name)} cannot have the columns {columns!r} of X: {error}"
+            f"estimators: {name!r} cannot have the columns {columns!r} of X: {error}"
         ) from error
-
-
-def _call(name):
-    """Return what errors call a classifier."""
-    return f"estimators: {name!r}"
