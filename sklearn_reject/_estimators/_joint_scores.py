@@ -26,16 +26,8 @@ from sklearn_reject._validation import check_option
 class JointScores(CallbackSupportMixin, BaseEstimator):
     """Classifiers fitted on the rated documents, and their scores side by side.
 
-    Parameters
-    ----------
-    estimators : list of tuple or None
-        (name, classifier) or (name, classifier, columns). None where X has the scores.
-
-    classes : ndarray of shape (2,), default=None
-        The negative and the positive class.
-
-    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        Where scores come from; "auto" takes the first of the two that there is.
+    `estimators` and `response_method` are those of the tuner; `classes` are the
+    negative and the positive one.
     """
 
     def __init__(self, estimators, *, classes=None, response_method="auto"):
@@ -65,21 +57,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
     def fit(self, X, ratings, **params):
         """Fit a clone of each classifier on the documents that were rated.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
-            Documents.
-
-        ratings : ndarray of shape (n_documents,)
-            1, 0, and -1 for unrated ones.
-
-        **params : dict
-            Parameters for the `fit` of the classifiers.
-
-        Returns
-        -------
-        self : object
-            The fitted classifiers.
+        Ratings are 1, 0, and -1 for unrated ones.
         """
         entries = self.entries()
         routed = self._route(params)
@@ -103,18 +81,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         return self
 
     def scores(self, X):
-        """Return the scores of all classifiers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_documents, n_classifiers)
-            Higher = more likely positive.
-        """
+        """Return the scores of all classifiers, shape (n_documents, n_classifiers)."""
         check_is_fitted(self, "estimators_")
         if self.estimators is None:
             return check_array(X, dtype=np.float64)
@@ -134,13 +101,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         return np.column_stack(scores)
 
     def get_metadata_routing(self):
-        """Return where metadata go: to the `fit` of each classifier.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            The routing.
-        """
+        """Return where metadata go: to the `fit` of each classifier."""
         router = MetadataRouter(owner=self)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         for name, estimator, _ in self.entries():

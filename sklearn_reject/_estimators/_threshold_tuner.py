@@ -21,7 +21,7 @@ from sklearn_reject._fitting import (
     route_params,
     splits_by_groups,
 )
-from sklearn_reject._labels import split_ratings
+from sklearn_reject._labels import rate, split_ratings
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     _BaseComposition,
@@ -32,7 +32,6 @@ from sklearn_reject._sklearn import (
 from sklearn_reject._validation import (
     check_level,
     check_same_length,
-    check_sample_weight,
     take_weight,
 )
 from sklearn_reject.curves import pn_auc_score
@@ -333,14 +332,11 @@ class EnsembleThresholdTuner(
         )
 
         # The thresholds, tuned on all of them and again without each fold.
-        options = {
-            "confidence_level": self.confidence_level,
-            "random_state": self.random_state,
-        }
+        options = self.confidence_level, self.random_state
         path, vertex = search.find_point(documents, derivative)
-        point = make_point(documents, derivative, path, vertex, **options)
+        point = make_point(documents, derivative, path, vertex, *options)
         cross_validated = cross_validate_point(
-            documents, derivative, search, folds, n_jobs=self.n_jobs, **options
+            documents, derivative, search, folds, *options, n_jobs=self.n_jobs
         )
 
         # A fit that fails has changed nothing.
@@ -436,20 +432,21 @@ class EnsembleThresholdTuner(
         scores = self.joint_scores(X)
         values = self.path_.locate(scores)
         check_same_length(len(values), y=y)
-        is_positive, is_negative, classes = split_ratings(
-            y, unrated_label=self.unrated_label, pos_label=self.pos_label_
+        ratings = rate(
+            y,
+            pos_label=self.pos_label_,
+            unrated_label=self.unrated_label,
+            sample_weight=sample_weight,
         )
-        if classes.tolist() != self._ordered_classes.tolist():
+        if ratings.classes.tolist() != self._ordered_classes.tolist():
             raise ValueError(
-                f"y has the rated classes {classes.tolist()}, but those of `fit` are "
-                f"{self._ordered_classes.tolist()}."
+                f"y has the rated classes {ratings.classes.tolist()}, but those of "
+                f"`fit` are {self._ordered_classes.tolist()}."
             )
-        weight = check_sample_weight(sample_weight, len(values))
-        rated = np.flatnonzero(is_positive | is_negative)
         return pn_auc_score(
-            values[rated],
-            is_positive[rated],
-            sample_weight=take_weight(weight, rated),
+            values[ratings.rows],
+            ratings.is_positive,
+            sample_weight=ratings.weight,
             normalize=True,
         )
 

@@ -7,7 +7,6 @@ change.
 from sklearn_reject.thresholds._documents import (
     RatedDocuments,
     check_documents,
-    check_scores,
     check_weighted_classes,
 )
 from sklearn_reject.thresholds._grid import PNTable, pn_table

@@ -93,6 +93,7 @@ def check_documents(
     is_positive, is_negative, _ = split_ratings(y, unrated_label=unrated_label)
     weight = check_sample_weight(sample_weight, len(scores))
     check_weighted_classes(is_positive, is_negative, weight)
+    # Documents of weight zero count as absent.
     is_present = np.full(len(scores), True) if weight is None else weight > 0
     is_rated = (is_positive | is_negative) & is_present
     rated, unrated = scores[is_rated], scores[is_present & ~is_rated]
@@ -103,28 +104,29 @@ def check_documents(
             "for every rated document, so no threshold tells them apart. Leave this "
             "classifier out."
         )
+    # The lowest thresholds, and the rated documents that reach them.
     if base_thresholds is None:
         base = _find_base(rated, unrated, rule)
         # Where everything is rated, nothing is unknown below the lowest score.
         floor = base if len(unrated) else np.full_like(base, -np.inf)
     else:
         floor, base = _check_base(base_thresholds, rated)
-    counts = np.flatnonzero(is_rated & predict_positive(scores, base, rule))
-    counted = is_positive[counts]
-    if counted.all() or not counted.any():
-        missing = "negatives" if counted.all() else "positives"
+    rows = np.flatnonzero(is_rated & predict_positive(scores, base, rule))
+    is_positive = is_positive[rows]
+    if is_positive.all() or not is_positive.any():
+        missing = "negatives" if is_positive.all() else "positives"
         raise ValueError(
             f"y has no rated {missing} that the lowest thresholds {base.tolist()} "
             "reach, below which ratings are incomplete. Rate more documents, or say "
             "from where on a sample was rated by base_thresholds."
         )
     return RatedDocuments(
-        scores[counts],
-        counted,
-        take_weight(weight, counts),
+        scores[rows],
+        is_positive,
+        take_weight(weight, rows),
         base,
         rule,
-        counts,
+        rows,
         int(is_present.sum()),
         scores[is_present],
         np.flatnonzero(is_present),

@@ -132,7 +132,7 @@ class OperatingPoint:
 
 
 def make_point(
-    documents, derivative, path, vertex, *, confidence_level=0.95, random_state=None
+    documents, derivative, path, vertex, confidence_level=0.95, random_state=None
 ):
     """Return the operating point at a vertex of a path.
 
@@ -150,10 +150,7 @@ def make_point(
             stacklevel=3,
         )
     intervals = count_intervals(
-        [documents],
-        [thresholds],
-        confidence_level=confidence_level,
-        random_state=random_state,
+        [documents], [thresholds], confidence_level, random_state
     )
     return OperatingPoint(
         thresholds,
@@ -290,7 +287,7 @@ def _nearest_to_interpolated(path, vertices, slopes, derivative):
     return int(nearest[position[nearest] == position[nearest[0]]][-1])
 
 
-def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=None):
+def count_intervals(parts, thresholds, confidence_level=0.95, random_state=None):
     """Return intervals of FP, TP and the precision at given thresholds.
 
     Each part of the documents has its own thresholds; counts are sums over all parts.
@@ -301,11 +298,11 @@ def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=No
     # that of false positives: their quantiles are exact and need no drawing. Otherwise
     # weights are drawn. The precision has the bounds of Clopper and Pearson.
     labels, weights = [], []
-    for part, lowest in zip(parts, thresholds, strict=True):
-        chosen = predict_positive(part.scores, lowest, part.rule)
+    for part, own in zip(parts, thresholds, strict=True):
+        chosen = predict_positive(part.scores, own, part.rule)
+        weight = np.ones(len(chosen)) if part.weight is None else part.weight
         labels.append(part.is_positive[chosen])
-        is_plain = part.weight is None
-        weights.append(np.ones(chosen.sum()) if is_plain else part.weight[chosen])
+        weights.append(weight[chosen])
     is_positive, weight = np.concatenate(labels), np.concatenate(weights)
     n_given = sum(part.n_given for part in parts)
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2

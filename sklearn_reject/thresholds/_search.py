@@ -272,12 +272,7 @@ def operating_point(
     )
     path, vertex = options.find_point(documents, derivative)
     return make_point(
-        documents,
-        derivative,
-        path,
-        vertex,
-        confidence_level=confidence_level,
-        random_state=random_state,
+        documents, derivative, path, vertex, confidence_level, random_state
     )
 
 
@@ -304,7 +299,7 @@ class Search:
     def find_path(self, documents, through=None):
         """Return the path of the largest area; of "graph" for the method "direct".
 
-        Its thresholds are scores. A path of "graph" has the thresholds `through`.
+        Its thresholds are scores. Thresholds `through` are to be a vertex of "graph".
         """
         if self.method == "analytic":
             return analytic_path(documents, family=self.family)
@@ -407,7 +402,6 @@ def cross_validate_point(
     derivative,
     search,
     splits,
-    *,
     confidence_level=0.95,
     random_state=None,
     n_jobs=None,
@@ -420,29 +414,27 @@ def cross_validate_point(
     if not splits:
         return None
     parts = [tuple(map(documents.take, split)) for split in splits]
+    for number, (train, _) in enumerate(parts):
+        if train.is_positive.all() or not train.is_positive.any():
+            missing = "negatives" if train.is_positive.any() else "positives"
+            raise ValueError(
+                f"cv: fold {number} leaves no rated {missing} to tune the thresholds "
+                "on. Use fewer or stratified folds, or rate more documents."
+            )
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_tune_and_count)(*part, number, derivative, search)
-        for number, part in enumerate(parts)
+        delayed(_tune_and_count)(*part, derivative, search) for part in parts
     )
     thresholds, counts, areas = zip(*found, strict=True)
     tests = [test for _, test in parts]
-    intervals = count_intervals(
-        tests, thresholds, confidence_level=confidence_level, random_state=random_state
-    )
+    intervals = count_intervals(tests, thresholds, confidence_level, random_state)
     fp, tp = np.sum(counts, axis=0).tolist()
     known = [area for area in areas if not np.isnan(area)]
     area = float(np.mean(known)) if known else float("nan")
     return CrossValidatedPoint(np.array(thresholds), fp, tp, *intervals, area)
 
 
-def _tune_and_count(train, test, number, derivative, search):
+def _tune_and_count(train, test, derivative, search):
     """Return thresholds, and counts and normalised area on the test part."""
-    if train.is_positive.all() or not train.is_positive.any():
-        missing = "negatives" if train.is_positive.any() else "positives"
-        raise ValueError(
-            f"cv: fold {number} leaves no rated {missing} to tune the thresholds on. "
-            "Use fewer or stratified folds, or rate more documents."
-        )
     try:
         path, vertex = search.find_point(train, derivative)
     except InfeasibleTargetError as error:
