@@ -2,11 +2,12 @@
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
-from sklearn_reject._estimators._joint_scores import JointScores, check_entries
+from sklearn_reject._estimators._joint_scores import JointScores
 from sklearn_reject._fitting import (
     ALL_ROWS,
     FoldScore,
@@ -20,21 +21,17 @@ from sklearn_reject._fitting import (
     route_params,
     splits_by_groups,
 )
-from sklearn_reject._labels import split_ratings
-from sklearn_reject._response import RESPONSE_METHODS
+from sklearn_reject._labels import rate, split_ratings
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     _BaseComposition,
-    _num_samples,
     _routing_enabled,
     visual_block,
     with_callbacks,
 )
 from sklearn_reject._validation import (
     check_level,
-    check_option,
     check_same_length,
-    check_sample_weight,
     take_weight,
 )
 from sklearn_reject.curves import pn_auc_score
@@ -303,17 +300,18 @@ class EnsembleThresholdTuner(
             If the derivative is not attained. The range that is can be read from its
             `attainable`.
         """
-        derivative = self._check_parameters()
+        joint, search, derivative = self._check_parameters()
         X, y = indexable(X, y)
         self._check_features(X)
         is_positive, is_negative, ordered = split_ratings(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label
         )
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
-        joint = self._joint_scores(ordered)
-        fit_params, split_params, weight = self._route(_num_samples(X), params, joint)
+        joint.set_params(classes=ordered)
+        fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
 
+        # The scores of documents that trained no classifier.
         plan, folds = self._plan(joint, X, ratings, split_params)
         evaluated = evaluate_out_of_sample(
             joint,
@@ -332,11 +330,22 @@ class EnsembleThresholdTuner(
             base_thresholds=self.base_thresholds,
             sample_weight=take_weight(weight, rows),
         )
-        tuned = self._tune(documents, derivative, folds)
+
+        # The thresholds, tuned on all of them and again without each fold.
+        options = self.confidence_level, self.random_state
+        path, vertex = search.find_point(documents, derivative)
+        point = make_point(documents, derivative, path, vertex, *options)
+        cross_validated = cross_validate_point(
+            documents, derivative, search, folds, *options, n_jobs=self.n_jobs
+        )
+
+        # A fit that fails has changed nothing.
         self._check_features(X, reset=True)
         self._fitted, self._ordered_classes = evaluated.estimator, ordered
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
-        vars(self).update(tuned)
+        self.path_, self.base_thresholds_ = path, path.thresholds[0]
+        self.operating_point_ = point
+        self.cross_validated_point_ = cross_validated
         return self
 
     def joint_scores(self, X):
@@ -423,20 +432,21 @@ class EnsembleThresholdTuner(
         scores = self.joint_scores(X)
         values = self.path_.locate(scores)
         check_same_length(len(values), y=y)
-        is_positive, is_negative, classes = split_ratings(
-            y, unrated_label=self.unrated_label, pos_label=self.pos_label_
+        ratings = rate(
+            y,
+            pos_label=self.pos_label_,
+            unrated_label=self.unrated_label,
+            sample_weight=sample_weight,
         )
-        if classes.tolist() != self._ordered_classes.tolist():
+        if ratings.classes.tolist() != self._ordered_classes.tolist():
             raise ValueError(
-                f"y has the rated classes {classes.tolist()}, but those of `fit` are "
-                f"{self._ordered_classes.tolist()}."
+                f"y has the rated classes {ratings.classes.tolist()}, but those of "
+                f"`fit` are {self._ordered_classes.tolist()}."
             )
-        weight = check_sample_weight(sample_weight, len(values))
-        rated = np.flatnonzero(is_positive | is_negative)
         return pn_auc_score(
-            values[rated],
-            is_positive[rated],
-            sample_weight=take_weight(weight, rated),
+            values[ratings.rows],
+            ratings.is_positive,
+            sample_weight=ratings.weight,
             normalize=True,
         )
 
@@ -482,7 +492,7 @@ class EnsembleThresholdTuner(
         routing : MetadataRouter
             The routing.
         """
-        return route_of_fit(self, estimator=self._joint_scores())
+        return route_of_fit(self, estimator=JointScores(self.estimators))
 
     @property
     def estimators_(self):
@@ -528,35 +538,39 @@ class EnsembleThresholdTuner(
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._joint_scores())
-        tags.input_tags = inner.input_tags
-        tags.non_deterministic = inner.non_deterministic
+        # Tags are asked for before the estimators have been checked.
+        inner = [get_tags(e) for _, e in self._named or () if hasattr(e, "fit")]
+        of_inputs = [each.input_tags for each in inner]
+        tags.input_tags.sparse = bool(inner) and all(i.sparse for i in of_inputs)
+        tags.input_tags.allow_nan = bool(inner) and all(i.allow_nan for i in of_inputs)
+        tags.non_deterministic = any(each.non_deterministic for each in inner)
         tags.classifier_tags.multi_class = False
         return tags
 
     def _doc_link_url_param_generator(self):
         return {"estimator_name": type(self).__name__}
 
-    def _joint_scores(self, classes=None):
-        """Return all classifiers as one estimator, not fitted."""
-        return JointScores(
-            self.estimators, classes=classes, response_method=self.response_method
-        )
-
     def _check_parameters(self):
-        """Return the derivative that is asked for."""
-        check_entries(self.estimators)
-        if self.estimators is not None:
-            self._validate_names([name for name, _ in self._named])
-        check_option(self.response_method, "response_method", RESPONSE_METHODS)
-        self._joint_scores().check()
+        """Return the classifiers, the search and the derivative asked for."""
+        joint = JointScores(self.estimators, response_method=self.response_method)
+        joint.check()
+        self._validate_names([name for name, *_ in joint.entries()])
         check_cv_choice(self.cv, None, learns=True)
         check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
-        self._search().check()
-        return resolve_target(
+        search = Search(
+            method=self.method,
+            n_thresholds=self.n_thresholds,
+            spacing=self.spacing,
+            search=self.search,
+            family=self.family,
+            smoothing=self.smoothing,
+        )
+        search.check()
+        derivative = resolve_target(
             self.target_derivative, self.marginal_precision, self.max_fp_per_tp
         )
+        return joint, search, derivative
 
     def _check_features(self, X, reset=None):
         """Remember or compare number and names of the features, where X has them.
@@ -570,21 +584,18 @@ class EnsembleThresholdTuner(
         if reset is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
 
-    def _search(self):
-        names = ("method", "n_thresholds", "spacing", "search", "family", "smoothing")
-        return Search(**{name: getattr(self, name) for name in names})
-
     def _route(self, n_samples, params, joint):
         """Return the parameters of inner `fit` and split, and weights of documents."""
-        if _routing_enabled():
-            return route_params(self, n_samples, params, estimator=joint)
-        groups = params.pop("groups", None) if splits_by_groups(self.cv) else None
-        lost = sorted(params.keys() - {"sample_weight"})
-        if lost and joint.is_frozen:
-            raise TypeError(
-                f"fit got the parameter {lost[0]!r}, but there is no classifier to be "
-                "fitted with it. Leave it out."
-            )
+        groups = None
+        if not _routing_enabled():
+            if splits_by_groups(self.cv):
+                groups = params.pop("groups", None)
+            lost = sorted(params.keys() - {"sample_weight"})
+            if lost and joint.is_frozen:
+                raise TypeError(
+                    f"fit got the parameter {lost[0]!r}, but there is no classifier to "
+                    "be fitted with it. Leave it out."
+                )
         fit_params, split_params, weight = route_params(
             self, n_samples, params, estimator=joint
         )
@@ -608,26 +619,10 @@ class EnsembleThresholdTuner(
         if joint.is_frozen:
             return Plan(ALL_ROWS, held_out=ALL_ROWS), splits
         plan = plan_of_splits(self.cv, splits)
-        return plan, _pooled_splits([len(test) for _, test in plan.folds])
-
-    def _tune(self, documents, derivative, folds):
-        """Return what is known of the joint thresholds, as fitted attributes."""
-        search = self._search()
-        options = {
-            "confidence_level": self.confidence_level,
-            "random_state": self.random_state,
-        }
-        path, vertex = search.find_point(documents, derivative)
-        point = make_point(documents, derivative, path, vertex, **options)
-        again = cross_validate_point(
-            documents, derivative, search, folds, n_jobs=self.n_jobs, **options
-        )
-        return {
-            "base_thresholds_": path.thresholds[0],
-            "cross_validated_point_": again,
-            "operating_point_": point,
-            "path_": path,
-        }
+        # Thresholds are cross-validated on the same folds, of which one is none.
+        fold = np.repeat(np.arange(len(plan.folds)), [len(t) for _, t in plan.folds])
+        folds = PredefinedSplit(fold).split() if len(plan.folds) > 1 else []
+        return plan, list(folds)
 
 
 class _JointEvaluation(FoldScore):
@@ -636,17 +631,3 @@ class _JointEvaluation(FoldScore):
     def evaluate_response(self, response, y):
         """Return the scores of each document."""
         return (response.estimator.scores(response.X),)
-
-
-def _pooled_splits(sizes):
-    """Return splits of pooled test parts into each of them and the others.
-
-    There are none of a single part.
-    """
-    if len(sizes) < 2:
-        return []
-    fold = np.repeat(np.arange(len(sizes)), sizes)
-    return [
-        (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
-        for k in range(len(sizes))
-    ]

@@ -38,7 +38,11 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
     Both are False where nobody has rated a document. `name` is for errors.
     """
     y = column_or_1d(y, warn=True)
-    is_rated = ~_is_missing(y)
+    is_rated = np.ones(len(y), dtype=bool)
+    if y.dtype.kind == "f":
+        is_rated = ~np.isnan(y)
+    elif y.dtype.kind == "O":
+        is_rated = ~np.fromiter(map(_is_missing, y), dtype=bool, count=len(y))
     is_rated[is_rated] = ~_equals(y[is_rated], unrated_label)
     if not is_rated.any():
         raise ValueError(
@@ -53,15 +57,7 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
     return is_positive, is_rated & ~is_positive, classes
 
 
-def _is_missing(y):
-    if y.dtype.kind == "f":
-        return np.isnan(y)
-    if y.dtype.kind != "O":
-        return np.zeros(len(y), dtype=bool)
-    return np.fromiter(map(_is_missing_value, y), dtype=bool, count=len(y))
-
-
-def _is_missing_value(value):
+def _is_missing(value):
     # The missing value of pandas is not equal to anything, nor different from it.
     if value is None or type(value).__name__ == "NAType":
         return True
@@ -108,27 +104,19 @@ def _order_classes(seen, pos_label, unrated_label, name):
         )
     if pos_label is None:
         pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1].item()
+    is_positive = _equals(seen, pos_label)
     if len(seen) == 1:
-        _refuse_single_class(seen[0] == pos_label, seen[0], unrated_label, name)
-    if not _equals(seen, pos_label).any():
+        missing = "negatives" if is_positive[0] else "positives"
+        way_out = f" If {unrated_label!r} is a class, pass unrated_label=None."
+        raise ValueError(
+            f"{name} has no rated {missing}: the rated documents are of one class "
+            f"only, {seen.tolist()[0]!r}. Both are needed beside the unrated_label "
+            f"{unrated_label!r}; unrated documents count for neither."
+            f"{'' if unrated_label is None else way_out}"
+        )
+    if not is_positive.any():
         raise ValueError(
             f"pos_label={pos_label!r} is not among the rated classes of {name}, "
             f"{seen.tolist()}."
         )
-    is_positive = _equals(seen, pos_label)
     return np.concatenate([seen[~is_positive], seen[is_positive]])
-
-
-def _refuse_single_class(is_positive, label, unrated_label, name):
-    missing = "negatives" if is_positive else "positives"
-    way_out = (
-        ""
-        if unrated_label is None
-        else f" If {unrated_label!r} is a class, pass unrated_label=None."
-    )
-    label = label.item() if isinstance(label, np.generic) else label
-    raise ValueError(
-        f"{name} has no rated {missing}: the rated documents are of one class only, "
-        f"{label!r}. Both are needed beside the unrated_label {unrated_label!r}; "
-        f"unrated documents count for neither.{way_out}"
-    )

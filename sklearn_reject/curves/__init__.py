@@ -45,7 +45,7 @@ from sklearn_reject.curves._origins import (
     sizes_of_sums,
     weighted_sum,
 )
-from sklearn_reject.curves._pn import majorant_vertices, pn_auc_score, pn_curve
+from sklearn_reject.curves._pn import pn_auc_score, pn_curve
 from sklearn_reject.curves._risk_coverage import (
     coverage_at_risk_score,
     risk_coverage_curve,

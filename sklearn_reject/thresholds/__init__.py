@@ -4,14 +4,9 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.thresholds._cross_validation import (
-    CrossValidatedPoint,
-    cross_validate_point,
-)
 from sklearn_reject.thresholds._documents import (
     RatedDocuments,
     check_documents,
-    check_scores,
     check_weighted_classes,
 )
 from sklearn_reject.thresholds._grid import PNTable, pn_table
@@ -22,7 +17,13 @@ from sklearn_reject.thresholds._point import (
     make_point,
     resolve_target,
 )
-from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
+from sklearn_reject.thresholds._search import (
+    CrossValidatedPoint,
+    Search,
+    cross_validate_point,
+    operating_point,
+    optimal_path,
+)
 
 __all__ = [
     "CrossValidatedPoint",

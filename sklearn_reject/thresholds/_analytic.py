@@ -4,7 +4,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sklearn_reject._validation import check_option
-from sklearn_reject.thresholds._documents import normalize_scores
 from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
 
 # Levels of scores that the search tells apart; the path that it ends with is exact.
@@ -42,18 +41,41 @@ def analytic_path(documents, *, family="log_odds"):
         return only_path(documents)
     u = normalize_scores(documents)
     energy = _Energy(documents, u, family)
-    parameters = _minimize(energy, family.starts(documents.n_classifiers))
+    starts = family.starts(documents.n_classifiers)
+    order = np.argsort([energy(start) for start in starts], kind="stable")
+    found = [_minimize(energy, starts[k]) for k in order[:_N_STARTS]]
+    parameters = min(found, key=lambda result: result.fun).x
     return path_of_positions(documents, family.enter(u, parameters))
 
 
-def _minimize(energy, starts):
-    """Return the best parameters that the search finds from the best few starts."""
-    order = np.argsort([energy(start) for start in starts], kind="stable")
-    found = [_climb(energy, starts[k]) for k in order[:_N_STARTS]]
-    return min(found, key=lambda result: result.fun).x
+def normalize_scores(documents):
+    """Return the mid-rank in ]0, 1[ of each score, both classes weighing the same.
+
+    NaN for a score below the lowest threshold, which predicts no document positive.
+    """
+    # The weights of each class add up to a half: otherwise rare positives would share
+    # next to no room on the scale.
+    weight = documents.weight
+    if weight is None:
+        weight = np.ones(len(documents.scores))
+    sums = np.bincount(documents.is_positive, weight)
+    weight = weight / (2 * sums[documents.is_positive.astype(np.intp)])
+    u = np.full(documents.scores.shape, np.nan)
+    for ranks, scores, base in zip(
+        u.T, documents.scores.T, documents.base, strict=True
+    ):
+        reached = scores >= base
+        _, group = np.unique(scores[reached], return_inverse=True)
+        sizes = np.bincount(group, weight[reached])
+        ends = np.cumsum(sizes)
+        middles = (ends - sizes / 2) / ends[-1]
+        # Weights may be so small that a rank is rounded to an end.
+        eps = np.finfo(np.float64).eps
+        ranks[reached] = np.clip(middles, eps, 1 - eps)[group]
+    return u
 
 
-def _climb(energy, start):
+def _minimize(energy, start):
     simplex = start + np.vstack([0 * start, _FIRST_STEP * np.eye(len(start))])
     options = {
         "initial_simplex": simplex,
@@ -84,26 +106,20 @@ class _Energy:
 
     def __call__(self, parameters):
         """Return -log(log(area)), the area scaled to be above one. Lower is better."""
-        ranks = self._rank(self.family.enter(self.levels, parameters))
+        positions = self.family.enter(self.levels, parameters)
+        positions = np.maximum.accumulate(positions, axis=0).T
+        # Ranks by classifier and level from one on, and 0 for no level, number -1.
+        _, ranks = np.unique(positions, return_inverse=True)
+        ranks = np.pad(ranks.reshape(positions.shape) + 1, ((0, 0), (0, 1)))
         entered = ranks[0][self.level_of[0]]
         for rank, level in zip(ranks[1:], self.level_of[1:], strict=True):
             self.reduce(entered, rank[level], out=entered)
-        return -np.log(np.log1p(1 + self._auroc(entered, int(ranks.max()) + 1)))
-
-    def _rank(self, positions):
-        """Return ranks from one on by classifier and level, and 0 for no level."""
-        positions = np.maximum.accumulate(positions, axis=0).T
-        _, ranks = np.unique(positions, return_inverse=True)
-        ranks = ranks.reshape(positions.shape) + 1
-        # Level -1 is the last one.
-        return np.pad(ranks, ((0, 0), (0, 1)))
-
-    def _auroc(self, entered, n_ranks):
+        # The area is the AUROC of the ranks at which documents enter.
         codes = 2 * entered + self.is_positive
-        counts = np.bincount(codes, self.weight, minlength=2 * n_ranks)
+        counts = np.bincount(codes, self.weight, minlength=2 * (int(ranks.max()) + 1))
         fp, tp = counts[::2].astype(np.float64), counts[1::2].astype(np.float64)
         below = np.cumsum(fp) - fp / 2
-        return below @ tp / (fp.sum() * tp.sum())
+        return -np.log(np.log1p(1 + below @ tp / (fp.sum() * tp.sum())))
 
 
 def _find_levels(u):
@@ -123,44 +139,34 @@ def path_of_positions(documents, positions):
     Positions are on one scale for all classifiers; NaN for scores below the lowest
     threshold. Vertices are before and after each position of a positive, and both ends.
     """
-    columns = zip(documents.scores.T, positions.T, strict=True)
-    tables = [_sort_column(*column) for column in columns]
-    entered = _entered(documents, tables)
-    positions, fp, tp = _turning_points(documents, entered)
-    thresholds = np.column_stack(
-        [_thresholds_at(positions, *table) for table in tables]
-    )
+    tables, entered = [], []
+    for scores, column in zip(documents.scores.T, positions.T, strict=True):
+        # Scores without position are left out. Rounding alone makes positions fall.
+        known = ~np.isnan(column)
+        distinct, first = np.unique(scores[known], return_index=True)
+        rising = np.maximum.accumulate(column[known][first])
+        tables.append((np.append(distinct, np.inf), rising))
+        # Index 0 is for scores below all that have a position.
+        index = np.searchsorted(distinct, scores, side="right")
+        entered.append(np.append(-np.inf, rising)[index])
+    reduce = np.maximum if documents.rule == "any" else np.minimum
+    turning, fp, tp = _turning_points(documents, reduce.reduce(entered))
+    # The lowest score of each classifier at or above each position.
+    columns = [scores[np.searchsorted(rising, turning)] for scores, rising in tables]
+    thresholds = np.column_stack(columns)
     # Nothing is lost: the lowest position predicts all documents, as these do.
     thresholds[0] = documents.base
     return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
 
 
-def _sort_column(scores, positions):
-    """Return distinct scores in rising order, and positions that do not fall."""
-    # Scores without position are left out. Rounding alone makes positions fall.
-    known = ~np.isnan(positions)
-    distinct, first = np.unique(scores[known], return_index=True)
-    return distinct, np.maximum.accumulate(positions[known][first])
-
-
-def _entered(documents, tables):
-    """Return the position up to which each document is predicted positive."""
-    reduce = np.maximum if documents.rule == "any" else np.minimum
-    entered = None
-    for scores, (distinct, positions) in zip(documents.scores.T, tables, strict=True):
-        # Index 0 is for scores below all that have a position.
-        index = np.searchsorted(distinct, scores, side="right")
-        column = np.append(-np.inf, positions)[index]
-        entered = column if entered is None else reduce(entered, column)
-    return entered
-
-
 def _turning_points(documents, entered):
-    """Return the positions where the curve turns, and the counts from there on."""
+    """Return the positions where the curve turns, and the counts from there on.
+
+    `entered` is the position up to which each document is predicted positive.
+    """
     distinct, group = np.unique(entered, return_inverse=True)
-    weight = documents.weight
     codes = 2 * group + documents.is_positive
-    counts = np.bincount(codes, weight, minlength=2 * len(distinct)).reshape(-1, 2)
+    counts = np.bincount(codes, documents.weight, 2 * len(distinct)).reshape(-1, 2)
     from_here = np.zeros((len(distinct) + 1, 2))
     from_here[:-1] = np.cumsum(counts[::-1], axis=0)[::-1]
     holds = np.flatnonzero(counts[:, 1] > 0)
@@ -169,19 +175,14 @@ def _turning_points(documents, entered):
     return np.append(distinct, np.inf)[kept], fp.copy(), tp.copy()
 
 
-def _thresholds_at(positions, distinct, of_distinct):
-    """Return the lowest score of a classifier at or above each position."""
-    index = np.searchsorted(of_distinct, positions, side="left")
-    return np.append(distinct, np.inf)[index]
-
-
 def check_family(family):
     """Return the family, with methods `starts` and `enter`, that a parameter names.
 
     An object of the user's has ``starts(n_classifiers)`` and ``thresholds(x,
     parameters)``; see `operating_point`.
     """
-    if _has_methods(family):
+    methods = [getattr(family, name, None) for name in ("starts", "thresholds")]
+    if all(map(callable, methods)) and not isinstance(family, type):
         return _InvertedFamily(family)
     if not isinstance(family, str):
         raise ValueError(
@@ -189,11 +190,6 @@ def check_family(family):
             f"starts(n_classifiers) and thresholds(x, parameters), got {family!r}."
         )
     return FAMILIES[check_option(family, "family", FAMILIES)]
-
-
-def _has_methods(family):
-    methods = (getattr(family, name, None) for name in ("starts", "thresholds"))
-    return not isinstance(family, type) and all(map(callable, methods))
 
 
 class PowerFamily:
@@ -254,20 +250,16 @@ class _InvertedFamily:
         return starts
 
     def enter(self, u, parameters):
-        thresholds = self._thresholds(u.shape[1], parameters)
-        columns = zip(u.T, thresholds.T, strict=True)
-        return np.column_stack([np.interp(v, t, _KNOTS) for v, t in columns])
-
-    def _thresholds(self, n_classifiers, parameters):
         thresholds = np.asarray(self.family.thresholds(_KNOTS, parameters), np.float64)
-        expected = (len(_KNOTS), n_classifiers)
+        expected = (len(_KNOTS), u.shape[1])
         if thresholds.shape != expected or not (np.diff(thresholds, axis=0) >= 0).all():
             raise ValueError(
                 "family.thresholds(x, parameters) must return normalised thresholds "
                 f"that do not fall along x, of shape {expected} here, got shape "
                 f"{thresholds.shape} for parameters {np.asarray(parameters).tolist()}."
             )
-        return thresholds
+        columns = zip(u.T, thresholds.T, strict=True)
+        return np.column_stack([np.interp(v, t, _KNOTS) for v, t in columns])
 
 
 def _same_or_one(n_classifiers, options):

@@ -1,12 +1,12 @@
 """The best of all joint thresholds for a target, without a path."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, cycle
 
 import numpy as np
 
-from sklearn_reject.thresholds._grid import count_reached
+from sklearn_reject.thresholds._grid import count_reached, locate_thresholds
 from sklearn_reject.thresholds._point import RELATIVE_TOLERANCE, check_attainable
 
 # Pairs of classifiers are improved from so many of the best points.
@@ -28,7 +28,7 @@ def direct_point(documents, derivative, starts=()):
     # from several starts, until none of them improves. Of equally good thresholds those
     # of most true positives are taken; then, for the same predictions, high ones.
     candidates = make_candidates(documents)
-    starts = [candidates.locate(start) for start in starts]
+    starts = [locate_thresholds(candidates.thresholds, start) for start in starts]
     solve = partial(maximize, candidates, starts=starts)
     # Lowered by what is no difference, so that equal gains go to more true positives.
     price = derivative * (1 - RELATIVE_TOLERANCE)
@@ -37,15 +37,13 @@ def direct_point(documents, derivative, starts=()):
     if is_predicted.all() or not is_predicted.any():
         ends = flattest_slope(candidates, solve), steepest_slope(candidates, solve)
         check_attainable(derivative, *(slope for _, slope in ends))
+        # The best of these points that predicts anything.
         points = [index, *(point for point, _ in ends)]
-        index = _best_of(candidates, points, price)
-    return candidates.take(candidates.raise_to_highest(index))
-
-
-def _best_of(candidates, points, price):
-    """Return the best point that predicts anything positive."""
-    points = [point for point in points if candidates.predict(point).any()]
-    return max(points, key=lambda point: gain(candidates.count(point), price))
+        points = [point for point in points if candidates.predict(point).any()]
+        index = points[np.argmax(_gains(candidates, points, price))]
+    index = candidates.raise_to_highest(index)
+    pairs = zip(candidates.thresholds, index, strict=True)
+    return np.array([values[k] for values, k in pairs])
 
 
 def maximize(candidates, derivative, starts=()):
@@ -54,45 +52,37 @@ def maximize(candidates, derivative, starts=()):
     A global optimum for one or two classifiers, a local one for more.
     """
     candidates = keep_reached(candidates)
-    alone = [_alone(candidates, k, derivative) for k in range(len(candidates))]
+    everything = slice(None)
+    lowest, highest = np.zeros(len(candidates), dtype=np.intp), candidates.highest
+    # Points of comparison: to predict nothing, and what one classifier decides alone.
+    points = []
+    for classifier in range(len(candidates)):
+        point = np.array(highest if candidates.rule == "any" else lowest)
+        point[classifier] = best_alone(candidates, classifier, everything, derivative)
+        points.append(point)
     if len(candidates) == 1:
-        return alone[0]
-    # To predict nothing is one of the points of comparison.
-    points = [*alone, candidates.highest]
+        return points[0]
+    points.append(highest)
     if len(candidates) > 2:
-        points += [np.zeros(len(candidates), dtype=np.intp), *starts]
+        points += [lowest, *starts]
     known = max(_gains(candidates, points, derivative))
     fewer, first = leave_out_low(candidates, derivative, known)
     if len(candidates) == 2:
-        everything = np.ones(len(fewer.counts), dtype=bool)
         return first + best_pair(fewer, (0, 1), everything, derivative)
     return first + _climb(fewer, np.maximum(points - first, 0), derivative)
 
 
-def _alone(candidates, classifier, derivative):
-    """Return the best point at which one classifier decides."""
-    is_any = candidates.rule == "any"
-    index = candidates.highest if is_any else np.zeros(len(candidates), dtype=np.intp)
-    everything = np.ones(len(candidates.counts), dtype=bool)
-    index[classifier] = best_alone(candidates, classifier, everything, derivative)
-    return index
-
-
 def _climb(candidates, points, derivative):
     """Return the best point that climbs from several ones lead to."""
-    climbed = [climb_alone(candidates, point, derivative) for point in points]
-    climbed, fewer, first = _leave_out(candidates, climbed, derivative)
-    climbed = [climb_pairs(fewer, point, derivative) for point in climbed[:_N_CLIMBS]]
-    return first + climbed[np.argmax(_gains(fewer, climbed, derivative))]
-
-
-def _leave_out(candidates, points, derivative):
-    """Return distinct points, best first, among fewer candidates."""
+    points = [climb(candidates, point, derivative, size=1) for point in points]
+    # Go on from the best distinct points, among fewer candidates.
     points = np.unique(points, axis=0)
     gains = _gains(candidates, points, derivative)
-    order = np.argsort(-gains, kind="stable")
+    best = np.argsort(-gains, kind="stable")[:_N_CLIMBS]
     fewer, first = leave_out_low(candidates, derivative, gains.max())
-    return np.maximum(points[order] - first, 0), fewer, first
+    points = np.maximum(points[best] - first, 0)
+    points = [climb(fewer, point, derivative, size=2) for point in points]
+    return first + points[np.argmax(_gains(fewer, points, derivative))]
 
 
 def _gains(candidates, points, derivative):
@@ -127,70 +117,38 @@ def best_pair(candidates, pair, remain, derivative):
     return highest[0] - i, highest[1] - j
 
 
-def climb_alone(candidates, index, derivative):
-    """Improve one classifier after the other until none improves."""
-    return _climb_coordinates(_State(candidates, index, derivative), 1)
-
-
-def climb_pairs(candidates, index, derivative):
-    """Improve one pair of classifiers after the other until none improves."""
-    return _climb_coordinates(_State(candidates, index, derivative), 2)
-
-
-def _climb_coordinates(state, size):
-    blocks = list(combinations(range(len(state.index)), size))
-    n_failed = 0
-    for block in cycle(blocks):
-        n_failed = 0 if state.improve(list(block)) else n_failed + 1
-        if n_failed == len(blocks):
-            return state.index
-
-
-class _State:
-    """Thresholds that rise in gain, and how many of them each document reaches."""
-
-    def __init__(self, candidates, index, derivative):
-        self.candidates = candidates
-        self.derivative = derivative
-        self.index = np.array(index)
-        self.n_reached = np.zeros(len(candidates.counts), dtype=np.int16)
-        self._add(self.n_reached, range(len(index)), index)
-        self.gain = self._gain(self.n_reached)
-
-    def improve(self, block):
-        """Set some thresholds to the best ones given the others, and tell if it helps.
-
-        Nothing changes unless it does.
-        """
+def climb(candidates, index, derivative, size):
+    """Improve one classifier, or pair of them, after the other until none improves."""
+    is_any, n_classifiers = candidates.rule == "any", len(index)
+    least, n_others = (1, 0) if is_any else (n_classifiers, n_classifiers - size)
+    n_reached = _count_reached(candidates, index, range(n_classifiers))
+    best = gain(candidates.counts[n_reached >= least].sum(), derivative)
+    blocks = list(combinations(range(n_classifiers), size))
+    n_failed, next_blocks = 0, cycle(blocks)
+    while n_failed < len(blocks):
+        block = next(next_blocks)
+        others = n_reached - _count_reached(candidates, index, block)
+        remain = np.flatnonzero(others == n_others)
+        found = np.array(index)
+        if size == 1:
+            found[block] = best_alone(candidates, *block, remain, derivative)
+        else:
+            found[list(block)] = best_pair(candidates, block, remain, derivative)
+        others += _count_reached(candidates, found, block)
+        value = gain(candidates.counts[others >= least].sum(), derivative)
+        n_failed += 1
         # Of equal gains the present one stays, and there is no way in circles.
-        others = self.n_reached.copy()
-        self._add(others, block, self.index[block], -1)
-        is_any = self.candidates.rule == "any"
-        remain = np.flatnonzero(
-            others == (0 if is_any else len(self.index) - len(block))
-        )
-        found = self._solve(block, remain)
-        self._add(others, block, found)
-        value = self._gain(others)
-        if value <= self.gain:
-            return False
-        self.index[block], self.n_reached, self.gain = found, others, value
-        return True
+        if value > best:
+            index, n_reached, best, n_failed = found, others, value, 0
+    return index
 
-    def _add(self, n_reached, block, index, sign=1):
-        add = np.add if sign > 0 else np.subtract
-        for classifier, number in zip(block, index, strict=True):
-            add(n_reached, self.candidates.ranks[classifier] > number, out=n_reached)
 
-    def _solve(self, block, remain):
-        if len(block) == 1:
-            return [best_alone(self.candidates, *block, remain, self.derivative)]
-        return best_pair(self.candidates, block, remain, self.derivative)
-
-    def _gain(self, n_reached):
-        least = 1 if self.candidates.rule == "any" else len(self.index)
-        counts = self.candidates.counts[n_reached >= least].sum()
-        return gain(counts, self.derivative)
+def _count_reached(candidates, index, block):
+    """Return how many thresholds of a block of classifiers each document reaches."""
+    n_reached = np.zeros(len(candidates.counts), dtype=np.int16)
+    for classifier in block:
+        n_reached += candidates.ranks[classifier] > index[classifier]
+    return n_reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,16 +193,6 @@ class Candidates:
         """Return the positives and negatives that are not predicted, the same way."""
         return complex(self.counts[~self.predict(index)].sum())
 
-    def locate(self, thresholds):
-        """Return the lowest candidates that are not below the thresholds given."""
-        pairs = zip(self.thresholds, thresholds, strict=True)
-        return np.array([np.searchsorted(*pair, side="left") for pair in pairs])
-
-    def take(self, index):
-        """Return the thresholds with the given numbers."""
-        pairs = zip(self.thresholds, index, strict=True)
-        return np.array([values[k] for values, k in pairs])
-
     def raise_to_highest(self, index):
         """Raise thresholds, the last first, as long as predictions stay the same."""
         index = np.array(index)
@@ -266,17 +214,11 @@ def make_candidates(documents):
     thresholds = [np.unique(scores[scores >= base]) for scores, base in columns]
     thresholds = [np.append(values, np.inf) for values in thresholds]
     pairs = zip(thresholds, documents.scores.T, strict=True)
-    ranks = np.array([_count_reached(*pair) for pair in pairs], dtype=np.int32)
+    ranks = np.array([count_reached(*pair) for pair in pairs], dtype=np.int32)
     counts = np.where(documents.is_positive, 1.0, 1j)
     if documents.weight is not None:
         counts *= documents.weight
     return Candidates(tuple(thresholds), ranks, counts, documents.rule)
-
-
-def _count_reached(thresholds, scores):
-    if len(thresholds) == 1:
-        return np.zeros(len(scores), dtype=np.int32)
-    return count_reached(thresholds, scores)
 
 
 def keep_reached(candidates):
@@ -284,11 +226,10 @@ def keep_reached(candidates):
     is_reached = candidates.predict([0] * len(candidates))
     if is_reached.all():
         return candidates
-    return Candidates(
-        candidates.thresholds,
-        candidates.ranks[:, is_reached],
-        candidates.counts[is_reached],
-        candidates.rule,
+    return replace(
+        candidates,
+        ranks=candidates.ranks[:, is_reached],
+        counts=candidates.counts[is_reached],
     )
 
 
@@ -311,14 +252,12 @@ def leave_out_low(candidates, derivative, known):
         fp = np.bincount(ranks, candidates.counts.imag, len(candidates.thresholds[k]))
         first[k] = np.sum(derivative * (fp.sum() - np.cumsum(fp))[:-1] > room)
     pairs = zip(candidates.thresholds, first, strict=True)
-    return keep_reached(
-        Candidates(
-            tuple(values[low:] for values, low in pairs),
-            np.maximum(candidates.ranks - first[:, np.newaxis].astype(np.int32), 0),
-            candidates.counts,
-            candidates.rule,
-        )
-    ), first
+    fewer = replace(
+        candidates,
+        thresholds=tuple(values[low:] for values, low in pairs),
+        ranks=np.maximum(candidates.ranks - first[:, np.newaxis].astype(np.int32), 0),
+    )
+    return keep_reached(fewer), first
 
 
 def steepest_slope(candidates, solve):

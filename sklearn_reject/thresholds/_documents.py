@@ -50,11 +50,6 @@ class RatedDocuments:
         """Number of classifiers."""
         return self.scores.shape[1]
 
-    @property
-    def is_partial(self):
-        """Whether some documents are not rated, or out of reach."""
-        return len(self.rows) < self.n_given
-
     def take(self, rows):
         """Return the documents of some rows, as if no others had been given."""
         chosen = np.isin(self.rows, rows)
@@ -83,7 +78,6 @@ class RatedDocuments:
 def check_documents(
     scores,
     y,
-    *,
     rule="any",
     base_thresholds=None,
     unrated_label=-1,
@@ -98,27 +92,41 @@ def check_documents(
     check_same_length(len(scores), y=y)
     is_positive, is_negative, _ = split_ratings(y, unrated_label=unrated_label)
     weight = check_sample_weight(sample_weight, len(scores))
+    check_weighted_classes(is_positive, is_negative, weight)
+    # Documents of weight zero count as absent.
     is_present = np.full(len(scores), True) if weight is None else weight > 0
     is_rated = (is_positive | is_negative) & is_present
-    check_weighted_classes(is_positive, is_negative, weight)
-    _check_varies(scores[is_rated])
-    unrated = scores[is_present & ~is_rated]
+    rated, unrated = scores[is_rated], scores[is_present & ~is_rated]
+    constant = np.flatnonzero(rated.min(axis=0) == rated.max(axis=0))
+    if constant.size:
+        raise ValueError(
+            f"scores in column {constant[0]} are constant, {rated[0, constant[0]]:g} "
+            "for every rated document, so no threshold tells them apart. Leave this "
+            "classifier out."
+        )
+    # The lowest thresholds, and the rated documents that reach them.
     if base_thresholds is None:
-        base = _find_base(scores[is_rated], unrated, rule)
+        base = _find_base(rated, unrated, rule)
         # Where everything is rated, nothing is unknown below the lowest score.
         floor = base if len(unrated) else np.full_like(base, -np.inf)
     else:
-        floor = check_base(base_thresholds, scores)
-        base = _snap(floor, scores[is_rated])
-    counts = np.flatnonzero(is_rated & predict_positive(scores, base, rule))
-    _check_both_classes(is_positive[counts], base)
+        floor, base = _check_base(base_thresholds, rated)
+    rows = np.flatnonzero(is_rated & predict_positive(scores, base, rule))
+    is_positive = is_positive[rows]
+    if is_positive.all() or not is_positive.any():
+        missing = "negatives" if is_positive.all() else "positives"
+        raise ValueError(
+            f"y has no rated {missing} that the lowest thresholds {base.tolist()} "
+            "reach, below which ratings are incomplete. Rate more documents, or say "
+            "from where on a sample was rated by base_thresholds."
+        )
     return RatedDocuments(
-        scores[counts],
-        is_positive[counts],
-        take_weight(weight, counts),
+        scores[rows],
+        is_positive,
+        take_weight(weight, rows),
         base,
         rule,
-        counts,
+        rows,
         int(is_present.sum()),
         scores[is_present],
         np.flatnonzero(is_present),
@@ -173,33 +181,21 @@ def check_weighted_classes(is_positive, is_negative, weight):
             )
 
 
-def _check_varies(scores):
-    constant = np.flatnonzero(scores.min(axis=0) == scores.max(axis=0))
-    if constant.size:
-        raise ValueError(
-            f"scores in column {constant[0]} are constant, {scores[0, constant[0]]:g} "
-            "for every rated document, so no threshold tells them apart. Leave this "
-            "classifier out."
-        )
+def _check_base(base_thresholds, rated):
+    """Return base thresholds as float64, one a classifier, and the ones they stand for.
 
-
-def check_base(base_thresholds, scores):
-    """Return base thresholds as float64, one a classifier."""
+    These are the lowest scores of rated documents at or above them.
+    """
     try:
         base = np.atleast_1d(np.asarray(base_thresholds, dtype=np.float64))
     except (TypeError, ValueError):
         base = np.full(1, np.nan)
-    if base.shape != scores.shape[1:] or np.isnan(base).any():
+    if base.shape != rated.shape[1:] or np.isnan(base).any():
         raise ValueError(
             "base_thresholds must be one number for each of the "
-            f"{scores.shape[1]} classifiers, got {base_thresholds!r}."
+            f"{rated.shape[1]} classifiers, got {base_thresholds!r}."
         )
-    return base
-
-
-def _snap(base, scores):
-    """Return the lowest score of a rated document at or above each base threshold."""
-    reached = np.where(scores >= base, scores, np.inf).min(axis=0)
+    reached = np.where(rated >= base, rated, np.inf).min(axis=0)
     out = np.flatnonzero(np.isinf(reached))
     if out.size:
         raise ValueError(
@@ -207,39 +203,33 @@ def _snap(base, scores):
             f"{out[0]}, so nothing is known about thresholds of that classifier. Lower "
             "it, or leave the classifier out."
         )
-    return reached
+    return base, reached
 
 
 def _find_base(rated, unrated, rule):
     """Return the lowest thresholds that no unrated document reaches."""
     base = rated.min(axis=0)
-    if not predict_positive(unrated, base, rule).any():
+    inside = unrated[predict_positive(unrated, base, rule)]
+    if not len(inside):
         return base
-    if rule == "all":
-        inside = unrated[predict_positive(unrated, base, rule)]
-        return _raise_one(rated, inside.max(axis=0), base)
-    above = unrated.max(axis=0)
-    base = np.where(rated > above, rated, np.inf).min(axis=0)
-    out = np.flatnonzero(np.isinf(base))
-    if out.size:
-        _refuse_region(f"column {out[0]}", above[out[0]])
+    if rule == "any":
+        columns, highest = range(len(base)), unrated.max(axis=0)
+    else:
+        # One threshold above all of them is enough: that which leaves most documents.
+        highest = inside.max(axis=0)
+        columns = [np.argmax((rated > highest).sum(axis=0))]
+    for column in columns:
+        left = rated[:, column] > highest[column]
+        if not left.any():
+            _refuse_region(column, highest, rule)
+        base[column] = rated[left, column].min()
     return base
 
 
-def _raise_one(rated, above, base):
-    """Raise the lowest threshold of one classifier above all unrated documents.
-
-    The classifier is the one that this leaves most rated documents to.
-    """
-    left = rated > above
-    column = int(np.argmax(left.sum(axis=0)))
-    if not left[:, column].any():
-        _refuse_region("any column", above.max())
-    base[column] = rated[left[:, column], column].min()
-    return base
-
-
-def _refuse_region(where, highest):
+def _refuse_region(column, highest, rule):
+    """Raise as all rated documents are below unrated ones."""
+    where = f"column {column}" if rule == "any" else "any column"
+    highest = highest[column] if rule == "any" else highest.max()
     raise ValueError(
         f"y: no rated document scores above all unrated ones in {where}, whose unrated "
         f"scores reach {highest:g}: there is no threshold down to which ratings are "
@@ -249,64 +239,14 @@ def _refuse_region(where, highest):
     )
 
 
-def _check_both_classes(is_positive, base):
-    if is_positive.all() or not is_positive.any():
-        missing = "negatives" if is_positive.all() else "positives"
-        raise ValueError(
-            f"y has no rated {missing} that the lowest thresholds {base.tolist()} "
-            "reach, below which ratings are incomplete. Rate more documents, or say "
-            "from where on a sample was rated by base_thresholds."
-        )
-
-
 def predict_positive(scores, thresholds, rule):
     """Return which documents, shape (n_documents,), are predicted positive.
 
     A score reaches its threshold if it is at least as large.
     """
-    return combine(scores >= thresholds, rule)
-
-
-def combine(flags, rule):
-    """Return whether any or all classifiers say so, row by row."""
     # Column by column is several times faster than a reduction along a short axis.
-    reduce = np.logical_or if rule == "any" else np.logical_and
-    combined = flags[:, 0].copy()
-    for column in flags.T[1:]:
-        reduce(combined, column, out=combined)
-    return combined
-
-
-def normalize_scores(documents):
-    """Return the mid-rank in ]0, 1[ of each score, both classes weighing the same.
-
-    NaN for a score below the lowest threshold, which predicts no document positive.
-    """
-    weight = _balance(documents)
-    columns = zip(documents.scores.T, documents.base, strict=True)
-    return np.column_stack([_mid_ranks(*column, weight) for column in columns])
-
-
-def _balance(documents):
-    """Return weights whose sum is a half in each class.
-
-    Otherwise rare positives would share next to no room on the scale.
-    """
-    weight = documents.weight
-    if weight is None:
-        weight = np.ones(len(documents.scores))
-    sums = np.bincount(documents.is_positive, weight)
-    return weight / (2 * sums[documents.is_positive.astype(np.intp)])
-
-
-def _mid_ranks(scores, base, weight):
-    reached = scores >= base
-    _, group = np.unique(scores[reached], return_inverse=True)
-    sizes = np.bincount(group, weight[reached])
-    ends = np.cumsum(sizes)
-    middles = (ends - sizes / 2) / ends[-1]
-    ranks = np.full(len(scores), np.nan)
-    # Weights may be so small that a rank is rounded to an end.
-    eps = np.finfo(np.float64).eps
-    ranks[reached] = np.clip(middles, eps, 1 - eps)[group]
-    return ranks
+    combine = np.logical_or if rule == "any" else np.logical_and
+    is_predicted = scores[:, 0] >= thresholds[0]
+    for column, threshold in zip(scores.T[1:], thresholds[1:], strict=True):
+        combine(is_predicted, column >= threshold, out=is_predicted)
+    return is_predicted

@@ -2,28 +2,28 @@
 
 from dataclasses import dataclass
 from functools import reduce
-from itertools import cycle
+from itertools import cycle, pairwise
 from math import prod
 
 import numpy as np
 
-from sklearn_reject._validation import check_option
 from sklearn_reject.thresholds._grid import (
-    SPACINGS,
-    check_grid_fits,
-    check_n_thresholds,
     count_ranks,
+    count_reached,
     count_table,
     grid_fits,
     locate_thresholds,
-    ranks,
     threshold_grid,
 )
-from sklearn_reject.thresholds._lattice import best_lattice_path
 from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
+
+SEARCHES = ("auto", "grid", "pairs")
 
 # A second or two: beyond, pairs are much faster.
 _LARGEST_AUTO_GRID = 10**7
+
+# Rows are worked on in parts of this many nodes, which fit into the processor's cache.
+_NODES_AT_ONCE = 1 << 15
 
 # Different starts end in different optima; more than these are rarely worth their time.
 _MOST_STARTS = 8
@@ -40,41 +40,21 @@ def graph_path(
     Options are those of `optimal_path`. Thresholds `through` are to be a vertex of the
     path: scores from the lowest thresholds on, or infinite.
     """
-    check_option(search, "search", SEARCHES)
     # One classifier needs no grid: its only path has all its scores.
     if documents.n_classifiers == 1:
-        check_n_thresholds(n_thresholds)
-        check_option(spacing, "spacing", SPACINGS)
-        through = () if through is None else _check_through(through, documents.base)
         return only_path(documents, through)
-    if through is not None:  # which takes up to one threshold of each classifier
-        n_thresholds = max(2, n_thresholds - 1)
-    grid = threshold_grid(documents, n_thresholds, spacing)
-    if through is not None:
-        through = _check_through(through, documents.base)
+    if through is None:
+        grid = threshold_grid(documents, n_thresholds, spacing)
+    else:  # which takes up to one threshold of each classifier
+        grid = threshold_grid(documents, max(2, n_thresholds - 1), spacing)
         grid = [np.union1d(*pair) for pair in zip(grid, through, strict=True)]
     if search == "auto":
-        search = "grid" if _is_small(grid) else "pairs"
-    return _SEARCHES[search](documents, grid, through)
-
-
-def _is_small(grid):
-    shape = tuple(map(len, grid))
-    return prod(shape) <= _LARGEST_AUTO_GRID and grid_fits(shape)
-
-
-def _check_through(through, base):
-    through = np.asarray(through, dtype=np.float64)
-    if through.shape != base.shape or not (through >= base).all():
-        raise ValueError(
-            f"through must be one threshold for each of the {len(base)} classifiers, "
-            f"none below the lowest, {base.tolist()}, got {through.tolist()}."
-        )
-    return through
-
-
-def _search_grid(documents, grid, through):
-    return best_grid_path(count_table(documents, grid), through)
+        shape = tuple(map(len, grid))
+        is_small = prod(shape) <= _LARGEST_AUTO_GRID and grid_fits(shape)
+        search = "grid" if is_small else "pairs"
+    if search == "grid":
+        return best_grid_path(count_table(documents, grid), through)
+    return best_pairwise_path(documents, grid, through)
 
 
 def best_grid_path(table, through=None):
@@ -86,9 +66,128 @@ def best_grid_path(table, through=None):
         through = locate_thresholds(table.thresholds, through)
     nodes = tuple(best_lattice_path(table.fp, table.tp, through).T)
     pairs = zip(table.thresholds, nodes, strict=True)
-    fp, tp = table.fp[nodes], table.tp[nodes]
     thresholds = np.column_stack([values[index] for values, index in pairs])
+    fp, tp = table.fp[nodes], table.tp[nodes]
     return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), table.rule)
+
+
+# Best monotone paths through a lattice of counts
+
+
+def best_lattice_path(fp, tp, through=None):
+    """Find the path of the largest area under TP against FP, shape (n_nodes, N).
+
+    It leads from the first node, by way of the node `through` if there is one, to the
+    last, each step to the next index of one axis. Areas of counts are exact.
+    """
+    if through is not None:
+        before = tuple(slice(index + 1) for index in through)
+        after = tuple(slice(index, None) for index in through)
+        first = best_lattice_path(fp[before], tp[before])
+        second = best_lattice_path(fp[after], tp[after])
+        return np.concatenate([first, second[1:] + through])
+    # A step from u to v adds (FP(u) - FP(v)) (TP(u) + TP(v)) / 2 (RZMR20). As no step
+    # leads back, one pass over the nodes finds the best of all paths.
+    n_axes = fp.ndim
+    fp, tp = np.atleast_2d(fp, tp)
+    shape = fp.shape
+    fp, tp = (counts.reshape(-1, shape[-1]) for counts in (fp, tp))
+    if len(shape) == 2:
+        best = best_areas_by_rows(fp, tp)
+    else:
+        best = best_areas_by_wavefronts(fp, tp, shape[:-1])
+    nodes = _trace_back(best, fp, tp, shape)
+    return np.stack(np.unravel_index(nodes, shape), axis=1)[:, -n_axes:]
+
+
+def _trace_back(best, fp, tp, shape):
+    """Return the nodes, numbered row by row, that lead to the area of the last."""
+    best, fp, tp = best.ravel(), fp.ravel(), tp.ravel()
+    strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    indices = [length - 1 for length in shape]
+    nodes = [prod(shape) - 1]
+    while nodes[-1]:
+        fp_here, tp_here = fp.item(nodes[-1]), tp.item(nodes[-1])
+        axes = [axis for axis, index in enumerate(indices) if index]
+        origins = [nodes[-1] - strides[axis] for axis in axes]
+        areas = [
+            best.item(node) + (fp.item(node) - fp_here) * (tp.item(node) + tp_here)
+            for node in origins
+        ]
+        latest = areas.index(max(areas))
+        indices[axes[latest]] -= 1
+        nodes.append(origins[latest])
+    return nodes[::-1]
+
+
+def best_areas_by_rows(fp, tp):
+    """Find twice the best area under TP against FP up to each node, row by row."""
+    # With V the best area up to a node, W the area along its row from the start, and U
+    # the best area that arrives from the row before, V_i = W_i + max_(j <= i) (U_j -
+    # W_j).
+    best = np.empty(fp.shape)
+    best[0] = _areas_along(fp[:1], tp[:1])[0]
+    n_at_once = max(1, _NODES_AT_ONCE // fp.shape[1])
+    for start in range(1, len(fp), n_at_once):
+        part = slice(start - 1, start + n_at_once)
+        f, t = fp[part], tp[part]
+        along = _areas_along(f, t)[1:]
+        change = (f[:-1] - f[1:]) * (t[:-1] + t[1:]) - along
+        for row in range(len(along)):
+            here = best[start + row]
+            np.add(best[start + row - 1], change[row], out=here)
+            np.maximum.accumulate(here, out=here)
+            here += along[row]
+    return best
+
+
+def best_areas_by_wavefronts(fp, tp, shape):
+    """Find twice the best area up to each node, many rows at once.
+
+    One more row at the end is -inf, for rows that nothing leads to.
+    """
+    # Rows along the last axis whose other indices have the same sum do not lead to one
+    # another. All of them follow from those whose sum is one less.
+    best = np.full((len(fp) + 1, fp.shape[1]), -np.inf)
+    best[0] = _areas_along(fp[:1], tp[:1])[0]
+    for rows in _wavefronts(shape, max(1, _NODES_AT_ONCE // fp.shape[1])):
+        fp_here, tp_here = fp[rows], tp[rows]
+        best_here = -np.inf
+        for axis, index in enumerate(np.unravel_index(rows, shape)):
+            before = np.where(index > 0, rows - prod(shape[axis + 1 :]), -1)
+            area = fp[before]
+            area -= fp_here
+            area *= tp[before] + tp_here
+            area += best[before]
+            best_here = np.maximum(best_here, area)
+        along = _areas_along(fp_here, tp_here)
+        best_here -= along
+        np.maximum.accumulate(best_here, axis=1, out=best_here)
+        best_here += along
+        best[rows] = best_here
+    return best
+
+
+def _areas_along(fp, tp):
+    """Return twice the areas along rows, from the start of each row."""
+    areas = np.zeros(fp.shape)
+    steps = (fp[:, :-1] - fp[:, 1:]) * (tp[:, :-1] + tp[:, 1:])
+    np.cumsum(steps, axis=1, out=areas[:, 1:])
+    return areas
+
+
+def _wavefronts(shape, n_at_once):
+    """Yield rows whose indices have the same sum, all rows but the first."""
+    indices = [np.arange(length, dtype=np.int32) for length in shape]
+    sums = reduce(np.add.outer, indices).ravel()
+    order = np.argsort(sums, kind="stable")
+    stops = np.cumsum(np.bincount(sums))
+    for start, stop in pairwise(stops):
+        for first in range(start, stop, n_at_once):
+            yield order[first : min(first + n_at_once, stop)]
+
+
+# Passes over two axes of many
 
 
 def best_pairwise_path(documents, grid, through=None):
@@ -106,12 +205,6 @@ def best_pairwise_path(documents, grid, through=None):
     pairs = zip(grid, best.nodes.T[order], strict=True)
     thresholds = np.column_stack([values[index] for values, index in pairs])
     return ThresholdPath(thresholds, best.fp, best.tp, best.area, documents.rule)
-
-
-_SEARCHES = {"grid": _search_grid, "pairs": best_pairwise_path}
-
-
-SEARCHES = ("auto", *_SEARCHES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +237,8 @@ class _PairSearch:
     def __init__(self, documents, grid, through):
         self.documents = documents
         self.lengths = list(map(len, grid))
-        self.ranks = ranks(documents, grid).T
+        columns = zip(grid, documents.scores.T, strict=True)
+        self.ranks = [count_reached(*pair) for pair in columns]
         self.through = through
         if through is not None:
             self.through = locate_thresholds(grid, through)
@@ -180,9 +274,11 @@ class _PairSearch:
         # The pass is a loop over the first axis.
         branches = sorted(branches, key=lambda branch: len(branch.nodes))
         shape = tuple(len(branch.nodes) for branch in branches)
-        check_grid_fits(shape)
         fp, tp = count_ranks(map(self.joint_rank, branches), self.documents, shape)
-        nodes = best_lattice_path(fp, tp, self.waypoint(branches)).T
+        through = None
+        if self.through is not None:
+            through = np.array(list(map(self.position, branches)))
+        nodes = best_lattice_path(fp, tp, through).T
         fp, tp = fp[tuple(nodes)], tp[tuple(nodes)]
         pairs = zip(branches, nodes, strict=True)
         joint = np.hstack([branch.nodes[index] for branch, index in pairs])
@@ -193,18 +289,12 @@ class _PairSearch:
         """Return the number of nodes at which the branch predicts a document."""
         is_any = self.documents.rule == "any"
         worst = 0 if is_any else len(branch.nodes)
-        joint = np.full(self.ranks.shape[1], worst, dtype=np.intp)
+        joint = np.full(len(self.documents.scores), worst, dtype=np.intp)
         for member, column in zip(branch.members, branch.nodes.T, strict=True):
             n_below = np.searchsorted(column, np.arange(self.lengths[member]))
             rank = n_below[self.ranks[member]]
             (np.maximum if is_any else np.minimum)(joint, rank, out=joint)
         return joint
-
-    def waypoint(self, branches):
-        """Return where each branch has the thresholds that the path has to pass."""
-        if self.through is None:
-            return None
-        return np.array([self.position(branch) for branch in branches])
 
     def position(self, branch):
         """Return the node of a branch that the path has to pass."""

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn import get_config
 
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.curves import starts_of_ties
 from sklearn_reject.thresholds._documents import check_documents
 
 # Counts of both classes, as integers and as sums of doubles. The search for the best
@@ -99,13 +98,10 @@ def pn_table(
            [2., 2., 2., 1.],
            [2., 1., 1., 0.]])
     """
+    check_n_thresholds(n_thresholds)
+    check_option(spacing, "spacing", SPACINGS)
     documents = check_documents(
-        scores,
-        y,
-        rule=rule,
-        base_thresholds=base_thresholds,
-        unrated_label=unrated_label,
-        sample_weight=sample_weight,
+        scores, y, rule, base_thresholds, unrated_label, sample_weight
     )
     return count_table(documents, threshold_grid(documents, n_thresholds, spacing))
 
@@ -146,37 +142,34 @@ class PNTable:
 
 def count_table(documents, grid):
     """Count false and true positives on a grid."""
-    shape = tuple(map(len, grid))
-    check_grid_fits(shape)
-    fp, tp = count_ranks(ranks(documents, grid).T, documents, shape)
+    columns = zip(grid, documents.scores.T, strict=True)
+    ranks = [count_reached(*pair) for pair in columns]
+    fp, tp = count_ranks(ranks, documents, tuple(map(len, grid)))
     return PNTable(tuple(grid), fp, tp, documents.rule)
 
 
-def count_ranks(columns, documents, shape):
+def count_ranks(ranks, documents, shape):
     """Count false and true positives, shape (2, *shape), from ranks on each axis.
 
     They are those of the indices that a rank is above of, on any axis or on all.
     """
+    check_grid_fits(shape)
     # Under "all" every document reaches the lowest thresholds: no rank is 0.
-    shift = documents.rule == "all"
+    is_any = documents.rule == "any"
     code = documents.is_positive.astype(np.intp)
-    for column, length in zip(columns, shape, strict=True):
+    for rank, length in zip(ranks, shape, strict=True):
         code *= length
-        code += column
-        code -= shift
-    size = 2 * int(np.prod(shape))
-    counts = np.bincount(code, documents.weight, size).astype(np.float64, copy=False)
-    return _accumulate(counts.reshape(2, *shape), documents.rule)
-
-
-def _accumulate(counts, rule):
-    """Sum up, in place, the nodes above an index, or all but those below."""
-    axes = range(1, counts.ndim)
-    # A view in opposite order sums from the end.
-    view = counts if rule == "any" else np.flip(counts, tuple(axes))
+        code += rank
+        code -= not is_any
+    counts = np.bincount(code, documents.weight, 2 * prod(shape))
+    counts = counts.astype(np.float64, copy=False).reshape(2, *shape)
+    # Under "all" sum up, in place, from the end, which comes first in a view; under
+    # "any" from the start, and take the sums from the totals.
+    axes = tuple(range(1, counts.ndim))
+    view = counts if is_any else np.flip(counts, axes)
     for axis in axes:
         np.cumsum(view, axis=axis, out=view)
-    if rule == "any":
+    if is_any:
         totals = counts.reshape(2, -1)[:, -1].copy()
         np.subtract(totals.reshape(2, *[1] * len(axes)), counts, out=counts)
     return counts
@@ -188,100 +181,76 @@ def threshold_grid(documents, n_thresholds, spacing="quantile"):
     All are scores of documents, from the lowest threshold of the classifier to
     infinity. Where all distinct scores fit, the grid has them all.
     """
-    n_thresholds = check_n_thresholds(n_thresholds)
-    check_option(spacing, "spacing", SPACINGS)
-    columns = zip(documents.base, documents.scores.T, strict=True)
-    return [
-        _choose(
-            base,
-            _classes_above(base, column, documents),
-            n_thresholds - 2,
-            SPACINGS[spacing],
-        )
-        for base, column in columns
-    ]
+    room, grid = n_thresholds - 2, []
+    of_class = ~documents.is_positive, documents.is_positive
+    for base, scores in zip(documents.base, documents.scores.T, strict=True):
+        is_above = scores > base
+        classes = [
+            _sort_class(scores[rows], take_weight(documents.weight, rows))
+            for rows in (is_above & is_class for is_class in of_class)
+        ]
+        distinct = [scores for scores, _ in classes]
+        fits = max(map(len, distinct)) <= room
+        chosen = np.union1d(*distinct) if fits else ()
+        if not fits or len(chosen) > room:
+            chosen = SPACINGS[spacing](base, classes, room)
+        grid.append(np.concatenate([[base], chosen, [np.inf]]))
+    return grid
 
 
 def check_n_thresholds(n_thresholds):
-    """Return the number of thresholds as an int of at least two."""
+    """Raise unless the number of thresholds is an int of at least two."""
     is_int = isinstance(n_thresholds, Integral) and not isinstance(n_thresholds, bool)
     if not is_int or n_thresholds < 2:
         raise ValueError(
             "n_thresholds must be an int >= 2, for the lowest threshold and infinity, "
             f"got {n_thresholds!r}."
         )
-    return int(n_thresholds)
 
 
-def _classes_above(base, scores, documents):
-    """Return sorted scores above the base, and their weights, of both classes."""
-    is_above = scores > base
-    rows = (
-        is_above & flags for flags in (~documents.is_positive, documents.is_positive)
-    )
-    return [_sort(scores[row], take_weight(documents.weight, row)) for row in rows]
-
-
-def _sort(scores, weight):
+def _sort_class(scores, weight):
+    """Return the distinct scores of a class, and the weight of all up to each."""
     if weight is None:
-        return np.sort(scores), None
-    order = np.argsort(scores)
-    return scores[order], weight[order]
+        distinct, sizes = np.unique(scores, return_counts=True)
+    else:
+        distinct, group = np.unique(scores, return_inverse=True)
+        sizes = np.bincount(group, weight)
+    return distinct, np.cumsum(sizes, dtype=np.float64)
 
 
-def _choose(base, classes, room, choose):
-    """Return the base, at most `room` scores above it, and infinity."""
-    distinct = [_distinct(scores) for scores, _ in classes]
-    chosen = np.union1d(*distinct) if max(map(len, distinct)) <= room else None
-    if chosen is None or len(chosen) > room:
-        chosen = choose(base, classes, distinct, room) if room else []
-    return np.concatenate([[base], chosen, [np.inf]])
-
-
-def _distinct(ordered):
-    return ordered[starts_of_ties(ordered)]
-
-
-def _quantiles_of_classes(base, classes, distinct, room):
+def _quantiles_of_classes(base, classes, room):
     """Return quantiles of negatives and of positives, so that both weigh the same."""
     # Quantiles of all documents would leave a handful of thresholds to the positives of
     # rare events, where the curve has all its steps. A class with fewer distinct scores
     # than its half leaves the rest to the other class.
-    n_negative, n_positive = map(len, distinct)
+    n_negative, n_positive = (len(distinct) for distinct, _ in classes)
     n_positive = min(n_positive, max((room + 1) // 2, room - n_negative))
     numbers = (min(n_negative, room - n_positive), n_positive)
-    parts = zip(classes, distinct, numbers, strict=True)
-    return np.union1d(*[_quantiles(*part) for part in parts])
+    parts = zip(classes, numbers, strict=True)
+    return np.union1d(*[_quantiles(*of_class, number) for of_class, number in parts])
 
 
-def _quantiles(of_class, distinct, number):
+def _quantiles(distinct, reached, number):
     """Return existing scores, the lowest and the highest among them."""
     if number >= len(distinct):
         return distinct
-    scores, weight = of_class
-    reached = np.arange(1.0, len(scores) + 1) if weight is None else np.cumsum(weight)
-    chosen = np.unique(
-        scores[np.searchsorted(reached, _levels(scores, reached, number))]
-    )
+    # Half of them where the weight reaches levels in equal steps, and half in equal
+    # ratios from the top: rare events are looked for among the highest scores.
+    total = reached[-1]
+    top = total - (reached[-2] if len(reached) > 1 else 0.0)
+    from_top = np.geomspace(top, total, number // 2)
+    steps = np.linspace(0.0, total, number - number // 2)
+    levels = np.append(steps, np.maximum(total - from_top, 0.0))
+    chosen = np.unique(distinct[np.searchsorted(reached, levels)])
     # Quantiles in common leave room.
     others = np.setdiff1d(distinct, chosen, assume_unique=True)
     steps = np.linspace(0, len(others) - 1, number - len(chosen))
     return np.union1d(chosen, others[np.rint(steps).astype(np.intp)])
 
 
-def _levels(scores, reached, number):
-    """Return weights to reach: in equal steps, and in equal ratios from the top."""
-    # Rare events are looked for among the highest scores.
-    n_below_top = np.searchsorted(scores, scores[-1])
-    top = reached[-1] - (reached[n_below_top - 1] if n_below_top else 0.0)
-    from_top = np.geomspace(top, reached[-1], number // 2)
-    levels = np.linspace(0.0, reached[-1], number - number // 2)
-    return np.append(levels, np.maximum(reached[-1] - from_top, 0.0))
-
-
-def _equal_steps(base, classes, distinct, room):
+def _equal_steps(base, classes, room):
     """Return the next score above each step from the base to the highest score."""
-    scores = np.union1d(*distinct)
+    scores = np.union1d(*(distinct for distinct, _ in classes))
     part = np.linspace(0.0, 1.0, room + 1)[1:]
     # The difference of two scores might overflow, and rounding end above the highest.
     steps = np.minimum(base * (1 - part) + scores[-1] * part, scores[-1])
@@ -291,20 +260,11 @@ def _equal_steps(base, classes, distinct, room):
 SPACINGS = {"quantile": _quantiles_of_classes, "uniform": _equal_steps}
 
 
-def ranks(documents, grid):
-    """Return how many thresholds of each classifier a document reaches.
-
-    Shape (n_documents, n_classifiers), with contiguous columns. A document is predicted
-    positive by a classifier at the thresholds of index below its rank.
-    """
-    columns = zip(grid, documents.scores.T, strict=True)
-    return np.array([count_reached(*pair) for pair in columns], dtype=np.intp).T
-
-
 def count_reached(thresholds, scores):
-    """Return the number of increasing thresholds that are at most each finite score.
+    """Return how many of increasing thresholds each finite score reaches: its rank.
 
-    All thresholds are finite but the last.
+    All thresholds are finite but the last. A classifier predicts a document positive at
+    the thresholds of index below its rank.
     """
     # A binary search among unordered scores mostly waits for wrong guesses of the
     # processor. Most scores need one comparison instead, with the threshold in the same
@@ -312,7 +272,7 @@ def count_reached(thresholds, scores):
     # to the distance from the lowest threshold, which most scores of rare events are
     # close to.
     scores = np.ascontiguousarray(scores)
-    if len(scores) <= _FEW_SCORES:
+    if len(scores) <= _FEW_SCORES or len(thresholds) == 1:
         return np.searchsorted(thresholds, scores, side="right")
     of_thresholds = _bucket(thresholds[:-1], thresholds[0])
     highest = of_thresholds[-1]
@@ -343,26 +303,28 @@ def locate_thresholds(grid, thresholds):
 
 def grid_fits(shape):
     """Tell whether a grid of this shape fits into scikit-learn's working memory."""
-    return prod(shape) * BYTES_PER_NODE <= _working_bytes()
+    return prod(shape) * BYTES_PER_NODE <= get_config()["working_memory"] * 2**20
 
 
 def check_grid_fits(shape):
     """Raise unless a grid of this shape fits into scikit-learn's working memory."""
     if grid_fits(shape):
         return
+    largest = 1
+    while grid_fits([min(largest + 1, length) for length in shape]):
+        largest += 1
+    way_out = f"Take n_thresholds={largest} at most"
+    if largest == 1:
+        way_out = "Not even n_thresholds=2 fits: take fewer classifiers"
     needed = -(-prod(shape) * BYTES_PER_NODE // 2**20)
     raise ValueError(
         f"n_thresholds is too large: {len(shape)} classifiers with up to {max(shape)} "
         f"thresholds each make a grid of {_spell(prod(shape))} nodes, which takes "
         f"{_spell(needed)} MiB, more than scikit-learn's working_memory of "
-        f"{get_config()['working_memory']:g} MiB. {_largest_that_fits(shape)}, allow "
+        f"{get_config()['working_memory']:g} MiB. {way_out}, allow "
         f"more by sklearn.set_config(working_memory={_spell(needed)}), or, for a path "
         'of more than two classifiers, take search="pairs".'
     )
-
-
-def _working_bytes():
-    return get_config()["working_memory"] * 2**20
 
 
 def _spell(number):
@@ -370,12 +332,3 @@ def _spell(number):
         return str(number)
     # A float would not hold the nodes of hundreds of classifiers.
     return f"{Decimal(number).normalize(Context(prec=3)):g}"
-
-
-def _largest_that_fits(shape):
-    largest = 1
-    while grid_fits([min(largest + 1, length) for length in shape]):
-        largest += 1
-    if largest == 1:
-        return "Not even n_thresholds=2 fits: take fewer classifiers"
-    return f"Take n_thresholds={largest} at most"

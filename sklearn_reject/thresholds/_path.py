@@ -6,8 +6,10 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_reject._validation import take_weight
-from sklearn_reject.curves import majorant_vertices
 from sklearn_reject.thresholds._documents import check_columns
+
+# A pass over all points at once is worth while as long as it leaves out so many.
+_LARGEST_PART_LEFT = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class ThresholdPath:
     def majorant(self):
         """Vertices on the concave majorant of the curve, with falling FP and TP."""
         rising = majorant_vertices(self.fp[::-1], self.tp[::-1])
-        return len(self) - 1 - rising[::-1]
+        return len(self.fp) - 1 - rising[::-1]
 
     def locate(self, scores):
         """Return the last vertex at which each document is predicted positive.
@@ -92,10 +94,59 @@ class ThresholdPath:
         path : ThresholdPath
             The path, with other counts and another area.
         """
-        return trace_path(self.thresholds, documents)
+        last = _locate(self.thresholds, documents.scores, documents.rule)
+        counts = []
+        for rows in (~documents.is_positive, documents.is_positive):
+            weight = take_weight(documents.weight, rows)
+            n_last = np.bincount(last[rows] + 1, weight, len(self.thresholds) + 1)
+            # Without those that not even the first vertex predicts positive.
+            counts.append(np.cumsum(n_last[:0:-1])[::-1].astype(np.float64))
+        area = area_under(*counts)
+        return ThresholdPath(self.thresholds, *counts, area, documents.rule)
 
 
-def only_path(documents, through=()):
+def _locate(thresholds, scores, rule):
+    columns = zip(thresholds.T, scores.T, strict=True)
+    left = [np.searchsorted(*pair, side="right") - 1 for pair in columns]
+    return (np.maximum if rule == "any" else np.minimum).reduce(left)
+
+
+def area_under(fp, tp):
+    """Return the area under TP against FP, by the trapezoidal rule."""
+    return float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / 2)
+
+
+def majorant_vertices(fp, tp):
+    """Return the numbers of the points that the least concave majorant turns at.
+
+    It is the ROC convex hull in counts, which rise; its slopes are the isotonic
+    regression of the labels in the order of the curve. Both ends are among them, of
+    equal points the first, and none on a line between two others. Exact for counts as
+    long as the product of the largest two is below 2**53.
+    """
+    moves = (np.diff(fp) != 0) | (np.diff(tp) != 0)
+    left = np.flatnonzero(np.append(True, moves))
+    # Leave out all points that are not above the line between their neighbours.
+    n_before = np.inf
+    while len(left) < _LARGEST_PART_LEFT * n_before:
+        n_before = len(left)
+        right, up = np.diff(fp[left]), np.diff(tp[left])
+        turns_right = up[:-1] * right[1:] > up[1:] * right[:-1]
+        left = left[np.concatenate([[True], turns_right, [True]])[:n_before]]
+    # Of the others, find those that a string laid over all of them touches.
+    x, y, chain = fp[left].tolist(), tp[left].tolist(), []
+    for point in range(len(left)):
+        while len(chain) > 1:
+            first, second = chain[-2:]
+            up, right = y[second] - y[first], x[second] - x[first]
+            if up * (x[point] - x[second]) > (y[point] - y[second]) * right:
+                break
+            chain.pop()
+        chain.append(point)
+    return left[chain]
+
+
+def only_path(documents, through=None):
     """Return the only path of one classifier, with a vertex wherever its curve turns.
 
     Thresholds `through` are vertices, too.
@@ -104,7 +155,13 @@ def only_path(documents, through=()):
     ordered = np.append(np.sort(scores), np.inf)
     own = np.unique(scores[is_positive])
     above = ordered[np.searchsorted(ordered, own, side="right")]
-    vertices = [documents.base, own, above, [np.inf], through]
+    vertices = [
+        documents.base,
+        own,
+        above,
+        [np.inf],
+        [] if through is None else through,
+    ]
     thresholds = np.unique(np.concatenate(vertices))
     fp, tp = (
         _weigh_from(thresholds, scores[rows], take_weight(documents.weight, rows))
@@ -126,33 +183,6 @@ def _weigh_from(thresholds, scores, weight):
     return from_top[below]
 
 
-def trace_path(thresholds, documents):
-    """Return the path of thresholds that do not fall, with its counts."""
-    last = _locate(thresholds, documents.scores, documents.rule)
-    fp, tp = (
-        _count_left(last[chosen], take_weight(documents.weight, chosen), thresholds)
-        for chosen in (~documents.is_positive, documents.is_positive)
-    )
-    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
-
-
-def _locate(thresholds, scores, rule):
-    columns = zip(thresholds.T, scores.T, strict=True)
-    left = [np.searchsorted(*pair, side="right") - 1 for pair in columns]
-    return (np.maximum if rule == "any" else np.minimum).reduce(left)
-
-
-def _count_left(last, weight, thresholds):
-    """Return the weight of documents whose last vertex is not before each vertex."""
-    counts = np.bincount(last + 1, weight, minlength=len(thresholds) + 1)
-    return np.cumsum(counts[:0:-1])[::-1].astype(np.float64)
-
-
-def area_under(fp, tp):
-    """Return the area under TP against FP, by the trapezoidal rule."""
-    return float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / 2)
-
-
 def place_midway(path, documents):
     """Move thresholds from the scores of documents halfway to the next lower ones.
 
@@ -162,28 +192,26 @@ def place_midway(path, documents):
     # it, and few classifiers give the same score to the last digit in another batch;
     # and of two documents a new one is as likely to be nearer to the lower as to the
     # higher.
-    columns = zip(path.thresholds.T, documents.given.T, documents.floor, strict=True)
-    return replace(path, thresholds=np.column_stack([_move(*c) for c in columns]))
+    moved = path.thresholds.copy()
+    columns = zip(moved.T, documents.given.T, documents.floor, strict=True)
+    for column, scores, floor in columns:
+        finite = np.isfinite(column)
+        middles = _middles_below(column[finite], np.sort(scores))
+        column[finite] = np.maximum(middles, floor)
+    return replace(path, thresholds=moved)
 
 
-def _move(thresholds, scores, floor):
-    ordered = np.sort(scores)
-    finite = np.isfinite(thresholds)
-    own = thresholds[finite]
-    below = _next_lower(ordered, own)
-    middle = below / 2 + own / 2
-    # Neighbouring numbers have nothing between them.
-    middle = np.where(middle > below, middle, own)
-    moved = thresholds.copy()
-    moved[finite] = np.maximum(middle, floor)
-    return moved
+def _middles_below(thresholds, ordered):
+    """Return the middles between thresholds and the next lower of ordered scores.
 
-
-def _next_lower(ordered, thresholds):
-    """Return the next lower score, or one as far away as the next higher one is."""
+    Below the lowest score, a threshold has one as far away as the next higher is.
+    """
     n_below = np.searchsorted(ordered, thresholds, side="left")
     n_up_to = np.searchsorted(ordered, thresholds, side="right")
     above = ordered[np.minimum(n_up_to, len(ordered) - 1)]
     with np.errstate(over="ignore"):
         mirrored = thresholds - (above - thresholds)
-    return np.where(n_below > 0, ordered[n_below - 1], mirrored)
+    below = np.where(n_below > 0, ordered[n_below - 1], mirrored)
+    middles = below / 2 + thresholds / 2
+    # Neighbouring numbers have nothing between them.
+    return np.where(middles > below, middles, thresholds)

@@ -8,7 +8,7 @@ from scipy.optimize import ridder
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.thresholds._documents import check_columns, predict_positive
 
@@ -33,7 +33,7 @@ _N_DRAWS = 2000
 # Documents that are drawn at a time.
 _LARGEST_CHUNK = 1 << 20
 
-_NAN = float("nan")
+SMOOTHINGS = ("concave", "isotonic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,20 +132,25 @@ class OperatingPoint:
 
 
 def make_point(
-    documents, derivative, path, vertex, *, confidence_level=0.95, random_state=None
+    documents, derivative, path, vertex, confidence_level=0.95, random_state=None
 ):
     """Return the operating point at a vertex of a path.
 
     Warns if all rated positives are predicted, although not all documents were rated.
     """
     thresholds = path.thresholds[vertex]
-    if documents.is_partial and path.tp[vertex] == path.tp[0]:
-        _warn_at_edge(path.thresholds[0])
+    is_partial = len(documents.rows) < documents.n_given
+    if is_partial and path.tp[vertex] == path.tp[0]:
+        warn(
+            "At the operating point all rated positives are predicted positive. Lower "
+            f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
+            "too, but ratings are incomplete below. Rate more documents, or ask for a "
+            "larger derivative.",
+            UserWarning,
+            stacklevel=3,
+        )
     intervals = count_intervals(
-        [documents],
-        [thresholds],
-        confidence_level=confidence_level,
-        random_state=random_state,
+        [documents], [thresholds], confidence_level, random_state
     )
     return OperatingPoint(
         thresholds,
@@ -156,17 +161,6 @@ def make_point(
         int(vertex),
         *intervals,
         confidence_level,
-    )
-
-
-def _warn_at_edge(lowest):
-    warn(
-        "At the operating point all rated positives are predicted positive. Lower "
-        f"thresholds than {lowest.tolist()} might meet the target, too, but "
-        "ratings are incomplete below. Rate more documents, or ask for a larger "
-        "derivative.",
-        UserWarning,
-        stacklevel=4,
     )
 
 
@@ -218,22 +212,18 @@ def check_attainable(derivative, lowest, highest):
         )
     else:
         return
-    raise InfeasibleTargetError(
-        f"target_derivative={derivative:.6g} (marginal_precision="
-        f"{derivative / (1 + derivative):.6g}, max_fp_per_tp={1 / derivative:.6g}) "
-        f"cannot be met on these documents: {_describe(lowest, highest)}. {reason}",
-        attainable={"min_derivative": lowest, "max_derivative": highest},
-    )
-
-
-def _describe(lowest, highest):
-    """Say in each of the three names what can be met."""
+    # What can be met, in each of the three names.
     ends = lowest, highest
     precisions = [end if np.isinf(end) else precision_at(end) for end in ends]
     prices = [np.inf if end == 0 else 1 / end for end in reversed(ends)]
-    return (
-        f"target_derivative can be {_interval(*ends)}; this is a marginal_precision of "
-        f"{_interval(*precisions)}, or a max_fp_per_tp of {_interval(*prices)}"
+    raise InfeasibleTargetError(
+        f"target_derivative={derivative:.6g} (marginal_precision="
+        f"{derivative / (1 + derivative):.6g}, max_fp_per_tp={1 / derivative:.6g}) "
+        "cannot be met on these documents: target_derivative can be "
+        f"{_interval(*ends)}; this is a marginal_precision of "
+        f"{_interval(*precisions)}, or a max_fp_per_tp of {_interval(*prices)}. "
+        f"{reason}",
+        attainable={"min_derivative": lowest, "max_derivative": highest},
     )
 
 
@@ -263,22 +253,14 @@ def point_on_path(path, derivative, smoothing="concave"):
     # that count are those of its concave majorant, which are the isotonic regression of
     # the labels in the order of the path. They replace steps 7 and 8 of the analytic
     # approach in RZMR20, where a derivative is estimated from differences.
-    check_option(smoothing, "smoothing", SMOOTHINGS)
     vertices = path.majorant
-    slopes = _slopes(path, vertices)
-    check_attainable(derivative, float(slopes[0]), float(slopes[-1]))
-    return SMOOTHINGS[smoothing](path, vertices, slopes, derivative)
-
-
-def _slopes(path, vertices):
-    """Return the slopes of the majorant, which rise along the path."""
     up, right = -np.diff(path.tp[vertices]), -np.diff(path.fp[vertices])
-    return np.divide(up, right, out=np.full(len(up), np.inf), where=right > 0)
-
-
-def _last_worth_its_price(path, vertices, slopes, derivative):
-    """Return the vertex of the majorant that maximises TP - FP * derivative."""
-    # At a slope that equals the target, true positives are worth their price.
+    slopes = np.divide(up, right, out=np.full(len(up), np.inf), where=right > 0)
+    check_attainable(derivative, float(slopes[0]), float(slopes[-1]))
+    if smoothing == "isotonic":
+        return _nearest_to_interpolated(path, vertices, slopes, derivative)
+    # It maximises TP - FP * derivative. At a slope that equals the target, true
+    # positives are worth their price.
     return int(vertices[np.sum(slopes < derivative * (1 - RELATIVE_TOLERANCE))])
 
 
@@ -305,13 +287,7 @@ def _nearest_to_interpolated(path, vertices, slopes, derivative):
     return int(nearest[position[nearest] == position[nearest[0]]][-1])
 
 
-SMOOTHINGS = {
-    "concave": _last_worth_its_price,
-    "isotonic": _nearest_to_interpolated,
-}
-
-
-def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=None):
+def count_intervals(parts, thresholds, confidence_level=0.95, random_state=None):
     """Return intervals of FP, TP and the precision at given thresholds.
 
     Each part of the documents has its own thresholds; counts are sums over all parts.
@@ -321,49 +297,35 @@ def count_intervals(parts, thresholds, *, confidence_level=0.95, random_state=No
     # weigh the same, the number of true positives among them is binomial, and so is
     # that of false positives: their quantiles are exact and need no drawing. Otherwise
     # weights are drawn. The precision has the bounds of Clopper and Pearson.
-    predicted = [_predicted(*pair) for pair in zip(parts, thresholds, strict=True)]
-    is_positive, weight = map(np.concatenate, zip(*predicted, strict=True))
+    labels, weights = [], []
+    for part, own in zip(parts, thresholds, strict=True):
+        chosen = predict_positive(part.scores, own, part.rule)
+        weight = np.ones(len(chosen)) if part.weight is None else part.weight
+        labels.append(part.is_positive[chosen])
+        weights.append(weight[chosen])
+    is_positive, weight = np.concatenate(labels), np.concatenate(weights)
     n_given = sum(part.n_given for part in parts)
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
-    precision = _clopper_pearson(*_effective_counts(is_positive, weight), tails)
     if len(np.unique(weight)) <= 1:
-        counts = _quantiles_of_counts(is_positive, weight, n_given, tails)
+        unit = weight[0] if len(weight) else 1.0
+        chances = np.array([np.sum(~is_positive), np.sum(is_positive)]) / n_given
+        counts = unit * binom.ppf(tails, n_given, chances[:, np.newaxis])
     else:
-        random_state = check_random_state(random_state)
-        draws = _draw(is_positive, weight, n_given, random_state)
-        counts = [_as_tuple(np.quantile(values, tails)) for values in draws]
-    return (*counts, precision)
+        draws = _draw(is_positive, weight, n_given, check_random_state(random_state))
+        counts = np.quantile(draws, tails, axis=1).T
+    precision = _precision_interval(is_positive, weight, tails)
+    return (*map(tuple, counts.tolist()), precision)
 
 
-def _predicted(documents, thresholds):
-    """Return labels and weights of the documents that are predicted positive."""
-    chosen = predict_positive(documents.scores, np.asarray(thresholds), documents.rule)
-    labels = documents.is_positive[chosen]
-    weight = documents.weight
-    return labels, np.ones(len(labels)) if weight is None else weight[chosen]
-
-
-def _quantiles_of_counts(is_positive, weight, n_given, tails):
-    """Return quantiles of false and true positives that all weigh the same."""
-    chances = np.array([np.sum(~is_positive), np.sum(is_positive)]) / n_given
-    unit = weight[0] if len(weight) else 1.0
-    return [_as_tuple(unit * binom.ppf(tails, n_given, p)) for p in chances]
-
-
-def _effective_counts(is_positive, weight):
-    """Return false and true positives, as many as would say as much unweighted."""
+def _precision_interval(is_positive, weight, tails):
+    """Return the bounds of Clopper and Pearson of what is predicted positive."""
+    if not len(weight):
+        return float("nan"), float("nan")
     # Weights that differ say less than their number: as much as the square of their sum
     # over the sum of their squares (L. Kish, 1965).
-    if not len(weight):
-        return 0, 0
     n_effective = weight.sum() ** 2 / np.sum(weight**2)
     precision = weight[is_positive].sum() / weight.sum()
-    return n_effective * (1 - precision), n_effective * precision
-
-
-def _clopper_pearson(fp, tp, tails):
-    if fp + tp == 0:
-        return _NAN, _NAN
+    fp, tp = n_effective * (1 - precision), n_effective * precision
     low = beta.ppf(tails[0], tp, fp + 1) if tp else 0.0
     high = beta.ppf(tails[1], tp + 1, fp) if fp else 1.0
     return float(low), float(high)
@@ -373,22 +335,12 @@ def _draw(is_positive, weight, n_given, random_state):
     """Return false and true positives of samples drawn with replacement."""
     # Only how often documents predicted positive are drawn matters: a binomial number
     # of draws falls on them, each on any of them.
-    n_predicted = len(weight)
-    if n_predicted == 0:
-        return np.zeros(_N_DRAWS), np.zeros(_N_DRAWS)
-    sizes = random_state.binomial(n_given, n_predicted / n_given, _N_DRAWS)
+    sizes = random_state.binomial(n_given, len(weight) / n_given, _N_DRAWS)
     n_chunks = 1 + int(sizes.sum()) // _LARGEST_CHUNK
-    chunks = np.array_split(sizes, min(n_chunks, _N_DRAWS))
     columns = np.where(is_positive, 0, weight), np.where(is_positive, weight, 0)
-    sums = [_draw_chunk(chunk, columns, random_state) for chunk in chunks]
-    return map(np.concatenate, zip(*sums, strict=True))
-
-
-def _draw_chunk(sizes, columns, random_state):
-    drawn = random_state.randint(len(columns[0]), size=sizes.sum())
-    sample = np.repeat(np.arange(len(sizes)), sizes)
-    return [np.bincount(sample, w[drawn], minlength=len(sizes)) for w in columns]
-
-
-def _as_tuple(pair):
-    return tuple(float(value) for value in pair)
+    sums = []
+    for chunk in np.array_split(sizes, min(n_chunks, _N_DRAWS)):
+        drawn = random_state.randint(len(weight), size=chunk.sum())
+        sample = np.repeat(np.arange(len(chunk)), chunk)
+        sums.append([np.bincount(sample, w[drawn], len(chunk)) for w in columns])
+    return np.concatenate(sums, axis=1)

@@ -3,20 +3,27 @@
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._validation import check_level, check_option
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._documents import check_documents
+from sklearn_reject.thresholds._documents import check_documents, predict_positive
 from sklearn_reject.thresholds._graph import SEARCHES, graph_path
 from sklearn_reject.thresholds._grid import SPACINGS, check_n_thresholds
 from sklearn_reject.thresholds._path import place_midway
 from sklearn_reject.thresholds._point import (
     SMOOTHINGS,
+    count_intervals,
     make_point,
     point_on_path,
     resolve_target,
 )
+
+PATH_METHODS = ("graph", "analytic")
+
+METHODS = (*PATH_METHODS, "direct")
 
 # A smooth path of more classifiers takes longer than all else together.
 _MOST_FITTED = 4
@@ -119,14 +126,9 @@ def optimal_path(
     options = Search(method, n_thresholds, spacing, search, family)
     options.check()
     documents = check_documents(
-        scores,
-        y,
-        rule=rule,
-        base_thresholds=base_thresholds,
-        unrated_label=unrated_label,
-        sample_weight=sample_weight,
+        scores, y, rule, base_thresholds, unrated_label, sample_weight
     )
-    return options.find_path(documents)
+    return place_midway(options.find_path(documents), documents)
 
 
 def operating_point(
@@ -266,21 +268,11 @@ def operating_point(
     options = Search(method, n_thresholds, spacing, search, family, smoothing)
     options.check()
     documents = check_documents(
-        scores,
-        y,
-        rule=rule,
-        base_thresholds=base_thresholds,
-        unrated_label=unrated_label,
-        sample_weight=sample_weight,
+        scores, y, rule, base_thresholds, unrated_label, sample_weight
     )
     path, vertex = options.find_point(documents, derivative)
     return make_point(
-        documents,
-        derivative,
-        path,
-        vertex,
-        confidence_level=confidence_level,
-        random_state=random_state,
+        documents, derivative, path, vertex, confidence_level, random_state
     )
 
 
@@ -304,43 +296,13 @@ class Search:
         check_n_thresholds(self.n_thresholds)
         check_family(self.family)
 
-    def find_path(self, documents):
-        """Return the path of the largest area; of "graph" for the method "direct"."""
-        find = PATH_METHODS.get(self.method, Search._graph_path)
-        return place_midway(find(self, documents), documents)
+    def find_path(self, documents, through=None):
+        """Return the path of the largest area; of "graph" for the method "direct".
 
-    def find_point(self, documents, derivative):
-        """Return a path, and the vertex on it that is the operating point.
-
-        For the method "direct" it is the best path of "graph" that passes the point.
+        Its thresholds are scores. Thresholds `through` are to be a vertex of "graph".
         """
-        is_direct = self.method == "direct"
-        if not is_direct or documents.n_classifiers == 1:
-            # One classifier has a single path, which nothing is better than.
-            path = self.find_path(documents)
-            smoothing = "concave" if is_direct else self.smoothing
-            return path, point_on_path(path, derivative, smoothing)
-        starts = self._starts(documents, derivative)
-        point = direct_point(documents, derivative, starts)
-        path = self._graph_path(documents, through=point)
-        is_point = (path.thresholds == point).all(axis=1)
-        return place_midway(path, documents), int(np.flatnonzero(is_point)[-1])
-
-    def _starts(self, documents, derivative):
-        """Return the best thresholds of a path, where the search may miss better."""
-        if documents.n_classifiers <= 2:
-            return []
-        paths = [self._graph_path(documents)]
-        if documents.n_classifiers <= _MOST_FITTED:
-            paths.append(self._analytic_path(documents))
-        return [
-            path.thresholds[np.argmax(path.tp - derivative * path.fp)] for path in paths
-        ]
-
-    def _analytic_path(self, documents):
-        return analytic_path(documents, family=self.family)
-
-    def _graph_path(self, documents, through=None):
+        if self.method == "analytic":
+            return analytic_path(documents, family=self.family)
         return graph_path(
             documents,
             n_thresholds=self.n_thresholds,
@@ -349,8 +311,138 @@ class Search:
             through=through,
         )
 
+    def find_point(self, documents, derivative):
+        """Return a path, and the vertex on it that is the operating point.
 
-PATH_METHODS = {"graph": Search._graph_path, "analytic": Search._analytic_path}
+        For the method "direct" it is the best path of "graph" that passes the point.
+        """
+        is_direct = self.method == "direct"
+        if is_direct and documents.n_classifiers > 1:
+            starts = self._starts(documents, derivative)
+            point = direct_point(documents, derivative, starts)
+            path = self.find_path(documents, through=point)
+            is_point = (path.thresholds == point).all(axis=1)
+            vertex = int(np.flatnonzero(is_point)[-1])
+        else:
+            # One classifier has a single path, which nothing is better than.
+            path = self.find_path(documents)
+            smoothing = "concave" if is_direct else self.smoothing
+            vertex = point_on_path(path, derivative, smoothing)
+        return place_midway(path, documents), vertex
+
+    def _starts(self, documents, derivative):
+        """Return the best thresholds of a path, where the search may miss better."""
+        if documents.n_classifiers <= 2:
+            return []
+        paths = [self.find_path(documents)]
+        if documents.n_classifiers <= _MOST_FITTED:
+            paths.append(analytic_path(documents, family=self.family))
+        return [
+            path.thresholds[np.argmax(path.tp - derivative * path.fp)] for path in paths
+        ]
 
 
-METHODS = (*PATH_METHODS, "direct")
+# Points evaluated on documents that did not tune them
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidatedPoint:
+    """What joint thresholds attain on documents that did not tune them.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_folds, n_classifiers)
+        Thresholds tuned without each fold.
+
+    fp, tp : float
+        False and true positives, summed over the folds.
+
+    fp_interval, tp_interval : tuple of float
+        Bootstrap intervals of these sums, with the thresholds fixed. Thresholds that
+        are tuned on other documents again vary, too, and false positives with them.
+
+    precision_interval : tuple of float
+        Confidence interval of the precision, with the thresholds fixed.
+
+    normalized_area : float
+        Area of the paths on the folds that did not tune them, over the number of
+        positives times that of negatives: the mean over the folds with both. In [0, 1],
+        higher is better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> scores, y = make_classification(
+    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+    ... )
+    >>> tuner = EnsembleThresholdTuner(None, target_derivative=1, cv=5)
+    >>> point = tuner.fit(scores, y).cross_validated_point_
+    >>> point.fp, point.tp, round(point.precision, 2), round(point.normalized_area, 2)
+    (30.0, 81.0, 0.73, 0.96)
+    """
+
+    thresholds: np.ndarray
+    fp: float
+    tp: float
+    fp_interval: tuple
+    tp_interval: tuple
+    precision_interval: tuple
+    normalized_area: float
+
+    @property
+    def precision(self):
+        """Share of true positives among what is predicted, NaN if nothing is."""
+        predicted = self.tp + self.fp
+        return self.tp / predicted if predicted else float("nan")
+
+
+def cross_validate_point(
+    documents,
+    derivative,
+    search,
+    splits,
+    confidence_level=0.95,
+    random_state=None,
+    n_jobs=None,
+):
+    """Tune joint thresholds on training parts, and count on test parts.
+
+    `splits` are pairs of positions among the documents that were given; None without
+    splits.
+    """
+    if not splits:
+        return None
+    parts = [tuple(map(documents.take, split)) for split in splits]
+    for number, (train, _) in enumerate(parts):
+        if train.is_positive.all() or not train.is_positive.any():
+            missing = "negatives" if train.is_positive.any() else "positives"
+            raise ValueError(
+                f"cv: fold {number} leaves no rated {missing} to tune the thresholds "
+                "on. Use fewer or stratified folds, or rate more documents."
+            )
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_tune_and_count)(*part, derivative, search) for part in parts
+    )
+    thresholds, counts, areas = zip(*found, strict=True)
+    tests = [test for _, test in parts]
+    intervals = count_intervals(tests, thresholds, confidence_level, random_state)
+    fp, tp = np.sum(counts, axis=0).tolist()
+    known = [area for area in areas if not np.isnan(area)]
+    area = float(np.mean(known)) if known else float("nan")
+    return CrossValidatedPoint(np.array(thresholds), fp, tp, *intervals, area)
+
+
+def _tune_and_count(train, test, derivative, search):
+    """Return thresholds, and counts and normalised area on the test part."""
+    try:
+        path, vertex = search.find_point(train, derivative)
+    except InfeasibleTargetError as error:
+        # What is best for all documents may be out of range for a part of them.
+        path = place_midway(search.find_path(train), train)
+        vertex = 0 if derivative < error.attainable["min_derivative"] else -1
+    thresholds = path.thresholds[vertex]
+    counts = test.count(predict_positive(test.scores, thresholds, test.rule))
+    path = path.recount(test)
+    largest = path.fp[0] * path.tp[0]
+    return thresholds, counts, path.area / largest if largest else np.nan

@@ -1,17 +1,15 @@
-"""PN curves, areas and majorants, by the rule at each threshold and scikit-learn."""
+"""PN curves and areas, by the rule at each threshold and scikit-learn."""
 
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 
 from sklearn_reject.curves import pn_auc_score, pn_curve
-from sklearn_reject.curves._pn import majorant_vertices
 
 
 @st.composite
@@ -226,85 +224,3 @@ def test_a_bound_off_by_rounding_is_the_whole_area():
 def test_results_are_plain_floats():
     for options in ({}, {"normalize": True}, {"max_fp": 1}):
         assert type(pn_auc_score(np.arange(3), np.array([0, 1, 0]), **options)) is float
-
-
-def steps(largest):
-    return st.lists(
-        st.tuples(st.integers(0, largest), st.integers(0, largest)), max_size=12
-    )
-
-
-def curve(pairs):
-    """Return the counts after each step, from nothing on."""
-    return np.cumsum([(0, 0), *pairs], axis=0).T
-
-
-def all_vertices(fp, tp):
-    """Return the ends, and the points that no line between two others covers."""
-    points = list(zip(fp.tolist(), tp.tolist(), strict=True))
-    distinct = sorted(set(points))
-    ends = distinct[0], distinct[-1]
-    corners = [p for p in distinct if p in ends or not is_covered(p, distinct)]
-    return [points.index(corner) for corner in corners]
-
-
-def is_covered(point, points):
-    others = [p for p in points if p != point]
-    return any(is_below(point, *pair) for pair in combinations(others, 2))
-
-
-def is_below(point, left, right):
-    (x, y), (x0, y0), (x1, y1) = point, left, right
-    if x0 == x1:
-        return x == x0 and min(y0, y1) <= y <= max(y0, y1)
-    return x0 <= x <= x1 and y <= y0 + Fraction(y1 - y0, x1 - x0) * (x - x0)
-
-
-@given(steps(3) | steps(10**6))
-def test_majorant_vertices_are_what_no_line_covers(pairs):
-    fp, tp = curve(pairs)
-    assert majorant_vertices(fp, tp).tolist() == all_vertices(fp, tp)
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=30))
-def test_majorant_slopes_are_the_isotonic_regression_of_the_labels(documents):
-    scores, labels = (np.array(column) for column in zip(*documents, strict=True))
-    thresholds = np.append(np.inf, np.unique(scores)[::-1])
-    predicted = scores >= thresholds[:, np.newaxis]
-    fp, tp = (predicted @ (labels == kind).astype(int) for kind in (False, True))
-    vertices = majorant_vertices(fp, tp)
-    up, right = np.diff(tp[vertices]), np.diff(fp[vertices])
-    shares = np.repeat(up / (up + right), np.diff(vertices))
-    pooled = IsotonicRegression().fit(scores, labels).predict(thresholds[1:])
-    np.testing.assert_allclose(shares, pooled, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [30, 20_000])
-def test_turns_of_majorants_of_large_counts_are_exact(n):
-    # Slopes that differ by one part in 1e12, in steps of a million.
-    fp, tp = np.array([0, 10**6, 2 * 10**6]), np.array([0, 10**6 + 1, 2 * 10**6 + 1])
-    assert majorant_vertices(fp, tp).tolist() == [0, 1, 2]
-    assert majorant_vertices(fp, tp - [0, 1, 0]).tolist() == [0, 2]
-    # On one straight line, however the points are spread over it.
-    at = np.unique(np.random.default_rng(0).integers(0, 10**6, n))
-    assert majorant_vertices(3 * at, 7 * at).tolist() == [0, len(at) - 1]
-
-
-def test_majorants_of_long_concave_and_convex_curves():
-    x = np.arange(100_001)
-    assert len(majorant_vertices(x, x * (200_002 - x))) == 100_001
-    assert majorant_vertices(x, x * x).tolist() == [0, 100_000]
-
-
-@pytest.mark.parametrize(
-    ("fp", "tp", "expected"),
-    [
-        ([0], [0], [0]),
-        ([0, 0, 0], [0, 0, 0], [0]),
-        ([0, 0, 0], [0, 1, 2], [0, 2]),
-        ([0, 1, 2], [0, 0, 0], [0, 2]),
-        ([0, 0, 2, 2], [0, 3, 3, 3], [0, 1, 2]),
-    ],
-)
-def test_majorants_of_short_curves(fp, tp, expected):
-    assert majorant_vertices(np.array(fp), np.array(tp)).tolist() == expected

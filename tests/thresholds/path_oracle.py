@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import bellman_ford
 
-from sklearn_reject.thresholds import _analytic
+from sklearn_reject.thresholds import ThresholdPath, _analytic
 from sklearn_reject.thresholds._documents import check_documents
 
 
@@ -25,6 +25,12 @@ def count_positives(documents, thresholds):
             one = 1 if weight is None else Fraction(float(weight[row]))
             totals[int(documents.is_positive[row])] += one
     return tuple(totals)
+
+
+def trace_path(thresholds, documents):
+    """Return the path of thresholds that do not fall, counted from scores."""
+    path = ThresholdPath(thresholds, None, None, None, documents.rule)
+    return path.recount(documents)
 
 
 def trapezoids(nodes, fp, tp):

@@ -9,9 +9,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn_reject.thresholds._analytic import (
     FAMILIES,
     analytic_path,
+    normalize_scores,
     path_of_positions,
 )
-from sklearn_reject.thresholds._documents import check_documents, normalize_scores
+from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._graph import graph_path
 from tests.thresholds.path_oracle import (
     count_positives,

@@ -20,7 +20,6 @@ from sklearn_reject.thresholds._grid import (
     count_table,
     locate_thresholds,
     pn_table,
-    ranks,
     threshold_grid,
 )
 from tests.thresholds.path_oracle import all_nodes, count_positives, rated_documents
@@ -158,13 +157,10 @@ def test_scores_of_any_magnitude():
 @given(documents=rated_documents(), n_thresholds=N_THRESHOLDS)
 def test_rank_is_the_number_of_thresholds_reached(documents, n_thresholds):
     grid = threshold_grid(documents, n_thresholds)
-    reached = ranks(documents, grid)
-    assert reached.dtype == np.intp
-    for row, scores in enumerate(documents.scores):
-        expected = [
-            sum(s >= t for t in values) for s, values in zip(scores, grid, strict=True)
-        ]
-        assert reached[row].tolist() == expected
+    for thresholds, scores in zip(grid, documents.scores.T, strict=True):
+        ranks = count_reached(thresholds, scores)
+        assert ranks.dtype == np.intp
+        assert ranks.tolist() == [sum(s >= t for t in thresholds) for s in scores]
 
 
 SHAPES = {
@@ -180,7 +176,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("n_thresholds", [2, 3, 30, 1000])
+@pytest.mark.parametrize("n_thresholds", [1, 2, 3, 30, 1000])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_buckets_find_what_a_binary_search_finds(shape, n_thresholds):
     rng = np.random.default_rng(n_thresholds)
@@ -205,12 +201,12 @@ def test_thresholds_are_found_in_their_grid(documents, n_thresholds):
 @pytest.mark.parametrize("n_thresholds", [1, 0, -3, 2.0, True, None, "100"])
 def test_bad_number_of_thresholds(n_thresholds):
     with pytest.raises(ValueError, match=r"n_thresholds must be an int >= 2.*got"):
-        threshold_grid(rare_events(50), n_thresholds)
+        pn_table([0.1, 0.4, 0.9], [0, 0, 1], n_thresholds=n_thresholds)
 
 
 def test_bad_spacing():
     with pytest.raises(ValueError, match=r"spacing must be one of.*got 'log'"):
-        threshold_grid(rare_events(50), 10, "log")
+        pn_table([0.1, 0.4, 0.9], [0, 0, 1], spacing="log")
 
 
 # Tables of counts

@@ -146,11 +146,6 @@ def test_isotonic_is_not_drawn_to_the_nearest_corner():
     assert point_on_path(path, 0.5, "isotonic") == 1
 
 
-def test_unknown_smoothing():
-    with pytest.raises(ValueError, match="smoothing must be one of"):
-        point_on_path(path_of([1, 0], [1, 0]), 1.0, "spline")
-
-
 # Targets
 
 INF = float("inf")

@@ -49,17 +49,13 @@ class ThresholdSpace:
         finite = np.where(np.isfinite(points), points, np.nan)
         low, high = np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)
         margin = _MARGIN * np.where(high > low, high - low, 1.0)
-        space = cls(ax, low - margin, high + margin)
-        space._set_borders()
-        return space
-
-    def _set_borders(self):
-        (left, bottom), (right, top) = self.low, self.high
-        self.ax.set(xlim=(left, right), ylim=(bottom, top))
+        (left, bottom), (right, top) = low - margin, high + margin
+        ax.set(xlim=(left, right), ylim=(bottom, top))
         # Outside of the axes, where no label of a tick can be.
-        place = {"transform": self.ax.transAxes, "fontsize": "large"}
-        self.ax.text(1.01, 0, "∞", va="center", **place)
-        self.ax.text(0, 1.01, "∞", ha="center", **place)
+        place = {"transform": ax.transAxes, "fontsize": "large"}
+        ax.text(1.01, 0, "∞", va="center", **place)
+        ax.text(0, 1.01, "∞", ha="center", **place)
+        return cls(ax, low - margin, high + margin)
 
     def draw_path(self, path, user):
         """Draw a path as steps, one classifier at a time."""

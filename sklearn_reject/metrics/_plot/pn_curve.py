@@ -254,6 +254,11 @@ class PNCurveDisplay:
         """
         check_is_fitted(estimator)
         tuner, inner_X = find_tuner(estimator, X)
+        if plot_single and tuner is None:
+            raise ValueError(
+                "plot_single=True draws the curve of each classifier of an "
+                f"EnsembleThresholdTuner, got {type(estimator).__name__}."
+            )
         if isinstance(unrated_label, str) and unrated_label == "auto":
             unrated_label = getattr(tuner, "unrated_label", -1)
         if tuner is not None:
@@ -273,7 +278,7 @@ class PNCurveDisplay:
             joint = _describe_tuner(tuner, inner_X, ratings)
         name = type(estimator).__name__ if name is None else name
         if plot_single:
-            columns += _single_columns(estimator, joint)
+            columns += list(joint["scores"].T)
             name = [name, *joint["classifiers"]] if isinstance(name, str) else name
         samples = [(column, ratings.is_positive, ratings.weight) for column in columns]
         return cls._from_samples(samples, name=name, **joint).plot(ax, **plot_options)
@@ -427,7 +432,10 @@ class PNCurveDisplay:
             wanted that the display does not have.
         """
         if self._is_wanted("path", plot_path, "path") and plot_path is None:
-            plot_path = self._ends_early()
+            # Where documents lie below the lowest thresholds of the path.
+            reached = self.path.fp[0] + self.path.tp[0]
+            rated = self.fp[0][-1] + self.tp[0][-1]
+            plot_path = reached < rated * (1 - _ROUNDING)
         plot_point = self._is_wanted("point", plot_point, "operating_point")
         self._is_wanted("tangent", plot_tangent, "operating_point")
         self.ax_ = find_axes(ax, "PNCurveDisplay", "pn_curve")
@@ -508,16 +516,21 @@ class PNCurveDisplay:
         self._is_wanted("documents", plot_documents, "scores")
         self.ax_ = find_axes(ax, "PNCurveDisplay", "the thresholds of the path")
         self.figure_ = self.ax_.figure
-        space = ThresholdSpace.around(
-            self.ax_, *self._shown(plot_point, plot_documents)
-        )
+        shown = [self.path.thresholds]
+        if plot_point:
+            shown.append(self.operating_point.thresholds)
+        if plot_documents:
+            shown.append(self.scores)
+        space = ThresholdSpace.around(self.ax_, *shown)
         self.path_ = self.tangent_ = self.documents_ = None
         self.point_ = self.boundary_ = None
         if plot_documents:
             self.documents_ = space.draw_documents(
                 self.scores, self.is_positive, documents_kwargs
             )
-        style = {"label": self._first_name(name) or "path", **(curve_kwargs or {})}
+        name = self.name if name is None else name
+        name = name[0] if isinstance(name, list) else name
+        style = {"label": name or "path", **(curve_kwargs or {})}
         self.line_ = space.draw_path(self.path, style)
         if plot_point:
             self.boundary_ = space.draw_boundary(self.operating_point)
@@ -527,23 +540,9 @@ class PNCurveDisplay:
         finish_axes(self.ax_, **names)
         return self
 
-    def _shown(self, plot_point, plot_documents):
-        """Yield the thresholds and scores that threshold space has to have room for."""
-        yield self.path.thresholds
-        if plot_point:
-            yield self.operating_point.thresholds
-        if plot_documents:
-            yield self.scores
-
     def _is_wanted(self, part, wanted, attribute):
         way_out = "call from_path, or from_estimator with an EnsembleThresholdTuner"
         return is_wanted(self, part, wanted, way_out, attribute=attribute)
-
-    def _ends_early(self):
-        """Return whether documents lie below the lowest thresholds of the path."""
-        reached = self.path.fp[0] + self.path.tp[0]
-        rated = self.fp[0][-1] + self.tp[0][-1]
-        return reached < rated * (1 - _ROUNDING)
 
     def _draw_path(self, user):
         color = np.atleast_1d(self.line_)[0].get_color()
@@ -568,10 +567,6 @@ class PNCurveDisplay:
         style = {"label": f"dTP/dFP = {slope:.3g}", **_TANGENT_STYLE, **user}
         return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
 
-    def _first_name(self, name):
-        name = self.name if name is None else name
-        return name[0] if isinstance(name, list) else name
-
 
 def _lengths(value, interval):
     """Return how far error bars reach to either side."""
@@ -590,16 +585,6 @@ def _describe_tuner(tuner, X, ratings):
         "is_positive": ratings.is_positive,
         "classifiers": names_of_classifiers(tuner),
     }
-
-
-def _single_columns(estimator, joint):
-    """Return the score of each classifier of a tuner."""
-    if not joint:
-        raise ValueError(
-            "plot_single=True draws the curve of each classifier of an "
-            f"EnsembleThresholdTuner, got {type(estimator).__name__}."
-        )
-    return list(joint["scores"].T)
 
 
 def _shown_documents(path, scores, y, options):
