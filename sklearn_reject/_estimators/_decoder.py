@@ -40,8 +40,7 @@ from sklearn_reject._validation import (
     check_sample_weight,
 )
 from sklearn_reject.decoding import (
-    BestSize,
-    ThresholdSize,
+    SetSize,
     check_bounds,
     choose_sets,
     count_sets,
@@ -521,9 +520,14 @@ class ExpectedLossDecoder(ClassifierWrapper):
         least, largest = self._check_bounds(self.set_loss_, sizes)
         is_one_of_all = self.target_type_ == "multiclass"
         distribution = "multinomial" if is_one_of_all else "independent"
-        chooser = BestSize(self.set_loss_, distribution, least, np.max(largest))
-        if hasattr(self, "threshold_"):
-            chooser = ThresholdSize(self.threshold_, chooser, tells_loss)
+        chooser = SetSize(
+            self.set_loss_,
+            distribution,
+            least,
+            np.max(largest),
+            threshold=getattr(self, "threshold_", None),
+            with_loss=tells_loss,
+        )
         return eta, chooser
 
 

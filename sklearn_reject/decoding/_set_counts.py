@@ -5,7 +5,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
-from sklearn_reject.decoding._items import as_flags, number_groups, one_hot, show_odd
+from sklearn_reject.decoding._items import as_flags, number_sets, one_hot, show_odd
 
 
 def count_sets(y_true, y_pred, *, groups=None, pos_label=1, labels=None):
@@ -48,10 +48,10 @@ def _count_groups(y_true, y_pred, groups, pos_label):
     if len(y_true) == 0:
         raise ValueError("y_true is empty: at least one sample is needed.")
     _check_binary(unique_labels(y_true, y_pred), pos_label)
-    sets, n_sets = number_groups(groups, len(y_true))
+    sets, sizes = number_sets(y_true.shape, groups)
     # Truth and prediction as the digits of a number, one for each cell.
     cell = 2 * (y_true == pos_label) + (y_pred == pos_label)
-    counts = np.bincount(4 * sets + cell, minlength=4 * n_sets).reshape(n_sets, 4)
+    counts = np.bincount(4 * sets + cell, minlength=4 * len(sizes)).reshape(-1, 4)
     tn, fp, fn, tp = counts.T
     return tp, fp, fn, tn
 

@@ -14,6 +14,9 @@ _TILE = 2**15
 # Losses that may be interpolated in the counts, see `interpolate_counts`.
 _SMOOTH = (GMeanLoss, HMeanLoss)
 
+# Items between two searches for negligible probabilities.
+_FLUSH_EVERY = 8
+
 # Fewer items than that are no block of their own.
 _SMALLEST_BLOCK = 64
 
@@ -120,7 +123,11 @@ class CountLaws:
         size = max(_SMALLEST_BLOCK, isqrt(n_items))
         self.edges = np.append(np.arange(0, n_items, size), n_items)
         mass = dropped / (4 * self.n_blocks)
-        blocks = [_Law(0, law).trim(mass) for law in _laws_of_blocks(eta, size)]
+        # Items that are surely negative fill the last block up.
+        padded = np.zeros((self.n_blocks, size))
+        padded.ravel()[:n_items] = eta
+        *_, of_blocks = laws_of_counts(padded.T)
+        blocks = [_Law(0, law).trim(mass) for law in of_blocks.T]
         self._of_first = _running_laws(blocks, mass)
         self._of_others = _running_laws(blocks[::-1], mass)[::-1]
 
@@ -166,19 +173,24 @@ class _Law:
         return _Law(self.low + other.low, values)
 
 
-def _laws_of_blocks(eta, size):
-    """Return the law of each block of items, shape (n_blocks, size + 1)."""
-    n_blocks = -(-len(eta) // size)
-    # Items that are surely negative fill the last block up.
-    padded = np.zeros((n_blocks, size))
-    padded.ravel()[: len(eta)] = eta
-    laws = np.zeros((size + 1, n_blocks))
+def laws_of_counts(eta, negligible=0.0):
+    """Yield the laws of the positives among the first 0, 1, ... items of each set.
+
+    `eta` has the shape (n_items, n_sets), laws (n_counts, n_sets). They hold until the
+    next one is made. What is below `negligible` may become zero.
+    """
+    n_items, n_sets = eta.shape
+    laws = np.zeros((n_items + 1, n_sets))
     laws[0] = 1.0
-    for number, p in enumerate(padded.T):
-        gain = laws[: number + 1] * p
-        laws[: number + 1] *= 1 - p
-        laws[1 : number + 2] += gain
-    return laws.T
+    yield laws[:1]
+    for number, p in enumerate(eta, 1):
+        gain = laws[:number] * p
+        laws[:number] *= 1 - p
+        laws[1 : number + 1] += gain
+        law = laws[: number + 1]
+        if negligible and number % _FLUSH_EVERY == 0:
+            law[law < negligible] = 0.0
+        yield law
 
 
 def _running_laws(blocks, mass):

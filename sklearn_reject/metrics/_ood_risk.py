@@ -7,7 +7,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import curves
 from sklearn_reject._validation import check_number
-from sklearn_reject.metrics._ood import origins_and_losses, score_columns
+from sklearn_reject.metrics._ood import ood_samples
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
@@ -105,14 +105,9 @@ def risk_coverage_frontier(
     >>> risk_coverage_frontier(y_true, y_pred, [0.1, 0.2, 0.3, 0.4], max_fpr=0.5)
     (array([0.5, 1. ]), array([0. , 0.5]))
     """
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     return curves.risk_coverage_frontier(
-        score_columns(uncertainty, novelty, len(is_ood)),
-        losses,
-        is_ood,
-        max_fpr=max_fpr,
-        n_angles=n_angles,
-        sample_weight=sample_weight,
+        *samples, max_fpr=max_fpr, n_angles=n_angles, sample_weight=sample_weight
     )
 
 
@@ -192,15 +187,9 @@ def oscr_score(
     >>> oscr_score(y_true, y_pred, uncertainty, definition="franc")
     1.0
     """
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label)
-    return curves.oscr_score(
-        score_columns(uncertainty, novelty, len(is_ood)),
-        losses,
-        is_ood,
-        definition=definition,
-        n_angles=n_angles,
-        sample_weight=sample_weight,
-    )
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label)
+    options = {"n_angles": n_angles, "sample_weight": sample_weight}
+    return curves.oscr_score(*samples, definition=definition, **options)
 
 
 def selective_risk_at_tpr_fpr_score(
@@ -305,14 +294,10 @@ def selective_risk_at_tpr_fpr_score(
     ... )
     0.25
     """
-    bounds = {
-        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
-        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
-    }
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    bounds = check_tpr_fpr(min_tpr, max_fpr)
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options)
+    return _tuned_risk(*samples, infeasible, n_angles, options)
 
 
 def selective_risk_at_precision_recall_score(
@@ -428,18 +413,26 @@ def selective_risk_at_precision_recall_score(
     ... )
     0.25
     """
-    bounds = {
-        name: check_number(value, name, high=1.0, open_low=True)
-        for name, value in [
-            ("min_precision", min_precision),
-            ("min_recall", min_recall),
-        ]
-    }
-    bounds["ood_prior"] = check_number(ood_prior, "ood_prior", high=1.0)
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    bounds = check_precision_recall(min_precision, min_recall, ood_prior)
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options)
+    return _tuned_risk(*samples, infeasible, n_angles, options)
+
+
+def check_tpr_fpr(min_tpr, max_fpr):
+    """Return the bounds of the TPR-FPR model by their names."""
+    return {
+        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
+        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
+    }
+
+
+def check_precision_recall(min_precision, min_recall, ood_prior):
+    """Return the bounds and the prior of the precision-recall model by their names."""
+    bounds = {"min_precision": min_precision, "min_recall": min_recall}
+    for name, bound in bounds.items():
+        bounds[name] = check_number(bound, name, high=1.0, open_low=True)
+    return {**bounds, "ood_prior": curves.check_ood_prior(ood_prior)}
 
 
 def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):

@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn_reject import curves
 from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.losses import check_loss
-from sklearn_reject.metrics._ood import origins_and_losses, score_columns
+from sklearn_reject.metrics._ood import ood_samples
 
 
 def risk_coverage_curve(
@@ -99,8 +99,9 @@ def risk_coverage_curve(
         is_ood = None
         scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     else:
-        is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
-        scores = score_columns(uncertainty, None, len(is_ood))
+        scores, losses, is_ood = ood_samples(
+            y_true, y_pred, uncertainty, None, ood_label, loss, labels
+        )
     return curves.risk_coverage_curve(
         scores, losses, is_ood=is_ood, max_fpr=max_fpr, sample_weight=sample_weight
     )
@@ -193,13 +194,7 @@ def aurc_score(
 
 
 def augrc_score(
-    y_true,
-    y_pred,
-    uncertainty,
-    *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
+    y_true, y_pred, uncertainty, *, loss="zero_one", labels=None, sample_weight=None
 ):
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
