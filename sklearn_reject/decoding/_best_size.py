@@ -144,31 +144,10 @@ def certified_optimum(
     """
     # Where most items are likely, the mirrored problem is solved, in which the other
     # class is the positive one: the laws of few counts are short.
-    bounds = min_positive, max_positive
-    if n_negatives or eta.mean() <= 0.5:
-        return _certify(eta, loss, upper_bounds, tol, *bounds, n_negatives)
-    mirrored = [len(eta) - bound for bound in bounds[::-1]]
-    others, expected_loss = _certify(
-        1 - eta[::-1], loss, upper_bounds[::-1], tol, *mirrored, takes_largest=True
-    )
-    return len(eta) - others, expected_loss
-
-
-def _certify(
-    eta,
-    loss,
-    upper_bounds,
-    tol,
-    min_positive,
-    max_positive,
-    n_negatives=0,
-    *,
-    takes_largest=False,
-):
-    """Return the size and loss of `certified_optimum`, evaluating few sizes.
-
-    Of sizes that are equally good to `tol` the smallest, or the largest.
-    """
+    is_mirrored = not n_negatives and eta.mean() > 0.5
+    if is_mirrored:
+        eta, upper_bounds = 1 - eta[::-1], upper_bounds[::-1]
+        min_positive, max_positive = len(eta) - max_positive, len(eta) - min_positive
     # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
     # hope for a loss below, or as good as, the least one found. G-mean and H-mean are
     # concave in TPR and TNR, so that by Jensen's inequality the mean of the expected
@@ -189,5 +168,7 @@ def _certify(
             block, loss, n_items, _FRACTION_OF_TOL * tol
         )
         best = losses.min()
-    size = int(np.flatnonzero(losses <= best + tol)[-1 if takes_largest else 0])
-    return size, float(losses[size])
+    # Of sizes that are equally good the smallest, in the mirror the largest.
+    good = np.flatnonzero(losses <= best + tol)
+    size = int(good[-1] if is_mirrored else good[0])
+    return len(eta) - size if is_mirrored else size, float(losses[size])
