@@ -84,8 +84,16 @@ def check_bounds(loss, n_items, min_positive, max_positive):
     `n_items` is an int, or one of each set. `loss`, which may need bounds, is None
     where it does not decide on the size.
     """
-    if loss is not None:
-        _check_needs(loss, min_positive, max_positive)
+    needed = () if loss is None else loss.needs_bounds
+    left_out = {"min_positive": min_positive == 0, "max_positive": max_positive is None}
+    missing = [name for name in needed if left_out[name]]
+    if missing:
+        raise ValueError(
+            f"{loss!r} needs {' and '.join(missing)}: without, the best set is the "
+            "same whatever the probabilities. Pass "
+            f"{' and '.join(f'{name}=' for name in missing)} as well, or take a loss "
+            "that weighs both kinds of errors."
+        )
     min_positive = _check_bound(min_positive, "min_positive")
     if min_positive > np.min(n_items):
         raise ValueError(
@@ -102,21 +110,6 @@ def check_bounds(loss, n_items, min_positive, max_positive):
             "them, or drop one."
         )
     return min_positive, np.minimum(n_items, max_positive)
-
-
-def _check_needs(loss, min_positive, max_positive):
-    given = {
-        "min_positive": min_positive != 0,
-        "max_positive": max_positive is not None,
-    }
-    missing = [name for name in loss.needs_bounds if not given[name]]
-    if missing:
-        raise ValueError(
-            f"{loss!r} needs {' and '.join(missing)}: without, the best set is the "
-            "same whatever the probabilities. Pass "
-            f"{' and '.join(f'{name}=' for name in missing)} as well, or take a loss "
-            "that weighs both kinds of errors."
-        )
 
 
 def _check_bound(value, name):

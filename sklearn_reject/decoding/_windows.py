@@ -1,7 +1,7 @@
 """Expected losses of any set loss, by sums over the likely counts."""
 
 from dataclasses import dataclass
-from math import acosh, ceil, exp, inf, isqrt, log
+from math import acosh, ceil, exp, isqrt, log
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -55,18 +55,13 @@ def expected_losses(block, loss, n_items, tol):
     expected = np.zeros(len(block.sizes))
     for sizes, rows in _tiles(len(expected), len(tp), len(fn)):
         k = block.sizes[sizes, np.newaxis, np.newaxis]
-        losses = _loss_table(loss, k, n_items - k, tp[rows], fn)
+        # Counts beyond the size have probability zero; any that exists stands for them.
+        tp_of_k = np.minimum(tp[rows, np.newaxis], k)
+        fn_of_k = np.minimum(fn, n_items - k)
+        losses = loss(tp_of_k, k - tp_of_k, fn_of_k, n_items - k - fn_of_k)
         given_fn = np.matmul(of_tp[sizes, np.newaxis, rows], losses)[:, 0]
         expected[sizes] += np.einsum("kb,kb->k", given_fn, of_fn[sizes])
     return expected
-
-
-def _loss_table(loss, n_predicted, n_others, tp, fn):
-    """Return the losses of all pairs of counts, shape (n_sizes, n_tp, n_fn)."""
-    # Counts beyond the size have probability zero; any that exists stands for them.
-    tp = np.minimum(tp[:, np.newaxis], n_predicted)
-    fn = np.minimum(fn, n_others)
-    return loss(tp, n_predicted - tp, fn, n_others - fn)
 
 
 def _tiles(n_sizes, n_tp, n_fn):
@@ -237,7 +232,11 @@ def interpolate_counts(counts, laws, largest, tol):
     # TNR have positive real parts it has no branch point. The same holds for fn in 0 <=
     # Re fn <= n - k.
     low, high = counts[0], counts[-1]
-    n_nodes = _n_nodes(low, high, largest, tol)
+    room = min(low, largest - high)
+    if room <= 0 or high == low or tol <= 0:
+        return counts, laws
+    log_rho = acosh(1 + 2 * room / (high - low))
+    n_nodes = ceil(1 + log(4 / (tol * (exp(log_rho) - 1))) / log_rho)
     if n_nodes >= len(counts):
         return counts, laws
     middle, half = (low + high) / 2, (high - low) / 2
@@ -246,12 +245,3 @@ def interpolate_counts(counts, laws, largest, tol):
     coefficients[:, 0] /= 2
     moments = laws @ chebvander((counts - middle) / half, n_nodes - 1)
     return middle + half * nodes, moments @ coefficients.T
-
-
-def _n_nodes(low, high, largest, tol):
-    """Return the number of nodes that keep the error, infinite if none does."""
-    room = min(low, largest - high)
-    if room <= 0 or high == low or tol <= 0:
-        return inf
-    log_rho = acosh(1 + 2 * room / (high - low))
-    return ceil(1 + log(4 / (tol * (exp(log_rho) - 1))) / log_rho)
