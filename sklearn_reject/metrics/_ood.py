@@ -25,12 +25,11 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -82,16 +81,15 @@ def ood_precision_recall_curve(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never.
 
     ood_prior : float in [0, 1[ or None
         Share of OOD where the rule is going to be used. None takes the share in the
         sample.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -154,21 +152,18 @@ def ood_auroc_score(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The two then count as the best direction
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -220,9 +215,8 @@ def ood_aupr_score(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     positive : {"id", "ood"}
         What is retrieved: "id" ranks the ID samples first, by the lowest score
@@ -234,8 +228,7 @@ def ood_aupr_score(
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     interpolation : {"step", "trapezoid"}, default="step"
         "step" is the average precision, as
@@ -246,8 +239,7 @@ def ood_aupr_score(
         Share of OOD that the precision is for. None takes the share in the sample.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -309,9 +301,8 @@ def fpr_at_tpr_score(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     positive : {"id", "ood"}
         With "id" the value is the share of OOD samples accepted where at least `tpr` of
@@ -326,12 +317,10 @@ def fpr_at_tpr_score(
         does: the smallest rate over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -390,21 +379,18 @@ def roc_frontier(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -467,9 +453,8 @@ def precision_recall_frontier(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     ood_prior : float in [0, 1[ or None
         Share of OOD where the rule is going to be used. None takes the share in the
@@ -480,12 +465,10 @@ def precision_recall_frontier(
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.

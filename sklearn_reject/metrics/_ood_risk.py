@@ -39,14 +39,12 @@ def risk_coverage_frontier(
         True labels, and `ood_label` for OOD samples.
 
     y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
+        classes, also of OOD samples, whose predictions do not count.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
@@ -56,22 +54,18 @@ def risk_coverage_frontier(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
-        by row and predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels of the ID
         samples and the predictions.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -133,14 +127,12 @@ def oscr_score(
         True labels, and `ood_label` for OOD samples.
 
     y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
+        classes, also of OOD samples, whose predictions do not count.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The two then count as the best direction
@@ -153,12 +145,10 @@ def oscr_score(
         one: it says nothing of how many ID samples are lost.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -219,14 +209,12 @@ def selective_risk_at_tpr_fpr_score(
         True labels, and `ood_label` for OOD samples.
 
     y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
+        classes, also of OOD samples, whose predictions do not count.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. `uncertainty` is then the risk score, and
@@ -239,14 +227,11 @@ def selective_risk_at_tpr_fpr_score(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
-        by row and predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels of the ID
@@ -262,8 +247,7 @@ def selective_risk_at_tpr_fpr_score(
         bounds on one validation part only.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -329,14 +313,12 @@ def selective_risk_at_precision_recall_score(
         True labels, and `ood_label` for OOD samples.
 
     y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
+        classes, also of OOD samples, whose predictions do not count.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. `uncertainty` is then the risk score, and
@@ -353,14 +335,11 @@ def selective_risk_at_precision_recall_score(
         matter.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
-        by row and predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels of the ID
@@ -376,8 +355,7 @@ def selective_risk_at_precision_recall_score(
         bounds on one validation part only.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.

@@ -28,31 +28,24 @@ def risk_coverage_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned. With an `ood_label`, minus infinity is always accepted and
-        infinity never.
+        Higher = more uncertain. Confidences go in with the sign turned. With an
+        `ood_label`, minus infinity is always accepted and infinity never.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
 
     ood_label : "auto", None or label, default=None
         Label of OOD samples in `y_true`, without which coverage and risk are computed.
-        "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
-        OOD, where it is one of two labels. None says that no sample is OOD.
+        "auto" is "ood", or -1 unless it is one of two labels; None is for no OOD.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts
@@ -127,22 +120,16 @@ def aurc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -205,22 +192,16 @@ def augrc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -272,22 +253,16 @@ def sele_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -342,22 +317,16 @@ def selective_risk_at_coverage_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -423,22 +392,16 @@ def coverage_at_risk_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.

@@ -58,11 +58,8 @@ class ExpectedLossDisplay:
     realised_ : matplotlib Line2D, list of them or None
         The realised losses.
 
-    ax_ : matplotlib Axes
-        Axes with the curves.
-
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes with the curves, and their figure.
 
     See Also
     --------

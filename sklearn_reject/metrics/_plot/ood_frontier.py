@@ -52,11 +52,8 @@ class OODFrontierDisplay:
     bounds_ : matplotlib Line2D or None
         The bounds, drawn as a corner.
 
-    ax_ : matplotlib Axes
-        Axes with the curves.
-
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes with the curves, and their figure.
 
     See Also
     --------

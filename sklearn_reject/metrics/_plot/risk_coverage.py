@@ -53,11 +53,8 @@ class RiskCoverageDisplay:
     oracle_, random_ : matplotlib Line2D or None
         The two references.
 
-    ax_ : matplotlib Axes
-        Axes with the curves.
-
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes with the curves, and their figure.
 
     See Also
     --------
