@@ -162,11 +162,6 @@ class _Law:
         n_high = np.searchsorted(np.cumsum(values[::-1]), mass / 2, side="right")
         return _Law(self.low + int(n_low), values[n_low : len(values) - n_high])
 
-    def add(self, other):
-        """Return the law of the sum of two independent counts."""
-        values = np.convolve(self.probabilities, other.probabilities)
-        return _Law(self.low + other.low, values)
-
 
 def laws_of_counts(eta, negligible=0.0):
     """Yield the laws of the positives among the first 0, 1, ... items of each set.
@@ -192,7 +187,8 @@ def _running_laws(blocks, mass):
     """Return the trimmed laws of no block, the first one, the first two, and so on."""
     laws = [_Law(0, np.ones(1))]
     for block in blocks:
-        laws.append(laws[-1].add(block).trim(mass))
+        of_sum = np.convolve(laws[-1].probabilities, block.probabilities)
+        laws.append(_Law(laws[-1].low + block.low, of_sum).trim(mass))
     return laws
 
 

@@ -165,18 +165,12 @@ def recount(tuner, scores, ratings):
         n_given=ratings.n_given,
     )
     fp, tp = documents.count(point.predict(scores))
-    fp_interval, tp_interval, precision_interval = count_intervals(
+    names = "fp_interval", "tp_interval", "precision_interval"
+    intervals = count_intervals(
         [documents],
         [point.thresholds],
         confidence_level=point.confidence_level,
         random_state=tuner.random_state,
     )
-    point = replace(
-        point,
-        fp=fp,
-        tp=tp,
-        fp_interval=fp_interval,
-        tp_interval=tp_interval,
-        precision_interval=precision_interval,
-    )
-    return path.recount(documents), point
+    counts = {"fp": fp, "tp": tp, **dict(zip(names, intervals, strict=True))}
+    return path.recount(documents), replace(point, **counts)

@@ -62,8 +62,8 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
     """
-    scores, is_ood = scores_and_origins(y_true, uncertainty, None, ood_label)
-    return curves.ood_roc_curve(scores, is_ood, sample_weight=sample_weight)
+    samples = scores_and_origins(y_true, uncertainty, None, ood_label)
+    return curves.ood_roc_curve(*samples, sample_weight=sample_weight)
 
 
 def ood_precision_recall_curve(
@@ -126,9 +126,9 @@ def ood_precision_recall_curve(
     >>> precision.round(3), recall
     (array([1.   , 1.   , 0.857, 0.75 ]), array([0. , 0.5, 1. , 1. ]))
     """
-    scores, is_ood = scores_and_origins(y_true, uncertainty, None, ood_label)
+    samples = scores_and_origins(y_true, uncertainty, None, ood_label)
     return curves.ood_precision_recall_curve(
-        scores, is_ood, ood_prior=ood_prior, sample_weight=sample_weight
+        *samples, ood_prior=ood_prior, sample_weight=sample_weight
     )
 
 
@@ -189,9 +189,9 @@ def ood_auroc_score(
     >>> ood_auroc_score([0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8])
     0.875
     """
-    scores, is_ood = scores_and_origins(y_true, uncertainty, novelty, ood_label)
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.ood_auroc_score(
-        scores, is_ood, n_angles=n_angles, sample_weight=sample_weight
+        *samples, n_angles=n_angles, sample_weight=sample_weight
     )
 
 
@@ -268,10 +268,9 @@ def ood_aupr_score(
     >>> round(ood_aupr_score(y_true, uncertainty, positive="ood"), 4)
     0.3333
     """
-    scores, is_ood = scores_and_origins(y_true, uncertainty, novelty, ood_label)
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.ood_aupr_score(
-        scores,
-        is_ood,
+        *samples,
         positive=positive,
         interpolation=interpolation,
         ood_prior=ood_prior,
@@ -347,10 +346,9 @@ def fpr_at_tpr_score(
     >>> fpr_at_tpr_score(y_true, uncertainty, positive="id")
     0.5
     """
-    scores, is_ood = scores_and_origins(y_true, uncertainty, novelty, ood_label)
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.fpr_at_tpr_score(
-        scores,
-        is_ood,
+        *samples,
         positive=positive,
         tpr=tpr,
         n_angles=n_angles,
@@ -425,10 +423,8 @@ def roc_frontier(
     >>> roc_frontier(y_true, risk, novelty=[0.3, 0.1, 0.7, 0.4])
     (array([0.]), array([1.]))
     """
-    scores, is_ood = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.roc_frontier(
-        scores, is_ood, n_angles=n_angles, sample_weight=sample_weight
-    )
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
+    return curves.roc_frontier(*samples, n_angles=n_angles, sample_weight=sample_weight)
 
 
 def precision_recall_frontier(
@@ -502,13 +498,9 @@ def precision_recall_frontier(
     >>> precision.round(3), recall
     (array([1.   , 0.857]), array([0.5, 1. ]))
     """
-    scores, is_ood = scores_and_origins(y_true, uncertainty, novelty, ood_label)
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.precision_recall_frontier(
-        scores,
-        is_ood,
-        ood_prior=ood_prior,
-        n_angles=n_angles,
-        sample_weight=sample_weight,
+        *samples, ood_prior=ood_prior, n_angles=n_angles, sample_weight=sample_weight
     )
 
 

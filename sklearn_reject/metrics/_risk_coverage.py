@@ -170,10 +170,9 @@ def aurc_score(
     >>> aurc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.2083333333333333
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.aurc_score(
-        scores,
-        losses,
+        *samples,
         sample_weight=sample_weight,
         interpolation=interpolation,
         normalize=normalize,
@@ -231,8 +230,8 @@ def augrc_score(
     >>> augrc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.125
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.augrc_score(scores, losses, sample_weight=sample_weight)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.augrc_score(*samples, sample_weight=sample_weight)
 
 
 def sele_score(
@@ -296,8 +295,8 @@ def sele_score(
     >>> sele_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.1875
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.sele_score(scores, losses, sample_weight=sample_weight, ties=ties)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.sele_score(*samples, sample_weight=sample_weight, ties=ties)
 
 
 def selective_risk_at_coverage_score(
@@ -365,13 +364,9 @@ def selective_risk_at_coverage_score(
     >>> selective_risk_at_coverage_score(y_true, y_pred, uncertainty, coverage=0.75)
     0.3333333333333333
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.selective_risk_at_coverage_score(
-        scores,
-        losses,
-        sample_weight=sample_weight,
-        coverage=coverage,
-        randomize=randomize,
+        *samples, sample_weight=sample_weight, coverage=coverage, randomize=randomize
     )
 
 
@@ -438,9 +433,9 @@ def coverage_at_risk_score(
     >>> coverage_at_risk_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4], risk=0.1)
     0.5
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.coverage_at_risk_score(
-        scores, losses, sample_weight=sample_weight, risk=risk, randomize=randomize
+        *samples, sample_weight=sample_weight, risk=risk, randomize=randomize
     )
 
 

@@ -253,15 +253,13 @@ def neg_selective_risk_at_tpr_fpr_scorer(
 
     infeasible : float >= 0, default=nan
         Risk where both bounds cannot be met. With NaN, a candidate of a search that
-        misses the bounds on one validation part has no score at all; with a number,
-        such as the largest loss, its other parts count.
+        misses them on one validation part has no score; with a number, it has one.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
-        `infeasible` where both bounds cannot be met. It raises where the classifier
-        predicts the OOD label, as one that was fitted on OOD samples as a class does.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better. It raises
+        where the OOD label is predicted, as by a classifier fitted on it as a class.
 
     Raises
     ------
@@ -319,15 +317,13 @@ def neg_selective_risk_at_precision_recall_scorer(
 
     infeasible : float >= 0, default=nan
         Risk where both bounds cannot be met. With NaN, a candidate of a search that
-        misses the bounds on one validation part has no score at all; with a number,
-        such as the largest loss, its other parts count.
+        misses them on one validation part has no score; with a number, it has one.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
-        `infeasible` where both bounds cannot be met. It raises where the classifier
-        predicts the OOD label, as one that was fitted on OOD samples as a class does.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better. It raises
+        where the OOD label is predicted, as by a classifier fitted on it as a class.
 
     Raises
     ------
@@ -371,8 +367,7 @@ def oscr_scorer(*, definition="dhamija", ood_label="auto"):
     -------
     scorer : callable
         ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
-        warning without OOD samples. It raises where the classifier predicts the OOD
-        label, as one that was fitted on OOD samples as a class does.
+        warning without OOD samples. It raises where the OOD label is predicted.
 
     Raises
     ------
@@ -516,7 +511,15 @@ class _AcceptedScorer(SelectiveScorer):
         """Return the score of a fitted classifier, a float, higher is better."""
         y = column_or_1d(y)
         weight = check_sample_weight(sample_weight, len(y))
-        labels, accepted = self._predict(estimator, X, weight)
+        if self._coverage is None:
+            labels, accepted = predict_and_accept(estimator, X)
+        else:
+            labels, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
+            options = {"sample_weight": weight, "randomize": False}
+            losses = np.zeros(len(uncertainty))  # which do not matter
+            rule = solve_target_coverage(uncertainty, losses, self._coverage, **options)
+            accepted = rule.accept(uncertainty)
+        labels = np.asarray(labels)
         if self._on_reject == "count_as_error":
             labels = _mistake(y, labels, accepted)
             accepted = np.ones_like(accepted)
@@ -530,21 +533,6 @@ class _AcceptedScorer(SelectiveScorer):
             options["sample_weight"] = weight[accepted]
         value = self._metric(y[accepted], labels[accepted], **options)
         return float(self._sign * value)
-
-    def _predict(self, estimator, X, weight):
-        """Return labels, and which of them are accepted."""
-        if self._coverage is None:
-            labels, accepted = predict_and_accept(estimator, X)
-            return np.asarray(labels), accepted
-        labels, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
-        rule = solve_target_coverage(
-            uncertainty,
-            np.zeros(len(uncertainty)),
-            self._coverage,
-            sample_weight=weight,
-            randomize=False,
-        )
-        return np.asarray(labels), rule.accept(uncertainty)
 
     def __repr__(self):
         rule = {"on_reject": self._on_reject, "coverage": self._coverage}
