@@ -1,6 +1,7 @@
 """The expected loss of the k most probable items, for all k."""
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
@@ -135,10 +136,10 @@ def expected_loss_curve(
         check_distribution(rows)
         curves = multinomial_curves(rows, loss)
     else:
-        step = max(1, _N_AT_ONCE // rows.shape[1])
-        chunks = (rows[start : start + step] for start in range(0, len(rows), step))
+        options = {"method": method, "tol": tol}
+        chunks = gen_batches(len(rows), max(1, _N_AT_ONCE // rows.shape[1]))
         curves = np.concatenate(
-            [independent_curves(part, loss, method=method, tol=tol) for part in chunks]
+            [independent_curves(rows[chunk], loss, **options) for chunk in chunks]
         )
     return curves if eta.ndim == 2 else curves[0]
 
@@ -196,8 +197,8 @@ def dense_curves(eta, loss, n_negatives=0):
     memory = np.empty((starts[-1], step))
     # Items along the first axis: steps work on long contiguous rows of sets.
     curves = np.empty((n_items + 1, n_sets))
-    for start in range(0, n_sets, step):
-        rows = np.ascontiguousarray(eta[start : start + step].T)
+    for chunk in gen_batches(n_sets, step):
+        rows = np.ascontiguousarray(eta[chunk].T)
         of_others = memory[:, : rows.shape[1]]
         for number, law in enumerate(laws_of_counts(rows[::-1], _NEGLIGIBLE)):
             of_others[starts[number] : starts[number + 1]] = law
@@ -206,8 +207,7 @@ def dense_curves(eta, loss, n_negatives=0):
             tp, fn = np.arange(k + 1), np.arange(n_others + 1)[:, np.newaxis]
             losses = loss(tp, k - tp, fn, n_others - fn + n_negatives)
             of_fn = of_others[starts[n_others] : starts[n_others + 1]]
-            curve = curves[k, start : start + step]
-            np.einsum("bs,bs->s", losses @ of_first, of_fn, out=curve)
+            np.einsum("bs,bs->s", losses @ of_first, of_fn, out=curves[k, chunk])
     return np.ascontiguousarray(curves.T)
 
 

@@ -1,12 +1,13 @@
 """Expected ratios of counts of all sizes, by quadrature."""
 
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import gamma, gammainccinv, loggamma
+from sklearn.utils import gen_batches
 
 from sklearn_reject.curves import running_sum
 
@@ -110,14 +111,13 @@ def _curves_by_quadrature(eta, ratio, n_negatives, tol):
     n_rows, n_items = eta.shape
     n_block = max(1, min(n_items, _N_AT_ONCE // len(rates)))
     n_rows_at_once = max(1, _N_AT_ONCE // (len(rates) * n_block))
-    edges = [*range(0, n_items, n_block), n_items]
+    items = list(gen_batches(n_items, n_block))
     curves = np.empty((n_rows, n_items + 1))
-    for first in range(0, n_rows, n_rows_at_once):
-        rows = slice(first, first + n_rows_at_once)
-        blocks = [eta[rows].T[slice(*edge), :, None] for edge in pairwise(edges)]
+    for rows in gen_batches(n_rows, n_rows_at_once):
+        blocks = [eta[rows, block].T[:, :, None] for block in items]
         parts = _integrate(blocks, ratio, n_negatives, rates, weights)
-        for start, part in zip(edges, parts, strict=False):
-            curves[rows, start : start + len(part)] = part.T
+        for block, part in zip(items, parts, strict=True):
+            curves[rows, block.start : block.stop + 1] = part.T
     return curves
 
 

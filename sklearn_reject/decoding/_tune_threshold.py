@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sklearn_reject.curves import starts_of_ties
 from sklearn_reject.decoding._items import (
@@ -223,8 +224,7 @@ def _evaluate(loss, tp, k, n_positive, n_items):
     """Return the losses of k predicted items each, block by block."""
     losses = np.empty(len(k))
     columns = np.broadcast_arrays(tp, k, n_positive, n_items)
-    for start in range(0, len(k), _BLOCK):
-        part = slice(start, start + _BLOCK)
+    for part in gen_batches(len(k), _BLOCK):
         hits, predicted, positive, items = (column[part] for column in columns)
         fp, fn = predicted - hits, positive - hits
         losses[part] = loss(hits, fp, fn, items - positive - fp)

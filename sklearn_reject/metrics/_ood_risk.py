@@ -35,12 +35,9 @@ def risk_coverage_frontier(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
-        classes, also of OOD samples, whose predictions do not count.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
@@ -123,12 +120,9 @@ def oscr_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
-        classes, also of OOD samples, whose predictions do not count.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
@@ -205,12 +199,9 @@ def selective_risk_at_tpr_fpr_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
-        classes, also of OOD samples, whose predictions do not count.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
@@ -309,12 +300,9 @@ def selective_risk_at_precision_recall_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not, as `predict_label` gives them:
-        classes, also of OOD samples, whose predictions do not count.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
