@@ -197,7 +197,8 @@ def dense_curves(eta, loss, n_negatives=0):
     memory = np.empty((starts[-1], step))
     # Items along the first axis: steps work on long contiguous rows of sets.
     curves = np.empty((n_items + 1, n_sets))
-    for chunk in gen_batches(n_sets, step):
+    for start in range(0, n_sets, step):
+        chunk = slice(start, start + step)
         rows = np.ascontiguousarray(eta[chunk].T)
         of_others = memory[:, : rows.shape[1]]
         for number, law in enumerate(laws_of_counts(rows[::-1], _NEGLIGIBLE)):

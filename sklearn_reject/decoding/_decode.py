@@ -3,7 +3,6 @@
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse, vstack
-from sklearn.utils import gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject.decoding._best_size import best_size
@@ -191,7 +190,8 @@ def _chunks(n_rows, n_columns, n_jobs):
     n_at_once = max(1, min(_ROWS_AT_ONCE, _N_AT_ONCE // n_columns))
     # Each job has something to do.
     n_at_once = min(n_at_once, -(-n_rows // effective_n_jobs(n_jobs)))
-    return gen_batches(n_rows, n_at_once)
+    starts = range(0, n_rows, n_at_once)
+    return [slice(start, start + n_at_once) for start in starts]
 
 
 def _choose_sparse(eta, chooser, n_jobs):

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import gamma, gammainccinv, loggamma
-from sklearn.utils import gen_batches
 
 from sklearn_reject.curves import running_sum
 
@@ -111,22 +110,22 @@ def _curves_by_quadrature(eta, ratio, n_negatives, tol):
     n_rows, n_items = eta.shape
     n_block = max(1, min(n_items, _N_AT_ONCE // len(rates)))
     n_rows_at_once = max(1, _N_AT_ONCE // (len(rates) * n_block))
-    items = list(gen_batches(n_items, n_block))
+    starts = range(0, n_items, n_block)
     curves = np.empty((n_rows, n_items + 1))
-    for rows in gen_batches(n_rows, n_rows_at_once):
-        blocks = [eta[rows, block].T[:, :, None] for block in items]
+    for first in range(0, n_rows, n_rows_at_once):
+        rows = slice(first, first + n_rows_at_once)
+        items = eta[rows].T[:, :, None]
+        blocks = [items[start : start + n_block] for start in starts]
         parts = _integrate(blocks, ratio, n_negatives, rates, weights)
-        for block, part in zip(items, parts, strict=True):
-            curves[rows, block.start : block.stop + 1] = part.T
+        for start, part in zip(starts, parts, strict=True):
+            curves[rows, start : start + len(part)] = part.T
     return curves
 
 
 def _integrate(blocks, ratio, n_negatives, rates, weights):
     """Yield the curves over each block of items, shape (n_block + 1, n_rows).
 
-    A curve is the sum, over the exponentials, of what the expected numerator becomes
-    when each outcome is weighted by the exponential of its denominator. Arrays have the
-    axes (item, row, exponential).
+    Blocks and what is summed over them have the axes (item, row, exponential).
     """
     top, rest = _halves(ratio)
     # Sums over the items from a block on are taken from the end, so that nothing is
@@ -149,17 +148,21 @@ def _integrate(blocks, ratio, n_negatives, rates, weights):
                 rest.log_factors(block, rates), rest_logs[number]
             )
         step = np.arange(len(block) + 1)[:, None, None]
-        taken = top.gains(tops, first + step)
-        left = rest.gains(rests, n_rest - step)
-        left = left + n_negatives * _cells_of_others(ratio).tn
-        if ratio.factor is not None:
-            gains = taken * left
-        else:
-            gains = taken + left if left.any() else taken
-        base = _least_denominator(ratio, first + step, n_rest - step, n_negatives)
-        damping = np.exp(-base * rates) * weights
-        yield np.einsum("krv,kv->kr", gains * np.exp(logs), damping[:, 0])
+        counts = first + step, n_rest - step, n_negatives
+        gains = _expected_gains(ratio, tops, rests, *counts) * np.exp(logs)
+        damping = np.exp(-_least_denominator(ratio, *counts) * rates) * weights
+        yield np.einsum("krv,kv->kr", gains, damping[:, 0])
         first, n_rest = first + len(block), n_rest - len(block)
+
+
+def _expected_gains(ratio, tops, rests, k, n_rest, n_negatives):
+    """Return the expected numerator, from sums of the chances of both halves."""
+    top, rest = _halves(ratio)
+    taken, left = top.gains(tops, k), rest.gains(rests, n_rest)
+    left = left + n_negatives * _cells_of_others(ratio).tn
+    if ratio.factor is not None:
+        return taken * left
+    return taken + left if left.any() else taken
 
 
 def _suffixes(of_blocks):
