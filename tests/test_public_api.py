@@ -147,9 +147,16 @@ SHARED_PARAMETERS = {
         r"metrics\.(ood_\w+|fpr_at_tpr_score|oscr_score|\w+_frontier"
         r"|selective_risk_at_(tpr|precision)\w+)",
         None,
-        # What infinite values mean, what two scores are for, and bounds with or
-        # without a default.
-        {"uncertainty": 3, "novelty": 4, "positive": 2, "ood_prior": 3, "max_fpr": 2},
+        # With or without predictions, what infinite values mean, what two scores are
+        # for, and bounds with or without a default.
+        {
+            "y_true": 2,
+            "uncertainty": 3,
+            "novelty": 4,
+            "positive": 2,
+            "ood_prior": 3,
+            "max_fpr": 2,
+        },
     ),
     "partial ratings": (r"metrics\.pn_\w+", None, {}),
     "sets": (r"metrics\.(neg_)?set_loss(_scorer)?", None, {"pos_label": 2}),

@@ -1,6 +1,6 @@
 """The classifier that predicts sets of the least expected loss."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -39,8 +39,7 @@ from sklearn_reject._validation import (
     check_sample_weight,
 )
 from sklearn_reject.decoding import (
-    BestSize,
-    ThresholdSize,
+    SetSize,
     check_bounds,
     choose_sets,
     count_sets,
@@ -406,7 +405,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
             losses, take :func:`~sklearn_reject.metrics.neg_set_loss_scorer`.
         """
         require_fit(self)
-        self._refuse_weights(sample_weight)
+        if sample_weight is not None and self.target_type_ == "binary":
+            raise ValueError(
+                "sample_weight weighs sets in their mean, but with two classes samples "
+                "are the items of a set, which are counted. Leave it out."
+            )
         truth = self._truth(y)
         weight = check_sample_weight(sample_weight, _num_samples(y))
         mask, _ = self._choose(X, groups, tells_loss=False)
@@ -431,19 +434,26 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _find_items(self, y):
         """Return what the items of y are."""
         if y.ndim == 2:
-            items = Items("multilabel", None, None, y.shape[1])
+            classes, number = None, y.shape[1]
         else:
             classes = check_known(y, find_classes(self.estimator, y))
-            items = Items(find_target_type(classes), classes, None, len(classes))
-        if items.target_type == "binary":
-            positive = _find_positive(items.classes, self.pos_label)
-            return replace(items, positive=positive)
+            number = len(classes)
+        target_type, positive = find_target_type(classes), None
+        if target_type == "binary":
+            positive = number - 1
         if self.pos_label is not None:
-            raise ValueError(
-                f"pos_label={self.pos_label!r} is for two classes, but y is "
-                f"{items.target_type}. Leave it at None."
-            )
-        return items
+            if target_type != "binary":
+                raise ValueError(
+                    f"pos_label={self.pos_label!r} is for two classes, but y is "
+                    f"{target_type}. Leave it at None."
+                )
+            if self.pos_label not in classes.tolist():
+                raise ValueError(
+                    f"pos_label={self.pos_label!r} is not among the classes "
+                    f"{classes.tolist()}. Pass one of them, or None for the last."
+                )
+            positive = classes.tolist().index(self.pos_label)
+        return Items(target_type, classes, positive, number)
 
     def _route_groups(self, X, params, items):
         """Return the parameters of inner `fit` and split, and the sets of samples."""
@@ -480,13 +490,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
             check_known(y, self._items.classes)
         return self._items.truth(y)
 
-    def _refuse_weights(self, weight):
-        if weight is not None and self.target_type_ == "binary":
-            raise ValueError(
-                "sample_weight weighs sets in their mean, but with two classes samples "
-                "are the items of a set, which are counted. Leave it out."
-            )
-
     def _tune(self, set_loss, items, evaluated, y, groups):
         """Return the threshold, and the loss that it has out of sample, if any."""
         if self.strategy == "dta":
@@ -519,10 +522,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
         least, largest = self._check_bounds(self.set_loss_, sizes)
         is_one_of_all = self.target_type_ == "multiclass"
         distribution = "multinomial" if is_one_of_all else "independent"
-        chooser = BestSize(self.set_loss_, distribution, least, np.max(largest))
-        if hasattr(self, "threshold_"):
-            chooser = ThresholdSize(self.threshold_, chooser, tells_loss)
-        return eta, chooser
+        threshold = getattr(self, "threshold_", None)
+        bounds = least, np.max(largest)
+        return eta, SetSize(
+            self.set_loss_, distribution, *bounds, threshold, tells_loss
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -585,18 +589,6 @@ def _check_strategy(strategy):
         f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
         f"got {strategy!r}."
     )
-
-
-def _find_positive(classes, pos_label):
-    """Return the position of the positive one of two classes."""
-    if pos_label is None:
-        return len(classes) - 1
-    if pos_label not in classes.tolist():
-        raise ValueError(
-            f"pos_label={pos_label!r} is not among the classes "
-            f"{classes.tolist()}. Pass one of them, or None for the last."
-        )
-    return classes.tolist().index(pos_label)
 
 
 def _refuse_groups(groups):

@@ -90,9 +90,17 @@ def make_fpp23_mixture(
     """
     n_samples = check_count(n_samples, "n_samples")
     ood_prior = check_number(ood_prior, "ood_prior", high=1.0)
-    ood_mean = _check_mean(ood_mean)
+    is_number = isinstance(ood_mean, Real) and not isinstance(ood_mean, bool)
+    if not is_number or not np.isfinite(ood_mean):
+        raise ValueError(f"ood_mean must be a finite number, got {ood_mean!r}.")
+    ood_mean = float(ood_mean)
     ood_variance = check_number(ood_variance, "ood_variance", open_low=True)
-    _check_label(ood_label)
+    is_integer = isinstance(ood_label, Integral) and not isinstance(ood_label, bool)
+    if not is_integer or ood_label in _CLASSES.tolist():
+        raise ValueError(
+            f"ood_label must be an int other than the classes {_CLASSES.tolist()}, got "
+            f"{ood_label!r}."
+        )
     check_option(return_X_y, "return_X_y", (True, False))
     rng = check_random_state(random_state)
     is_ood = rng.uniform(size=n_samples) < ood_prior
@@ -126,19 +134,3 @@ def _true_values(x, ood_mean, ood_variance):
 
 def _log_normal(x, mean, variance):
     return -((x - mean) ** 2 / variance + np.log(2 * np.pi * variance)) / 2
-
-
-def _check_mean(ood_mean):
-    is_number = isinstance(ood_mean, Real) and not isinstance(ood_mean, bool)
-    if not is_number or not np.isfinite(ood_mean):
-        raise ValueError(f"ood_mean must be a finite number, got {ood_mean!r}.")
-    return float(ood_mean)
-
-
-def _check_label(ood_label):
-    is_integer = isinstance(ood_label, Integral) and not isinstance(ood_label, bool)
-    if not is_integer or ood_label in _CLASSES.tolist():
-        raise ValueError(
-            f"ood_label must be an int other than the classes {_CLASSES.tolist()}, got "
-            f"{ood_label!r}."
-        )

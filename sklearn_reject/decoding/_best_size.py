@@ -4,12 +4,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklearn_reject._validation import check_option
 from sklearn_reject.decoding._curves import (
     DEFAULT_TOL,
+    DISTRIBUTIONS,
     expansion_curves,
     independent_curves,
     is_dense,
     multinomial_curves,
+)
+from sklearn_reject.decoding._items import (
+    check_bounds,
+    check_distribution,
+    sizes_of_sets,
 )
 from sklearn_reject.decoding._windows import CountLaws, expected_losses
 from sklearn_reject.losses import Absence, Cells, Expansion, Ratio, SetLoss
@@ -31,17 +38,35 @@ _FRACTION_OF_TOL = 1 / 8
 _LARGEST_LOSS = 1.0
 
 
-class BestSize(NamedTuple):
-    """The size of the least expected loss, within bounds."""
+def best_size(eta, loss, *, distribution, groups, min_positive, max_positive):
+    """Return the size of the least expected loss of each set, after all checks."""
+    check_option(distribution, "distribution", DISTRIBUTIONS)
+    sizes = sizes_of_sets(eta.shape, groups)
+    if distribution == "multinomial":
+        check_distribution(eta, groups)
+    least, largest = check_bounds(loss, sizes, min_positive, max_positive)
+    return SetSize(loss, distribution, least, np.max(largest))
+
+
+class SetSize(NamedTuple):
+    """How many of the most probable items to predict, within bounds.
+
+    That of the least expected loss or, with a `threshold`, of the items that reach it.
+    The expected loss then takes longer than all else, and is NaN unless `with_loss`.
+    """
 
     loss: SetLoss
     distribution: str
     min_positive: int
     max_positive: int
+    threshold: float | None = None
+    with_loss: bool = True
 
     @property
     def needs_all_items(self):
         """Whether items that surely are negative may be taken by choice."""
+        if self.threshold is not None and self.threshold <= 0:
+            return True
         return self.distribution == "multinomial" or not self.loss.spares_negatives
 
     def curves(self, eta, n_negatives=0):
@@ -57,77 +82,41 @@ class BestSize(NamedTuple):
         negative and not predicted. Of losses that differ by no more than rounding the
         smallest size.
         """
-        if self._is_certified(eta):
-            found = [self._certified_size(row, n_negatives) for row in eta]
-            sizes, losses = map(np.array, zip(*found, strict=True))
-            return sizes, losses
+        rows = np.arange(len(eta))
+        least = np.full(len(eta), self.min_positive)
+        largest = np.full(len(eta), min(self.max_positive, eta.shape[1]))
+        if self.threshold is not None:
+            sizes = np.count_nonzero(eta >= self.threshold, axis=1)
+            sizes = np.clip(sizes, self.min_positive, self.max_positive)
+            if not self.with_loss:
+                return sizes, np.full(len(sizes), np.nan)
+            least = largest = sizes
+        # All sizes would take long, and bounds rule most of them out.
+        is_long = self.distribution == "independent" and not is_dense(*eta.shape)
+        if is_long and self.loss.is_mean_of_rates:
+            return self._certify(eta, least, largest, n_negatives)
         curves = self.curves(eta, n_negatives)
-        largest = np.abs(curves).max(axis=1, keepdims=True)
-        tie = _TIE * np.maximum(largest, self.loss.largest)
+        if self.threshold is not None:
+            return sizes, curves[rows, sizes]
+        scale = np.abs(curves).max(axis=1, keepdims=True)
+        tie = _TIE * np.maximum(scale, self.loss.largest)
         curves = curves[:, self.min_positive : self.max_positive + 1]
         near = curves <= curves.min(axis=1, keepdims=True) + tie
         best = near.argmax(axis=1)
-        return best + self.min_positive, curves[np.arange(len(eta)), best]
+        return best + self.min_positive, curves[rows, best]
 
-    def losses_at(self, eta, sizes, n_negatives=0):
-        """Return the expected loss of one size of each row."""
-        if self._is_certified(eta):
-            fixed = [self._replace(min_positive=k, max_positive=k) for k in sizes]
-            pairs = zip(fixed, eta, strict=True)
-            found = [at._certified_size(row, n_negatives) for at, row in pairs]
-            return np.array([expected_loss for _, expected_loss in found])
-        return self.curves(eta, n_negatives)[np.arange(len(eta)), sizes]
-
-    def _is_certified(self, eta):
-        """Tell whether all sizes would take long, and bounds rule most of them out."""
-        is_long = self.distribution == "independent" and not is_dense(*eta.shape)
-        return is_long and self.loss.is_mean_of_rates
-
-    def _certified_size(self, eta, n_negatives):
-        rates = expected_rates(eta, self.loss.zero_division, n_negatives)
-        return certified_optimum(
-            eta,
-            self.loss,
-            self.loss.mean_of_rates(*rates),
-            DEFAULT_TOL,
-            self.min_positive,
-            min(self.max_positive, len(eta)),
-            n_negatives,
-        )
-
-
-class ThresholdSize(NamedTuple):
-    """The number of items that reach a threshold, within the bounds of a problem.
-
-    The expected loss, which takes longer than all else, is NaN unless `with_loss`.
-    """
-
-    threshold: float
-    problem: BestSize
-    with_loss: bool = True
-
-    @property
-    def min_positive(self):
-        """Lower bound on the size."""
-        return self.problem.min_positive
-
-    @property
-    def needs_all_items(self):
-        """Whether items that surely are negative may be taken by choice."""
-        return self.threshold <= 0 or self.problem.needs_all_items
-
-    def curves(self, eta, n_negatives=0):
-        """Return the expected loss of each size, for rows sorted decreasing."""
-        return self.problem.curves(eta, n_negatives)
-
-    def choose(self, eta, n_negatives=0):
-        """Return the size of each row, and its expected loss; see `BestSize`."""
-        sizes = np.count_nonzero(eta >= self.threshold, axis=1)
-        bounds = self.problem.min_positive, self.problem.max_positive
-        sizes = np.clip(sizes, *bounds)
-        if not self.with_loss:
-            return sizes, np.full(len(sizes), np.nan)
-        return sizes, self.problem.losses_at(eta, sizes, n_negatives)
+    def _certify(self, eta, least, largest, n_negatives):
+        """Return the best size of each row within bounds of its own, and its loss."""
+        found = []
+        for row, *bounds in zip(eta, least, largest, strict=True):
+            rates = expected_rates(row, self.loss.zero_division, n_negatives)
+            scores = self.loss.mean_of_rates(*rates)
+            found.append(
+                certified_optimum(
+                    row, self.loss, scores, DEFAULT_TOL, *bounds, n_negatives
+                )
+            )
+        return tuple(map(np.array, zip(*found, strict=True)))
 
 
 def expected_rates(eta, zero_division, n_negatives=0):
@@ -155,31 +144,10 @@ def certified_optimum(
     """
     # Where most items are likely, the mirrored problem is solved, in which the other
     # class is the positive one: the laws of few counts are short.
-    bounds = min_positive, max_positive
-    if n_negatives or eta.mean() <= 0.5:
-        return _certify(eta, loss, upper_bounds, tol, *bounds, n_negatives)
-    mirrored = [len(eta) - bound for bound in bounds[::-1]]
-    others, expected_loss = _certify(
-        1 - eta[::-1], loss, upper_bounds[::-1], tol, *mirrored, takes_largest=True
-    )
-    return len(eta) - others, expected_loss
-
-
-def _certify(
-    eta,
-    loss,
-    upper_bounds,
-    tol,
-    min_positive,
-    max_positive,
-    n_negatives=0,
-    *,
-    takes_largest=False,
-):
-    """Return the size and loss of `certified_optimum`, evaluating few sizes.
-
-    Of sizes that are equally good to `tol` the smallest, or the largest.
-    """
+    is_mirrored = not n_negatives and eta.mean() > 0.5
+    if is_mirrored:
+        eta, upper_bounds = 1 - eta[::-1], upper_bounds[::-1]
+        min_positive, max_positive = len(eta) - max_positive, len(eta) - min_positive
     # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
     # hope for a loss below, or as good as, the least one found. G-mean and H-mean are
     # concave in TPR and TNR, so that by Jensen's inequality the mean of the expected
@@ -200,5 +168,7 @@ def _certify(
             block, loss, n_items, _FRACTION_OF_TOL * tol
         )
         best = losses.min()
-    size = int(np.flatnonzero(losses <= best + tol)[-1 if takes_largest else 0])
-    return size, float(losses[size])
+    # Of sizes that are equally good the smallest, in the mirror the largest.
+    good = np.flatnonzero(losses <= best + tol)
+    size = int(good[-1] if is_mirrored else good[0])
+    return len(eta) - size if is_mirrored else size, float(losses[size])

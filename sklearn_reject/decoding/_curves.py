@@ -1,15 +1,12 @@
 """The expected loss of the k most probable items, for all k."""
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.decoding._items import (
-    check_distribution,
-    check_probabilities,
-    check_sorted,
-)
+from sklearn_reject.decoding._items import check_distribution, check_probabilities
 from sklearn_reject.decoding._ratios import absence_curves, ratio_curves
-from sklearn_reject.decoding._windows import window_curve
+from sklearn_reject.decoding._windows import laws_of_counts, window_curve
 from sklearn_reject.losses import check_set_loss
 
 DISTRIBUTIONS = ("independent", "multinomial")
@@ -28,15 +25,12 @@ _N_AT_ONCE = 2**20
 # Rounding leaves no room for less.
 _LEAST_TOL = 1e-14
 
-# Numbers that the laws of the rows treated at once may hold: 32 MB.
-_LARGEST_LAWS = 2**22
-
 # Probabilities below it are taken for zero, before products of them underflow, which
 # would make all further operations on them slow.
 _NEGLIGIBLE = 1e-100
 
-# Items between two searches for such probabilities.
-_FLUSH_EVERY = 8
+# Numbers that the laws of the rows treated at once may hold: 32 MB.
+_LARGEST_LAWS = 2**22
 
 
 def expected_loss_curve(
@@ -125,30 +119,29 @@ def expected_loss_curve(
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     check_option(distribution, "distribution", DISTRIBUTIONS)
     check_option(method, "method", _METHODS)
-    tol = _check_tol(tol)
-    eta = check_probabilities(eta)
-    check_sorted(eta)
-    rows = np.atleast_2d(eta)
-    if distribution == "multinomial":
-        check_distribution(rows)
-        curves = multinomial_curves(rows, loss)
-    else:
-        step = max(1, _N_AT_ONCE // rows.shape[1])
-        chunks = (rows[start : start + step] for start in range(0, len(rows), step))
-        curves = np.concatenate(
-            [independent_curves(part, loss, method=method, tol=tol) for part in chunks]
-        )
-    return curves if eta.ndim == 2 else curves[0]
-
-
-def _check_tol(tol):
     tol = check_number(tol, "tol", high=0.1)
     if tol < _LEAST_TOL:
         raise ValueError(
             f"tol must be in [{_LEAST_TOL:g}, 0.1], got {tol!r}: rounding alone may "
             "exceed less."
         )
-    return tol
+    eta = check_probabilities(eta)
+    if (eta[..., 1:] > eta[..., :-1]).any():
+        raise ValueError(
+            "eta must be sorted decreasing, as k counts the most probable items. Pass "
+            "`np.sort(eta)[..., ::-1]`, or call decode, which takes any order."
+        )
+    rows = np.atleast_2d(eta)
+    if distribution == "multinomial":
+        check_distribution(rows)
+        curves = multinomial_curves(rows, loss)
+    else:
+        options = {"method": method, "tol": tol}
+        chunks = gen_batches(len(rows), max(1, _N_AT_ONCE // rows.shape[1]))
+        curves = np.concatenate(
+            [independent_curves(rows[chunk], loss, **options) for chunk in chunks]
+        )
+    return curves if eta.ndim == 2 else curves[0]
 
 
 def independent_curves(eta, loss, *, n_negatives=0, method="auto", tol=DEFAULT_TOL):
@@ -197,56 +190,26 @@ def dense_curves(eta, loss, n_negatives=0):
     # share the losses. The paper stops at the first local minimum, which need not be
     # the least.
     n_sets, n_items = eta.shape
-    n_laws = (n_items + 1) * (n_items + 2) // 2
-    step = min(n_sets, max(1, _LARGEST_LAWS // n_laws))
+    # Where the laws of 0, 1, ... of the last items lie, one after the other.
+    starts = np.cumsum(np.arange(n_items + 2))
+    step = min(n_sets, max(1, _LARGEST_LAWS // starts[-1]))
     # Used again and again, as fresh memory takes longer than what is written to it.
-    of_others = np.empty((n_laws, step))
-    curves = np.empty((n_sets, n_items + 1))
+    memory = np.empty((starts[-1], step))
+    # Items along the first axis: steps work on long contiguous rows of sets.
+    curves = np.empty((n_items + 1, n_sets))
     for start in range(0, n_sets, step):
-        # Items along the first axis: steps work on long contiguous rows of sets.
-        rows = np.ascontiguousarray(eta[start : start + step].T)
-        chunk = _curves_of_rows(rows, loss, n_negatives, of_others[:, : rows.shape[1]])
-        curves[start : start + step] = chunk.T
-    return curves
-
-
-def _curves_of_rows(eta, loss, n_negatives, of_others):
-    """Return the curves, shape (n_items + 1, n_sets); `of_others` is overwritten."""
-    n_items = len(eta)
-    for law in _laws_of_counts(eta[::-1]):
-        of_others[_slice_of_law(len(law) - 1)] = law
-    curves = np.empty((n_items + 1, eta.shape[1]))
-    for k, of_first in enumerate(_laws_of_counts(eta)):
-        tp, fn = np.arange(k + 1), np.arange(n_items - k + 1)[:, np.newaxis]
-        losses = loss(tp, k - tp, fn, n_items - k - fn + n_negatives)
-        of_fn = of_others[_slice_of_law(n_items - k)]
-        np.einsum("bs,bs->s", losses @ of_first, of_fn, out=curves[k])
-    return curves
-
-
-def _slice_of_law(n_items):
-    """Return where the law of so many items lies, after those of fewer items."""
-    start = n_items * (n_items + 1) // 2
-    return slice(start, start + n_items + 1)
-
-
-def _laws_of_counts(eta):
-    """Yield the laws of the positives among the first 0, 1, ... items of each set.
-
-    They have the shape (n_counts, n_sets), and hold until the next one is made.
-    """
-    n_items, n_sets = eta.shape
-    laws = np.zeros((n_items + 1, n_sets))
-    laws[0] = 1.0
-    yield laws[:1]
-    for number, p in enumerate(eta, 1):
-        gain = laws[:number] * p
-        laws[:number] *= 1 - p
-        laws[1 : number + 1] += gain
-        law = laws[: number + 1]
-        if number % _FLUSH_EVERY == 0:
-            law[law < _NEGLIGIBLE] = 0.0
-        yield law
+        chunk = slice(start, start + step)
+        rows = np.ascontiguousarray(eta[chunk].T)
+        of_others = memory[:, : rows.shape[1]]
+        for number, law in enumerate(laws_of_counts(rows[::-1], _NEGLIGIBLE)):
+            of_others[starts[number] : starts[number + 1]] = law
+        for k, of_first in enumerate(laws_of_counts(rows, _NEGLIGIBLE)):
+            n_others = n_items - k
+            tp, fn = np.arange(k + 1), np.arange(n_others + 1)[:, np.newaxis]
+            losses = loss(tp, k - tp, fn, n_others - fn + n_negatives)
+            of_fn = of_others[starts[n_others] : starts[n_others + 1]]
+            np.einsum("bs,bs->s", losses @ of_first, of_fn, out=curves[k, chunk])
+    return np.ascontiguousarray(curves.T)
 
 
 def multinomial_curves(eta, loss):

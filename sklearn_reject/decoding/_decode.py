@@ -5,16 +5,8 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._validation import check_option
-from sklearn_reject.decoding._best_size import BestSize
-from sklearn_reject.decoding._curves import DISTRIBUTIONS
-from sklearn_reject.decoding._items import (
-    check_bounds,
-    check_distribution,
-    check_probabilities,
-    number_groups,
-    sizes_of_sets,
-)
+from sklearn_reject.decoding._best_size import best_size
+from sklearn_reject.decoding._items import check_probabilities, number_sets
 from sklearn_reject.losses import check_set_loss
 
 # Rows of a chunk: enough work for a job to be worth its start, little memory.
@@ -122,13 +114,10 @@ def decode(
            [ True, False, False]])
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
-    check_option(distribution, "distribution", DISTRIBUTIONS)
     eta = check_probabilities(eta, accept_sparse=True)
-    sizes = sizes_of_sets(eta.shape, groups)
-    if distribution == "multinomial":
-        check_distribution(eta, groups)
-    least, largest = check_bounds(loss, sizes, min_positive, max_positive)
-    chooser = BestSize(loss, distribution, least, np.max(largest))
+    options = {"distribution": distribution, "groups": groups}
+    bounds = {"min_positive": min_positive, "max_positive": max_positive}
+    chooser = best_size(eta, loss, **options, **bounds)
     mask, losses = choose_sets(eta, chooser, groups=groups, n_jobs=n_jobs)
     is_one_set = eta.ndim == 1 and groups is None
     return mask, float(losses[0]) if is_one_set else losses
@@ -137,18 +126,45 @@ def decode(
 def choose_sets(eta, chooser, *, groups=None, n_jobs=None):
     """Return the mask of the chosen items, and the expected loss of each set.
 
-    Probabilities may come in any order. `chooser` is a `BestSize` or `ThresholdSize`,
-    which says how many of the most probable items are chosen.
+    Probabilities may come in any order. `chooser` is a `SetSize`, which says how many
+    of the most probable items are chosen.
     """
     if issparse(eta):
         return _choose_sparse(eta, chooser, n_jobs)
     if eta.ndim == 2:
         return _choose_rows(eta, chooser, n_jobs)
-    mask = np.empty(len(eta), dtype=bool)
-    losses = np.empty(number_groups(groups, len(eta))[1])
-    for numbers, items in sets_of_equal_size(groups, len(eta)):
-        mask[items], losses[numbers] = _choose_rows(eta[items], chooser, n_jobs)
+    numbers, sizes = number_sets(eta.shape, groups)
+    mask, losses = np.empty(len(eta), dtype=bool), np.empty(len(sizes))
+    for sets, items in _sets_of_equal_size(numbers, sizes):
+        mask[items], losses[sets] = _choose_rows(eta[items], chooser, n_jobs)
     return mask, losses
+
+
+def expected_curves(eta, chooser, *, groups=None):
+    """Return the expected loss of each size, a list of one curve a set."""
+    eta = eta.toarray() if issparse(eta) else eta
+    if eta.ndim == 2:
+        return list(chooser.curves(-np.sort(-eta, axis=1)))
+    numbers, sizes = number_sets(eta.shape, groups)
+    curves = [None] * len(sizes)
+    for sets, items in _sets_of_equal_size(numbers, sizes):
+        of_sets = chooser.curves(-np.sort(-eta[items], axis=1))
+        for number, curve in zip(sets, of_sets, strict=True):
+            curves[number] = curve
+    return curves
+
+
+def _sets_of_equal_size(numbers, sizes):
+    """Yield pairs (sets, items) for each size that sets have.
+
+    Numbers of these sets, shape (n_sets,), and of their items in the order in which
+    they come, shape (n_sets, size).
+    """
+    starts = np.cumsum(sizes) - sizes
+    order = np.argsort(numbers, kind="stable")
+    for size in np.unique(sizes):
+        sets = np.flatnonzero(sizes == size)
+        yield sets, order[starts[sets, None] + np.arange(size)]
 
 
 def _choose_rows(eta, chooser, n_jobs):
@@ -161,23 +177,13 @@ def _choose_rows(eta, chooser, n_jobs):
 
 
 def _choose_chunk(eta, chooser, n_negatives=0):
-    order = _order_rows(eta)
-    eta = np.take_along_axis(eta, order, axis=1)
-    sizes, losses = chooser.choose(eta, n_negatives)
-    return _take_top(order, sizes), losses
-
-
-def _order_rows(eta):
-    """Return the items of each row by decreasing probability, ties as they come."""
-    return np.argsort(-eta, axis=1, kind="stable")
-
-
-def _take_top(order, sizes):
-    """Return the mask of the first items of each row in an order, so many as sizes."""
-    mask = np.zeros(order.shape, dtype=bool)
-    is_taken = np.arange(order.shape[1]) < sizes[:, None]
+    # By decreasing probability, ties as they come.
+    order = np.argsort(-eta, axis=1, kind="stable")
+    sizes, losses = chooser.choose(np.take_along_axis(eta, order, axis=1), n_negatives)
+    mask = np.zeros(eta.shape, dtype=bool)
+    is_taken = np.arange(eta.shape[1]) < sizes[:, None]
     np.put_along_axis(mask, order, is_taken, axis=1)
-    return mask
+    return mask, losses
 
 
 def _chunks(n_rows, n_columns, n_jobs):
@@ -185,20 +191,19 @@ def _chunks(n_rows, n_columns, n_jobs):
     # Each job has something to do.
     n_at_once = min(n_at_once, -(-n_rows // effective_n_jobs(n_jobs)))
     starts = range(0, n_rows, n_at_once)
-    return [slice(start, min(start + n_at_once, n_rows)) for start in starts]
+    return [slice(start, start + n_at_once) for start in starts]
 
 
 def _choose_sparse(eta, chooser, n_jobs):
     """Choose among rows of which most items surely are negative."""
     widths = np.maximum(np.diff(eta.indptr), chooser.min_positive)
-    choose_part = _choose_stored
     if chooser.needs_all_items:
-        choose_part, widths = _choose_all, np.full(len(widths), eta.shape[1])
+        widths = np.full(len(widths), eta.shape[1])
     # Rows that are worked on together have about as many items.
     by_width = np.argsort(widths, kind="stable")
     eta = eta[by_width]
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(choose_part)(eta[rows], chooser)
+        delayed(_choose_stored)(eta[rows], chooser)
         for rows in _chunks(len(widths), max(widths.max(), 1), n_jobs)
     )
     masks, losses = zip(*parts, strict=True)
@@ -206,66 +211,29 @@ def _choose_sparse(eta, chooser, n_jobs):
     return vstack(masks, format="csr")[back], np.concatenate(losses)[back]
 
 
-def _choose_all(eta, chooser):
-    mask, losses = _choose_chunk(eta.toarray(), chooser)
-    return csr_matrix(mask), losses
-
-
 def _choose_stored(eta, chooser):
     """Choose by the items that rows store; the others surely are negative.
 
     Of these as many are looked at as the longest row stores more, or the bound wants.
     """
+    if chooser.needs_all_items:
+        mask, losses = _choose_chunk(eta.toarray(), chooser)
+        return csr_matrix(mask), losses
+    n_rows, n_items = eta.shape
     n_stored = np.diff(eta.indptr)
     width = max(n_stored.max(), chooser.min_positive, 1)
-    row = np.repeat(np.arange(len(n_stored)), n_stored)
+    row = np.repeat(np.arange(n_rows), n_stored)
     position = np.arange(eta.nnz) - np.repeat(eta.indptr[:-1], n_stored)
-    stored = np.zeros((len(n_stored), width))
+    stored = np.zeros((n_rows, width))
     stored[row, position] = eta.data
-    mask, losses = _choose_chunk(stored, chooser, eta.shape[1] - width)
+    mask, losses = _choose_chunk(stored, chooser, n_items - width)
     columns = np.full(stored.shape, -1)
     columns[row, position] = eta.indices
+    # So many columns have enough that a row does not store.
+    first = np.arange(min(n_items, 2 * width))
     for other in np.flatnonzero((mask & (columns < 0)).any(axis=1)):
-        columns[other] = _fill_up(columns[other], eta.shape[1])
+        is_open = columns[other] < 0
+        free = np.setdiff1d(first, columns[other])
+        columns[other, is_open] = free[: np.count_nonzero(is_open)]
     taken = mask.nonzero()[0], columns[mask]
     return csr_matrix((np.ones(len(taken[0]), bool), taken), shape=eta.shape), losses
-
-
-def _fill_up(columns, n_items):
-    """Replace -1 by the first columns that are not there."""
-    # So many columns have enough that are free.
-    first = np.arange(min(n_items, 2 * len(columns)))
-    free = np.setdiff1d(first, columns)
-    is_open = columns < 0
-    columns[is_open] = free[: np.count_nonzero(is_open)]
-    return columns
-
-
-def expected_curves(eta, chooser, *, groups=None):
-    """Return the expected loss of each size, a list of one curve a set."""
-    if issparse(eta):
-        eta = eta.toarray()
-    if eta.ndim == 2:
-        return list(chooser.curves(-np.sort(-eta, axis=1)))
-    curves = {}
-    for numbers, items in sets_of_equal_size(groups, len(eta)):
-        of_sets = chooser.curves(-np.sort(-eta[items], axis=1))
-        curves |= zip(numbers.tolist(), of_sets, strict=True)
-    return [curves[number] for number in range(len(curves))]
-
-
-def sets_of_equal_size(groups, n_items):
-    """Return pairs (numbers, items) for each size that sets have.
-
-    Numbers of these sets, shape (n_sets,), and of their items in the order in which
-    they come, shape (n_sets, size).
-    """
-    sets, n_sets = number_groups(groups, n_items)
-    sizes = np.bincount(sets, minlength=n_sets)
-    starts = np.cumsum(sizes) - sizes
-    order = np.argsort(sets, kind="stable")
-    found = []
-    for size in np.unique(sizes):
-        numbers = np.flatnonzero(sizes == size)
-        found.append((numbers, order[starts[numbers, None] + np.arange(size)]))
-    return found

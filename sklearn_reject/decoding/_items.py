@@ -20,47 +20,36 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
 
     Values beyond 0 and 1 by no more than 1e-9 are rounding, and become 0 and 1.
     """
-    if issparse(eta):
-        return _check_sparse(eta, name, accept_sparse)
-    eta = np.asarray(eta)
-    _check_dtype(eta.dtype, name)
-    if eta.ndim not in ndim:
+    is_sparse = issparse(eta)
+    if is_sparse and not accept_sparse:
+        raise ValueError(f"{name} must be dense here: pass `{name}.toarray()`.")
+    eta = eta if is_sparse else np.asarray(eta)
+    if eta.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must hold numbers, got an array of dtype {eta.dtype}."
+        )
+    if is_sparse and len(eta.shape) != 2:
+        raise ValueError(
+            f"{name} must have shape (n_sets, n_items) where it is sparse, got "
+            f"{eta.shape}: pass `{name}.toarray()`."
+        )
+    if len(eta.shape) not in ndim:
         shapes = {1: "(n_items,)", 2: "(n_sets, n_items)"}
         raise ValueError(
             f"{name} must have shape {' or '.join(shapes[n] for n in ndim)}, got "
             f"{eta.shape}."
         )
-    _check_not_empty(eta.shape, name)
-    return _check_values(eta.astype(np.float64), name)
-
-
-def _check_sparse(eta, name, accept_sparse):
-    if not accept_sparse:
-        raise ValueError(f"{name} must be dense here: pass `{name}.toarray()`.")
-    _check_dtype(eta.dtype, name)
-    if len(eta.shape) != 2:
+    if 0 in eta.shape:
         raise ValueError(
-            f"{name} must have shape (n_sets, n_items) where it is sparse, got "
-            f"{eta.shape}: pass `{name}.toarray()`."
+            f"{name} is empty, of shape {eta.shape}: a set needs at least one item."
         )
-    _check_not_empty(eta.shape, name)
+    if not is_sparse:
+        return _check_values(eta.astype(np.float64), name)
     eta = csr_matrix(eta, dtype=np.float64, copy=True)
     eta.sum_duplicates()
     eta.data = _check_values(eta.data, name)
     eta.eliminate_zeros()
     return eta
-
-
-def _check_dtype(dtype, name):
-    if dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, got an array of dtype {dtype}.")
-
-
-def _check_not_empty(shape, name):
-    if 0 in shape:
-        raise ValueError(
-            f"{name} is empty, of shape {shape}: a set needs at least one item."
-        )
 
 
 def _check_values(values, name):
@@ -74,21 +63,12 @@ def _check_values(values, name):
     return np.clip(values, 0.0, 1.0, out=values)
 
 
-def check_sorted(eta):
-    """Raise unless probabilities decrease along the last axis."""
-    if (eta[..., 1:] > eta[..., :-1]).any():
-        raise ValueError(
-            "eta must be sorted decreasing, as k counts the most probable items. Pass "
-            "`np.sort(eta)[..., ::-1]`, or call decode, which takes any order."
-        )
-
-
 def check_distribution(eta, groups=None):
     """Raise unless the probabilities of the classes of each set add up to one."""
     if groups is None:
         total = np.asarray(eta.sum(axis=-1)).ravel()
     else:
-        total = np.bincount(number_groups(groups, len(eta))[0], weights=eta)
+        total = np.bincount(number_sets(eta.shape, groups)[0], weights=eta)
     odd = total[np.abs(total - 1) > _MISSING_MASS]
     if len(odd):
         raise ValueError(
@@ -104,8 +84,16 @@ def check_bounds(loss, n_items, min_positive, max_positive):
     `n_items` is an int, or one of each set. `loss`, which may need bounds, is None
     where it does not decide on the size.
     """
-    if loss is not None:
-        _check_needs(loss, min_positive, max_positive)
+    needed = () if loss is None else loss.needs_bounds
+    left_out = {"min_positive": min_positive == 0, "max_positive": max_positive is None}
+    missing = [name for name in needed if left_out[name]]
+    if missing:
+        raise ValueError(
+            f"{loss!r} needs {' and '.join(missing)}: without, the best set is the "
+            "same whatever the probabilities. Pass "
+            f"{' and '.join(f'{name}=' for name in missing)} as well, or take a loss "
+            "that weighs both kinds of errors."
+        )
     min_positive = _check_bound(min_positive, "min_positive")
     if min_positive > np.min(n_items):
         raise ValueError(
@@ -122,21 +110,6 @@ def check_bounds(loss, n_items, min_positive, max_positive):
             "them, or drop one."
         )
     return min_positive, np.minimum(n_items, max_positive)
-
-
-def _check_needs(loss, min_positive, max_positive):
-    given = {
-        "min_positive": min_positive != 0,
-        "max_positive": max_positive is not None,
-    }
-    missing = [name for name in loss.needs_bounds if not given[name]]
-    if missing:
-        raise ValueError(
-            f"{loss!r} needs {' and '.join(missing)}: without, the best set is the "
-            "same whatever the probabilities. Pass "
-            f"{' and '.join(f'{name}=' for name in missing)} as well, or take a loss "
-            "that weighs both kinds of errors."
-        )
 
 
 def _check_bound(value, name):
@@ -190,51 +163,35 @@ def one_hot(index, shape):
 
 def sizes_of_sets(shape, groups):
     """Return the number of items of all sets alike, or of each of the groups."""
-    if groups is None:
-        return shape[-1]
-    _refuse_groups(shape, groups)
-    return number_sets(shape, groups)[1]
+    return shape[-1] if groups is None else number_sets(shape, groups)[1]
 
 
 def number_sets(shape, groups):
     """Return the number of the set of each item, row by row, and the sizes of the sets.
 
-    A row of a matrix is a set; items of a vector belong to their groups.
-    """
-    if len(shape) == 1:
-        numbers, n_sets = number_groups(groups, *shape)
-        return numbers, np.bincount(numbers, minlength=n_sets)
-    _refuse_groups(shape, groups)
-    return np.repeat(np.arange(shape[0]), shape[1]), np.full(*shape)
-
-
-def number_groups(groups, n_items):
-    """Return the number of the set of each item, and how many sets there are.
-
-    Sets are numbered by their sorted values. Without groups all items are one set.
+    A row of a matrix is a set. Items of a vector belong to their groups, numbered by
+    their sorted values, or are one set.
     """
     if groups is None:
-        return np.zeros(n_items, dtype=np.intp), 1
+        n_sets, size = (1, *shape)[-2:]
+        return np.repeat(np.arange(n_sets), size), np.full(n_sets, size)
+    if len(shape) == 2:
+        raise ValueError(
+            f"groups say which items of a vector form a set, but eta has shape {shape} "
+            "and each row is a set. Leave groups out."
+        )
     groups = check_array(groups, input_name="groups", ensure_2d=False, dtype=None)
     if groups.ndim != 1:
         raise ValueError(
             "groups must be a vector with the set of each item, got an array of shape "
             f"{groups.shape}."
         )
-    check_same_length(n_items, groups=groups)
+    check_same_length(*shape, groups=groups)
     try:
-        values, numbers = np.unique(groups, return_inverse=True)
+        _, numbers = np.unique(groups, return_inverse=True)
     except TypeError as error:
         raise ValueError(
             "groups must be values that can be sorted, all numbers or all strings, got "
             f"an array of dtype {groups.dtype}: {error}."
         ) from error
-    return numbers, len(values)
-
-
-def _refuse_groups(shape, groups):
-    if groups is not None and len(shape) == 2:
-        raise ValueError(
-            f"groups say which items of a vector form a set, but eta has shape {shape} "
-            "and each row is a set. Leave groups out."
-        )
+    return numbers, np.bincount(numbers)

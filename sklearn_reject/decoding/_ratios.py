@@ -1,7 +1,7 @@
 """Expected ratios of counts of all sizes, by quadrature."""
 
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ def ratio_curves(eta, ratio, *, n_negatives=0, tol=1e-12):
     Rows of `eta` are sorted decreasing. The error is at most `tol` times the largest
     value that the ratio can have, beside rounding.
     """
-    top, rest = predicted_half(ratio), other_half(ratio)
+    top, rest = _halves(ratio)
     if top.extra == rest.extra == 0:
         curves = _curves_of_fixed_denominator(eta, ratio, n_negatives)
     else:
@@ -84,13 +84,12 @@ def _log_chance(eta, no_positive, no_negative):
 
 def _curves_of_fixed_denominator(eta, ratio, n_negatives):
     """Return the curves of a ratio whose denominator depends on k only."""
-    top, rest = predicted_half(ratio), other_half(ratio)
+    top, rest = _halves(ratio)
     k = np.arange(eta.shape[1] + 1)
-    n_rest = eta.shape[1] - k
-    below = k * top.base + n_rest * rest.base + n_negatives * ratio.denominator.tn
     taken, left = (_expected_gain(half, eta) for half in (top, rest))
-    left = left[:, -1:] - left + n_negatives * _gain_of_true_negative(ratio)
+    left = left[:, -1:] - left + n_negatives * _cells_of_others(ratio).tn
     above = taken + left if ratio.factor is None else taken * left
+    below = _least_denominator(ratio, k, eta.shape[1] - k, n_negatives)
     curves = np.zeros_like(above)
     return np.divide(above, below**ratio.power, out=curves, where=below > 0)
 
@@ -104,134 +103,75 @@ def _expected_gain(half, eta):
     return sums
 
 
-def _gain_of_true_negative(ratio):
-    return (ratio.numerator if ratio.factor is None else ratio.factor).tn
-
-
 def _curves_by_quadrature(eta, ratio, n_negatives, tol):
+    """Return the curves of any ratio, some rows at a time."""
     low, high = range_of_denominator(eta, ratio, n_negatives, tol * _CHANCE_OF_TAILS)
     rates, weights = exponential_sum(low, high, ratio.power, tol)
     n_rows, n_items = eta.shape
     n_block = max(1, min(n_items, _N_AT_ONCE // len(rates)))
     n_rows_at_once = max(1, _N_AT_ONCE // (len(rates) * n_block))
+    starts = range(0, n_items, n_block)
     curves = np.empty((n_rows, n_items + 1))
     for first in range(0, n_rows, n_rows_at_once):
         rows = slice(first, first + n_rows_at_once)
-        blocks = _Blocks(eta[rows], ratio, n_negatives, rates, weights, n_block)
-        blocks.fill(curves[rows])
+        items = eta[rows].T[:, :, None]
+        blocks = [items[start : start + n_block] for start in starts]
+        parts = _integrate(blocks, ratio, n_negatives, rates, weights)
+        for start, part in zip(starts, parts, strict=True):
+            curves[rows, start : start + len(part)] = part.T
     return curves
 
 
-class _Blocks:
-    """The sums over items under each exponential, a block of items at a time.
+def _integrate(blocks, ratio, n_negatives, rates, weights):
+    """Yield the curves over each block of items, shape (n_block + 1, n_rows).
 
-    Arrays have the axes (item, row, exponential).
+    Blocks and what is summed over them have the axes (item, row, exponential).
     """
-
-    def __init__(self, eta, ratio, n_negatives, rates, weights, n_block):
-        self._eta = eta.T
-        self._ratio = ratio
-        self._n_negatives = n_negatives
-        self._rates = rates
-        self._weights = weights
-        self._top = predicted_half(ratio)
-        self._rest = other_half(ratio)
-        self._n_items = len(self._eta)
-        edges = [*range(0, self._n_items, n_block), self._n_items]
-        self._blocks = list(pairwise(edges))
-        # Then the product of all factors does not depend on k.
-        self._is_same = self._top.factor == self._rest.factor
-
-    def fill(self, curves):
-        """Write the curves of the rows."""
-        rest_sums = self._suffixes(self._heavy_chances)
-        rest_logs = self._suffixes(self._logs)
-        top_sum, top_log = np.zeros((2, 1, 1, 1))
-        if self._is_same:
-            top_log = rest_logs[0]
-        for number, block in enumerate(self._blocks):
-            tops = _running(self._heavy_chances(self._top, block), top_sum)
-            rests = _running_back(
-                self._heavy_chances(self._rest, block), rest_sums[number + 1]
+    top, rest = _halves(ratio)
+    # Sums over the items from a block on are taken from the end, so that nothing is
+    # lost by subtraction.
+    rest_sums = _suffixes(rest.tilted_chances(block, rates) for block in blocks[::-1])
+    rest_logs = _suffixes(rest.log_factors(block, rates) for block in blocks[::-1])
+    # Then the product of all factors does not depend on k.
+    is_same = top.factor == rest.factor
+    top_sum, top_log = np.zeros((2, 1, 1, 1))
+    logs = rest_logs[0]
+    first, n_rest = 0, sum(map(len, blocks))
+    for number, block in enumerate(blocks, 1):
+        tops = _running(top.tilted_chances(block, rates), top_sum)
+        rests = _running_back(rest.tilted_chances(block, rates), rest_sums[number])
+        top_sum = tops[-1:]
+        if not is_same:
+            top_logs = _running(top.log_factors(block, rates), top_log)
+            top_log = top_logs[-1:]
+            logs = top_logs + _running_back(
+                rest.log_factors(block, rates), rest_logs[number]
             )
-            logs = top_log
-            if not self._is_same:
-                top_logs = _running(self._logs(self._top, block), top_log)
-                top_log = top_logs[-1:]
-                logs = top_logs + _running_back(
-                    self._logs(self._rest, block), rest_logs[number + 1]
-                )
-            top_sum = tops[-1:]
-            k = np.arange(block[0], block[1] + 1)
-            curves[:, k[0] : k[-1] + 1] = self._integrate(k, tops, rests, logs).T
-
-    def _integrate(self, k, tops, rests, logs):
-        """Return the expected ratio for each k and row."""
-        k = k[:, None, None]
-        n_rest = self._n_items - k
-        base = k * self._top.base + n_rest * self._rest.base
-        base = base + self._n_negatives * self._ratio.denominator.tn
-        gains = self._gains(
-            _gains(self._top, tops, k),
-            _gains(self._rest, rests, n_rest)
-            + self._n_negatives * _gain_of_true_negative(self._ratio),
-        )
-        damping = np.exp(-base * self._rates) * self._weights
-        gains = gains * np.exp(logs)
-        return np.einsum("krv,kv->kr", gains, damping[:, 0])
-
-    def _gains(self, taken, left):
-        if self._ratio.factor is not None:
-            return taken * left
-        return taken + left if left.any() else taken
-
-    def _suffixes(self, values):
-        """Return the sums over all blocks, over all but the first, ... and none.
-
-        They are summed from the end, so that nothing is lost by subtraction.
-        """
-        sums = [np.zeros((1, 1, 1))]
-        for block in reversed(self._blocks):
-            of_block = values(self._rest, block).sum(axis=0, keepdims=True)
-            sums.append(sums[-1] + of_block)
-        return sums[::-1]
-
-    def _heavy_chances(self, half, block):
-        """Return the tilted chance of the heavy cell, zeros where nothing needs it."""
-        heavy, light = self._chances(half, block)
-        if half.extra_gain == 0:
-            return np.zeros((len(heavy), 1, 1))
-        if half.extra == 0:
-            return heavy
-        heavy = heavy * self._factors(half)
-        light = light + heavy
-        return np.divide(heavy, light, out=light)
-
-    def _logs(self, half, block):
-        """Return the logarithm of the factor that each item adds."""
-        heavy, light = self._chances(half, block)
-        if half.extra == 0:
-            return np.zeros((len(heavy), 1, 1))
-        losses = -np.expm1(-half.extra * self._rates)
-        # Where the factors are near one, only log1p keeps the sum of many exact.
-        n_far = np.count_nonzero(losses * heavy.max() > 0.5)
-        logs = np.empty((*heavy.shape[:2], len(losses)))
-        far = heavy * self._factors(half)[:n_far]
-        np.log(light + far, out=logs[..., :n_far])
-        np.log1p(-heavy * losses[n_far:], out=logs[..., n_far:])
-        return logs
-
-    def _factors(self, half):
-        return np.maximum(np.exp(-half.extra * self._rates), _LEAST_FACTOR)
-
-    def _chances(self, half, block):
-        return half.chances(self._eta[slice(*block), :, None])
+        step = np.arange(len(block) + 1)[:, None, None]
+        counts = first + step, n_rest - step, n_negatives
+        gains = _expected_gains(ratio, tops, rests, *counts) * np.exp(logs)
+        damping = np.exp(-_least_denominator(ratio, *counts) * rates) * weights
+        yield np.einsum("krv,kv->kr", gains, damping[:, 0])
+        first, n_rest = first + len(block), n_rest - len(block)
 
 
-def _gains(half, sums, n_items):
-    """Return what items add to the numerator, from the sum of their chances."""
-    gains = sums if half.extra_gain == 1 else half.extra_gain * sums
-    return gains + half.gain * n_items if half.gain else gains
+def _expected_gains(ratio, tops, rests, k, n_rest, n_negatives):
+    """Return the expected numerator, from sums of the chances of both halves."""
+    top, rest = _halves(ratio)
+    taken, left = top.gains(tops, k), rest.gains(rests, n_rest)
+    left = left + n_negatives * _cells_of_others(ratio).tn
+    if ratio.factor is not None:
+        return taken * left
+    return taken + left if left.any() else taken
+
+
+def _suffixes(of_blocks):
+    """Return the sums of all blocks, of all but the first, ... and none.
+
+    They are given from the last one on.
+    """
+    sums = (values.sum(axis=0, keepdims=True) for values in of_blocks)
+    return list(accumulate(sums, initial=np.zeros((1, 1, 1))))[::-1]
 
 
 def _running(values, before):
@@ -286,22 +226,52 @@ class Half(NamedTuple):
         """Return how likely each item is to be in the heavy and in the light cell."""
         return (eta, 1 - eta) if self.positive_is_heavy else (1 - eta, eta)
 
+    def tilted_chances(self, eta, rates):
+        """Return the chance of the heavy cell under each exponential, where needed."""
+        heavy, light = self.chances(eta)
+        if self.extra_gain == 0:
+            return np.zeros((len(heavy), 1, 1))
+        if self.extra == 0:
+            return heavy
+        heavy = heavy * self._factors(rates)
+        light = light + heavy
+        return np.divide(heavy, light, out=light)
 
-def predicted_half(ratio):
-    """Return what the predicted items add to a ratio: tp or fp."""
-    return _half(
-        (ratio.denominator.tp, ratio.numerator.tp),
-        (ratio.denominator.fp, ratio.numerator.fp),
+    def log_factors(self, eta, rates):
+        """Return the logarithm of the factor that each item adds."""
+        heavy, light = self.chances(eta)
+        if self.extra == 0:
+            return np.zeros((len(heavy), 1, 1))
+        losses = -np.expm1(-self.extra * rates)
+        # Where the factors are near one, only log1p keeps the sum of many exact.
+        n_far = np.count_nonzero(losses * heavy.max() > 0.5)
+        logs = np.empty((*heavy.shape[:2], len(losses)))
+        far = heavy * self._factors(rates)[:n_far]
+        np.log(light + far, out=logs[..., :n_far])
+        np.log1p(-heavy * losses[n_far:], out=logs[..., n_far:])
+        return logs
+
+    def _factors(self, rates):
+        return np.maximum(np.exp(-self.extra * rates), _LEAST_FACTOR)
+
+    def gains(self, sums, n_items):
+        """Return what items add to the numerator, from the sum of their chances."""
+        gains = sums if self.extra_gain == 1 else self.extra_gain * sums
+        return gains + self.gain * n_items if self.gain else gains
+
+
+def _halves(ratio):
+    """Return what the predicted items, tp or fp, and the others, fn or tn, add."""
+    below, above, others = ratio.denominator, ratio.numerator, _cells_of_others(ratio)
+    return (
+        _half((below.tp, above.tp), (below.fp, above.fp)),
+        _half((below.fn, others.fn), (below.tn, others.tn)),
     )
 
 
-def other_half(ratio):
-    """Return what the other items add to a ratio: fn or tn."""
-    above = ratio.numerator if ratio.factor is None else ratio.factor
-    return _half(
-        (ratio.denominator.fn, above.fn),
-        (ratio.denominator.tn, above.tn),
-    )
+def _cells_of_others(ratio):
+    """Return the cells by which items that are not predicted add to the numerator."""
+    return ratio.numerator if ratio.factor is None else ratio.factor
 
 
 def _half(positive, negative):
@@ -316,16 +286,21 @@ def _half(positive, negative):
     )
 
 
+def _least_denominator(ratio, k, n_rest, n_negatives):
+    """Return the denominator of k predicted items and the rest, all in light cells."""
+    top, rest = _halves(ratio)
+    return k * top.base + n_rest * rest.base + n_negatives * ratio.denominator.tn
+
+
 def range_of_denominator(eta, ratio, n_negatives, chance):
     """Return a positive interval for the denominator, over all k and rows.
 
     It leaves out values for which the numerator is zero and, by Bernstein's
     inequalities, values that are less likely than `chance` on either side.
     """
-    top, rest = predicted_half(ratio), other_half(ratio)
-    n_items = eta.shape[1]
-    k = np.arange(n_items + 1)
-    base = k * top.base + (n_items - k) * rest.base + n_negatives * ratio.denominator.tn
+    top, rest = _halves(ratio)
+    k = np.arange(eta.shape[1] + 1)
+    base = _least_denominator(ratio, k, eta.shape[1] - k, n_negatives)
     heavy_top = _prefix(top.chances(eta)[0])
     heavy_rest = heavy_top
     if rest.positive_is_heavy != top.positive_is_heavy:
@@ -348,16 +323,12 @@ def _prefix(chances):
 
 def _least_positive(ratio):
     """Return the least denominator where the numerator is not zero."""
-    least = _least_weight(ratio.numerator, ratio.denominator)
-    if ratio.factor is not None:
-        least += _least_weight(ratio.factor, ratio.denominator)
+    least = 0.0
+    for above in filter(None, (ratio.numerator, ratio.factor)):
+        pairs = zip(above, ratio.denominator, strict=True)
+        # Where the numerator is zero throughout, any denominator will do.
+        least += min((w for gain, w in pairs if gain), default=max(ratio.denominator))
     return least
-
-
-def _least_weight(numerator, denominator):
-    pairs = zip(numerator, denominator, strict=True)
-    # Where the numerator is zero throughout, any denominator will do.
-    return min((below for above, below in pairs if above), default=max(denominator))
 
 
 def exponential_sum(low, high, power, tol):

@@ -5,7 +5,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
-from sklearn_reject.decoding._items import as_flags, number_groups, one_hot, show_odd
+from sklearn_reject.decoding._items import as_flags, number_sets, one_hot, show_odd
 
 
 def count_sets(y_true, y_pred, *, groups=None, pos_label=1, labels=None):
@@ -47,16 +47,7 @@ def _count_groups(y_true, y_pred, groups, pos_label):
     check_same_length(len(y_true), y_pred=y_pred)
     if len(y_true) == 0:
         raise ValueError("y_true is empty: at least one sample is needed.")
-    _check_binary(unique_labels(y_true, y_pred), pos_label)
-    sets, n_sets = number_groups(groups, len(y_true))
-    # Truth and prediction as the digits of a number, one for each cell.
-    cell = 2 * (y_true == pos_label) + (y_pred == pos_label)
-    counts = np.bincount(4 * sets + cell, minlength=4 * n_sets).reshape(n_sets, 4)
-    tn, fp, fn, tp = counts.T
-    return tp, fp, fn, tn
-
-
-def _check_binary(labels, pos_label):
+    labels = unique_labels(y_true, y_pred)
     if len(labels) > 2:
         raise ValueError(
             f"y_true and y_pred hold {len(labels)} labels, {labels.tolist()}. Compare "
@@ -69,6 +60,12 @@ def _check_binary(labels, pos_label):
             f"pos_label={pos_label!r} is not among the labels {labels.tolist()}. Pass "
             "the one that is positive."
         )
+    sets, sizes = number_sets(y_true.shape, groups)
+    # Truth and prediction as the digits of a number, one for each cell.
+    cell = 2 * (y_true == pos_label) + (y_pred == pos_label)
+    counts = np.bincount(4 * sets + cell, minlength=4 * len(sizes))
+    tn, fp, fn, tp = counts.reshape(-1, 4).T
+    return tp, fp, fn, tn
 
 
 def _check_indicators(y, name):
@@ -113,15 +110,8 @@ def _count_rows(y_true, y_pred):
         )
     if issparse(y_true) or issparse(y_pred):
         y_true, y_pred = csr_array(y_true), csr_array(y_pred)
-        tp, k, positives = map(_row_counts, (y_true.multiply(y_pred), y_pred, y_true))
+        found = y_true.multiply(y_pred)
     else:
-        tp, k, positives = (
-            np.count_nonzero(part, axis=1) for part in (y_true & y_pred, y_pred, y_true)
-        )
+        found = y_true & y_pred
+    tp, k, positives = (part.sum(axis=1) for part in (found, y_pred, y_true))
     return tp, k - tp, positives - tp, y_true.shape[1] - k - positives + tp
-
-
-def _row_counts(matrix):
-    matrix = csr_array(matrix)
-    matrix.eliminate_zeros()
-    return np.diff(matrix.indptr)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sklearn_reject.curves import starts_of_ties
 from sklearn_reject.decoding._items import (
@@ -112,7 +113,10 @@ def tune_threshold(
     (0.4, 0.1)
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
-    y, eta, sets, sizes = _check_items(y, eta, groups)
+    eta = check_probabilities(eta)
+    y = check_indicators(y, eta.shape)
+    sets, sizes = number_sets(eta.shape, groups)
+    y, eta = y.ravel(), eta.ravel()
     if len(sizes) == 1:
         bounds = check_bounds(loss, len(y), min_positive, max_positive)
         cuts = cut_one_set(y, eta, loss, bounds)
@@ -145,14 +149,6 @@ class TunedThreshold:
 
     threshold: float
     loss: float
-
-
-def _check_items(y, eta, groups):
-    """Return label, probability and set of each item, and the sizes of the sets."""
-    eta = check_probabilities(eta)
-    y = check_indicators(y, eta.shape)
-    sets, sizes = number_sets(eta.shape, groups)
-    return y.ravel(), eta.ravel(), sets, sizes
 
 
 def cut_one_set(y, eta, loss, bounds):
@@ -227,17 +223,12 @@ class Cuts(NamedTuple):
 def _evaluate(loss, tp, k, n_positive, n_items):
     """Return the losses of k predicted items each, block by block."""
     losses = np.empty(len(k))
-    for start in range(0, len(k), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        hits, predicted = tp[part], k[part]
-        positive, items = _take(n_positive, part), _take(n_items, part)
+    columns = np.broadcast_arrays(tp, k, n_positive, n_items)
+    for part in gen_batches(len(k), _BLOCK):
+        hits, predicted, positive, items = (column[part] for column in columns)
         fp, fn = predicted - hits, positive - hits
         losses[part] = loss(hits, fp, fn, items - positive - fp)
     return losses
-
-
-def _take(values, part):
-    return values[part] if np.ndim(values) else values
 
 
 def _sort_together(y, eta):
@@ -287,10 +278,7 @@ class PrefixTable:
         k = np.arange(len(self.set_of)) - self.first[self.set_of]
         self.k = np.clip(k, bounds[0], bounds[1][self.set_of])
         self.moved = np.abs(k - self.k)
-        self._count_positives(y[order[self._by_set]])
-
-    def _count_positives(self, positive):
-        until = np.append(0, np.cumsum(positive))
+        until = np.append(0, np.cumsum(y[order[self._by_set]]))
         start = self.first - np.arange(len(self.first))
         self.n_positive = until[start + self.sizes] - until[start]
         self.tp = until[start[self.set_of] + self.k] - until[start][self.set_of]
@@ -320,20 +308,16 @@ def sum_exactly(table, losses):
     excess = losses - np.minimum.reduceat(losses, table.first)[table.set_of]
     # Losses of up to one are made of numbers of about one, such as 1 - F.
     rounded = min(1.0, np.abs(losses).max())
+    n_sets = len(table.first)
     while True:
-        totals, exponent = _sum_in_units(table, excess)
+        largest = int(np.frexp(excess.max())[1])
+        exponent = _BITS_OF_SUM - n_sets.bit_length() - largest
+        units = np.rint(np.ldexp(excess, exponent)).astype(np.int64)
+        totals = table.sum_over_sets(units)
         least = excess[table.entries_at(totals.argmin())].sum()
         cap = 2 * max(least, rounded)
         if excess.max() <= _WIDEST_RANGE * cap:
             break
         excess = np.minimum(excess, cap)
     error = 1 + ROUNDING * np.ldexp(max(excess.max(), rounded), exponent)
-    return totals, int(min(len(table.first) * np.ceil(error), 2.0**_BITS_OF_SUM))
-
-
-def _sum_in_units(table, values):
-    """Return the sums, and the power of two that a value was multiplied by."""
-    largest = int(np.frexp(values.max())[1])
-    exponent = _BITS_OF_SUM - len(table.first).bit_length() - largest
-    units = np.rint(np.ldexp(values, exponent)).astype(np.int64)
-    return table.sum_over_sets(units), exponent
+    return totals, int(min(n_sets * np.ceil(error), 2.0**_BITS_OF_SUM))

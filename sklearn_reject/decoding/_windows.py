@@ -1,7 +1,7 @@
 """Expected losses of any set loss, by sums over the likely counts."""
 
 from dataclasses import dataclass
-from math import acosh, ceil, exp, inf, isqrt, log
+from math import acosh, ceil, exp, isqrt, log
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -13,6 +13,9 @@ _TILE = 2**15
 
 # Losses that may be interpolated in the counts, see `interpolate_counts`.
 _SMOOTH = (GMeanLoss, HMeanLoss)
+
+# Items between two searches for negligible probabilities.
+_FLUSH_EVERY = 8
 
 # Fewer items than that are no block of their own.
 _SMALLEST_BLOCK = 64
@@ -52,18 +55,13 @@ def expected_losses(block, loss, n_items, tol):
     expected = np.zeros(len(block.sizes))
     for sizes, rows in _tiles(len(expected), len(tp), len(fn)):
         k = block.sizes[sizes, np.newaxis, np.newaxis]
-        losses = _loss_table(loss, k, n_items - k, tp[rows], fn)
+        # Counts beyond the size have probability zero; any that exists stands for them.
+        tp_of_k = np.minimum(tp[rows, np.newaxis], k)
+        fn_of_k = np.minimum(fn, n_items - k)
+        losses = loss(tp_of_k, k - tp_of_k, fn_of_k, n_items - k - fn_of_k)
         given_fn = np.matmul(of_tp[sizes, np.newaxis, rows], losses)[:, 0]
         expected[sizes] += np.einsum("kb,kb->k", given_fn, of_fn[sizes])
     return expected
-
-
-def _loss_table(loss, n_predicted, n_others, tp, fn):
-    """Return the losses of all pairs of counts, shape (n_sizes, n_tp, n_fn)."""
-    # Counts beyond the size have probability zero; any that exists stands for them.
-    tp = np.minimum(tp[:, np.newaxis], n_predicted)
-    fn = np.minimum(fn, n_others)
-    return loss(tp, n_predicted - tp, fn, n_others - fn)
 
 
 def _tiles(n_sizes, n_tp, n_fn):
@@ -120,7 +118,11 @@ class CountLaws:
         size = max(_SMALLEST_BLOCK, isqrt(n_items))
         self.edges = np.append(np.arange(0, n_items, size), n_items)
         mass = dropped / (4 * self.n_blocks)
-        blocks = [_Law(0, law).trim(mass) for law in _laws_of_blocks(eta, size)]
+        # Items that are surely negative fill the last block up.
+        padded = np.zeros((self.n_blocks, size))
+        padded.ravel()[:n_items] = eta
+        *_, of_blocks = laws_of_counts(padded.T)
+        blocks = [_Law(0, law).trim(mass) for law in of_blocks.T]
         self._of_first = _running_laws(blocks, mass)
         self._of_others = _running_laws(blocks[::-1], mass)[::-1]
 
@@ -160,32 +162,33 @@ class _Law:
         n_high = np.searchsorted(np.cumsum(values[::-1]), mass / 2, side="right")
         return _Law(self.low + int(n_low), values[n_low : len(values) - n_high])
 
-    def add(self, other):
-        """Return the law of the sum of two independent counts."""
-        values = np.convolve(self.probabilities, other.probabilities)
-        return _Law(self.low + other.low, values)
 
+def laws_of_counts(eta, negligible=0.0):
+    """Yield the laws of the positives among the first 0, 1, ... items of each set.
 
-def _laws_of_blocks(eta, size):
-    """Return the law of each block of items, shape (n_blocks, size + 1)."""
-    n_blocks = -(-len(eta) // size)
-    # Items that are surely negative fill the last block up.
-    padded = np.zeros((n_blocks, size))
-    padded.ravel()[: len(eta)] = eta
-    laws = np.zeros((size + 1, n_blocks))
+    `eta` has the shape (n_items, n_sets), laws (n_counts, n_sets). They hold until the
+    next one is made. What is below `negligible` may become zero.
+    """
+    n_items, n_sets = eta.shape
+    laws = np.zeros((n_items + 1, n_sets))
     laws[0] = 1.0
-    for number, p in enumerate(padded.T):
-        gain = laws[: number + 1] * p
-        laws[: number + 1] *= 1 - p
-        laws[1 : number + 2] += gain
-    return laws.T
+    yield laws[:1]
+    for number, p in enumerate(eta, 1):
+        gain = laws[:number] * p
+        laws[:number] *= 1 - p
+        laws[1 : number + 1] += gain
+        law = laws[: number + 1]
+        if negligible and number % _FLUSH_EVERY == 0:
+            law[law < negligible] = 0.0
+        yield law
 
 
 def _running_laws(blocks, mass):
     """Return the trimmed laws of no block, the first one, the first two, and so on."""
     laws = [_Law(0, np.ones(1))]
     for block in blocks:
-        laws.append(laws[-1].add(block).trim(mass))
+        of_sum = np.convolve(laws[-1].probabilities, block.probabilities)
+        laws.append(_Law(laws[-1].low + block.low, of_sum).trim(mass))
     return laws
 
 
@@ -225,7 +228,11 @@ def interpolate_counts(counts, laws, largest, tol):
     # TNR have positive real parts it has no branch point. The same holds for fn in 0 <=
     # Re fn <= n - k.
     low, high = counts[0], counts[-1]
-    n_nodes = _n_nodes(low, high, largest, tol)
+    room = min(low, largest - high)
+    if room <= 0 or high == low or tol <= 0:
+        return counts, laws
+    log_rho = acosh(1 + 2 * room / (high - low))
+    n_nodes = ceil(1 + log(4 / (tol * (exp(log_rho) - 1))) / log_rho)
     if n_nodes >= len(counts):
         return counts, laws
     middle, half = (low + high) / 2, (high - low) / 2
@@ -234,12 +241,3 @@ def interpolate_counts(counts, laws, largest, tol):
     coefficients[:, 0] /= 2
     moments = laws @ chebvander((counts - middle) / half, n_nodes - 1)
     return middle + half * nodes, moments @ coefficients.T
-
-
-def _n_nodes(low, high, largest, tol):
-    """Return the number of nodes that keep the error, infinite if none does."""
-    room = min(low, largest - high)
-    if room <= 0 or high == low or tol <= 0:
-        return inf
-    log_rho = acosh(1 + 2 * room / (high - low))
-    return ceil(1 + log(4 / (tol * (exp(log_rho) - 1))) / log_rho)

@@ -4,13 +4,13 @@ from dataclasses import replace
 from inspect import signature
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
 from sklearn_reject.curves import make_finite
+from sklearn_reject.decoding import one_hot
 from sklearn_reject.scores import resolve_score
 from sklearn_reject.thresholds import RatedDocuments, count_intervals
 
@@ -21,46 +21,49 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
     Classifiers without `uncertainty` get the plug-in score. With `finite`, ranks stand
     for scores some of which are infinite.
     """
-    labels, uncertainty = _predict_with_uncertainty(estimator, X)
+    inner, inner_X = locate(estimator, X, has_method("uncertainty"))
+    if inner is None:
+        score = resolve_score("auto", estimator)
+        labels, uncertainty = score.evaluate(Response(estimator, X))
+    elif hasattr(inner, "_predict_with_uncertainty"):
+        labels, uncertainty = inner._predict_with_uncertainty(inner_X)  # in one pass
+    else:
+        labels = getattr(inner, "predict_label", inner.predict)(inner_X)
+        uncertainty = inner.uncertainty(inner_X)
     return labels, make_finite(uncertainty) if finite else uncertainty
-
-
-def _predict_with_uncertainty(estimator, X):
-    if find(estimator, _has_uncertainty) is None:
-        return resolve_score("auto", estimator).evaluate(Response(estimator, X))
-    estimator, X = locate(estimator, X, _has_uncertainty)
-    if hasattr(estimator, "_predict_with_uncertainty"):
-        return estimator._predict_with_uncertainty(X)  # in one pass
-    labels = getattr(estimator, "predict_label", estimator.predict)(X)
-    return labels, estimator.uncertainty(X)
 
 
 def predict_with_both_scores(estimator, X):
     """Return labels, and risk and novelty; uncertainty and None without a novelty."""
-    if hasattr(find(estimator, _has_uncertainty), "risk_and_novelty"):
-        estimator, X = locate(estimator, X, _has_uncertainty)
-        return (estimator.predict_label(X), *estimator.risk_and_novelty(X))
-    return (*predict_with_uncertainty(estimator, X), None)
+    inner, inner_X = locate(estimator, X, has_method("risk_and_novelty"))
+    if inner is None:
+        return (*predict_with_uncertainty(estimator, X), None)
+    return (inner.predict_label(inner_X), *inner.risk_and_novelty(inner_X))
 
 
 def predict_and_accept(estimator, X):
     """Return labels, and which a classifier accepts: all, if it cannot reject."""
-    if not hasattr(find(estimator, _has_uncertainty), "accept"):
+    inner, inner_X = locate(estimator, X, has_method("uncertainty"))
+    if not hasattr(inner, "accept"):
         labels, _ = predict_with_uncertainty(estimator, X)
         return labels, np.ones(len(labels), dtype=bool)
-    estimator, X = locate(estimator, X, _has_uncertainty)
-    if hasattr(estimator, "_predict_and_accept"):
-        return estimator._predict_and_accept(X)  # in one pass
-    labels = getattr(estimator, "predict_label", estimator.predict)(X)
-    return labels, np.asarray(estimator.accept(X), dtype=bool)
+    if hasattr(inner, "_predict_and_accept"):
+        return inner._predict_and_accept(inner_X)  # in one pass
+    labels = getattr(inner, "predict_label", inner.predict)(inner_X)
+    return labels, np.asarray(inner.accept(inner_X), dtype=bool)
 
 
 def predict_in_groups(estimator, X, groups):
     """Return the labels of all samples, predicted set by set where `predict` can."""
-    if groups is None or find(estimator, _predicts_groups) is None:
-        return estimator.predict(X)
-    estimator, X = locate(estimator, X, _predicts_groups)
-    return estimator.predict(X, groups=groups)
+    if groups is not None:
+        inner, inner_X = locate(estimator, X, _predicts_groups)
+        if inner is not None:
+            return inner.predict(inner_X, groups=groups)
+    return estimator.predict(X)
+
+
+def _predicts_groups(estimator):
+    return "groups" in signature(estimator.predict).parameters
 
 
 def predict_classes(estimator, X, classes):
@@ -68,13 +71,11 @@ def predict_classes(estimator, X, classes):
 
     Indicators of shape (n_samples, n_classes), sparse or not.
     """
-    if find(estimator, _predicts_sets) is not None:
-        estimator, X = locate(estimator, X, _predicts_sets)
-        return estimator.predict_set(X)
+    inner, inner_X = locate(estimator, X, has_method("predict_set"))
+    if inner is not None:
+        return inner.predict_set(inner_X)
     index = index_predicted(estimator, estimator.predict(X), classes)
-    ones = np.ones(len(index), dtype=bool)
-    shape = len(index), len(classes)
-    return csr_array((ones, (np.arange(len(index)), index)), shape=shape)
+    return one_hot(index, (len(index), len(classes)))
 
 
 def index_predicted(estimator, labels, classes):
@@ -90,52 +91,42 @@ def index_predicted(estimator, labels, classes):
     return index
 
 
+def has_method(name):
+    """Return a function that tells whether an estimator has a method."""
+    return lambda estimator: callable(getattr(estimator, name, None))
+
+
 def find(estimator, is_wanted):
-    """Return the estimator itself or the outermost inside that is wanted, or None."""
+    """Return the outermost estimator that is wanted, or None, and what precedes it.
+
+    Pipelines, frozen estimators and searches are looked into. The steps of pipelines
+    before the last one precede what is in it.
+    """
+    before = []
     while estimator is not None and not is_wanted(estimator):
-        estimator = inner_estimator(estimator)
-    return estimator
+        if isinstance(estimator, Pipeline):
+            if len(estimator.steps) > 1:
+                before.append(estimator[:-1])
+            estimator = estimator.steps[-1][1]
+        elif isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+        else:
+            estimator = getattr(estimator, "best_estimator_", None)
+    return estimator, before
 
 
 def locate(estimator, X, is_wanted):
-    """Return the estimator that is wanted, which is there, and the samples it sees."""
-    while not is_wanted(estimator):
-        if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
-            X = estimator[:-1].transform(X)
-        estimator = inner_estimator(estimator)
+    """Return what `find` finds, or None, and the samples that it sees."""
+    estimator, before = find(estimator, is_wanted)
+    if estimator is not None:
+        for steps in before:
+            X = steps.transform(X)
     return estimator, X
 
 
-def inner_estimator(estimator):
-    """Return what a pipeline, a frozen estimator or a search decides by, or None."""
-    if isinstance(estimator, Pipeline):
-        return estimator.steps[-1][1]
-    if isinstance(estimator, FrozenEstimator):
-        return estimator.estimator
-    return getattr(estimator, "best_estimator_", None)
-
-
-def _has_uncertainty(estimator):
-    return callable(getattr(estimator, "uncertainty", None))
-
-
-def _predicts_groups(estimator):
-    return "groups" in signature(estimator.predict).parameters
-
-
-def _predicts_sets(estimator):
-    return callable(getattr(estimator, "predict_set", None))
-
-
 def find_tuner(estimator, X):
-    """Return the EnsembleThresholdTuner inside and the documents it sees, or Nones."""
-    if find(estimator, _is_tuner) is None:
-        return None, None
-    return locate(estimator, X, _is_tuner)
-
-
-def _is_tuner(estimator):
-    return hasattr(estimator, "joint_scores")
+    """Return the EnsembleThresholdTuner inside, or None, and the documents it sees."""
+    return locate(estimator, X, has_method("joint_scores"))
 
 
 def check_pos_label(tuner, pos_label):
@@ -174,18 +165,12 @@ def recount(tuner, scores, ratings):
         n_given=ratings.n_given,
     )
     fp, tp = documents.count(point.predict(scores))
-    fp_interval, tp_interval, precision_interval = count_intervals(
+    names = "fp_interval", "tp_interval", "precision_interval"
+    intervals = count_intervals(
         [documents],
         [point.thresholds],
         confidence_level=point.confidence_level,
         random_state=tuner.random_state,
     )
-    point = replace(
-        point,
-        fp=fp,
-        tp=tp,
-        fp_interval=fp_interval,
-        tp_interval=tp_interval,
-        precision_interval=precision_interval,
-    )
-    return path.recount(documents), point
+    counts = {"fp": fp, "tp": tp, **dict(zip(names, intervals, strict=True))}
+    return path.recount(documents), replace(point, **counts)

@@ -13,13 +13,7 @@ from sklearn_reject._validation import (
 from sklearn_reject.losses import check_loss
 
 
-def ood_roc_curve(
-    y_true,
-    uncertainty,
-    *,
-    ood_label="auto",
-    sample_weight=None,
-):
+def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
     """Compute what a threshold accepts of ID samples against what of OOD samples.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
@@ -31,12 +25,11 @@ def ood_roc_curve(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -69,18 +62,12 @@ def ood_roc_curve(
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
     """
-    is_ood = origins(y_true, ood_label)
-    scores = score_columns(uncertainty, None, len(is_ood))
-    return curves.ood_roc_curve(scores, is_ood, sample_weight=sample_weight)
+    samples = scores_and_origins(y_true, uncertainty, None, ood_label)
+    return curves.ood_roc_curve(*samples, sample_weight=sample_weight)
 
 
 def ood_precision_recall_curve(
-    y_true,
-    uncertainty,
-    *,
-    ood_prior,
-    ood_label="auto",
-    sample_weight=None,
+    y_true, uncertainty, *, ood_prior, ood_label="auto", sample_weight=None
 ):
     """Compute the precision of what a threshold accepts against its recall.
 
@@ -94,16 +81,15 @@ def ood_precision_recall_curve(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never.
 
     ood_prior : float in [0, 1[ or None
         Share of OOD where the rule is going to be used. None takes the share in the
         sample.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -140,10 +126,9 @@ def ood_precision_recall_curve(
     >>> precision.round(3), recall
     (array([1.   , 1.   , 0.857, 0.75 ]), array([0. , 0.5, 1. , 1. ]))
     """
-    is_ood = origins(y_true, ood_label)
-    scores = score_columns(uncertainty, None, len(is_ood))
+    samples = scores_and_origins(y_true, uncertainty, None, ood_label)
     return curves.ood_precision_recall_curve(
-        scores, is_ood, ood_prior=ood_prior, sample_weight=sample_weight
+        *samples, ood_prior=ood_prior, sample_weight=sample_weight
     )
 
 
@@ -167,21 +152,18 @@ def ood_auroc_score(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The two then count as the best direction
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -207,10 +189,9 @@ def ood_auroc_score(
     >>> ood_auroc_score([0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8])
     0.875
     """
-    is_ood = origins(y_true, ood_label)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.ood_auroc_score(
-        scores, is_ood, n_angles=n_angles, sample_weight=sample_weight
+        *samples, n_angles=n_angles, sample_weight=sample_weight
     )
 
 
@@ -234,9 +215,8 @@ def ood_aupr_score(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     positive : {"id", "ood"}
         What is retrieved: "id" ranks the ID samples first, by the lowest score
@@ -248,8 +228,7 @@ def ood_aupr_score(
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     interpolation : {"step", "trapezoid"}, default="step"
         "step" is the average precision, as
@@ -260,8 +239,7 @@ def ood_aupr_score(
         Share of OOD that the precision is for. None takes the share in the sample.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -290,11 +268,9 @@ def ood_aupr_score(
     >>> round(ood_aupr_score(y_true, uncertainty, positive="ood"), 4)
     0.3333
     """
-    is_ood = origins(y_true, ood_label)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.ood_aupr_score(
-        scores,
-        is_ood,
+        *samples,
         positive=positive,
         interpolation=interpolation,
         ood_prior=ood_prior,
@@ -324,9 +300,8 @@ def fpr_at_tpr_score(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     positive : {"id", "ood"}
         With "id" the value is the share of OOD samples accepted where at least `tpr` of
@@ -341,12 +316,10 @@ def fpr_at_tpr_score(
         does: the smallest rate over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -373,11 +346,9 @@ def fpr_at_tpr_score(
     >>> fpr_at_tpr_score(y_true, uncertainty, positive="id")
     0.5
     """
-    is_ood = origins(y_true, ood_label)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.fpr_at_tpr_score(
-        scores,
-        is_ood,
+        *samples,
         positive=positive,
         tpr=tpr,
         n_angles=n_angles,
@@ -406,21 +377,18 @@ def roc_frontier(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -455,11 +423,8 @@ def roc_frontier(
     >>> roc_frontier(y_true, risk, novelty=[0.3, 0.1, 0.7, 0.4])
     (array([0.]), array([1.]))
     """
-    is_ood = origins(y_true, ood_label)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
-    return curves.roc_frontier(
-        scores, is_ood, n_angles=n_angles, sample_weight=sample_weight
-    )
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
+    return curves.roc_frontier(*samples, n_angles=n_angles, sample_weight=sample_weight)
 
 
 def precision_recall_frontier(
@@ -484,9 +449,8 @@ def precision_recall_frontier(
         True labels, and `ood_label` for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     ood_prior : float in [0, 1[ or None
         Share of OOD where the rule is going to be used. None takes the share in the
@@ -497,12 +461,10 @@ def precision_recall_frontier(
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -536,52 +498,45 @@ def precision_recall_frontier(
     >>> precision.round(3), recall
     (array([1.   , 0.857]), array([0.5, 1. ]))
     """
-    is_ood = origins(y_true, ood_label)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.precision_recall_frontier(
-        scores,
-        is_ood,
-        ood_prior=ood_prior,
-        n_angles=n_angles,
-        sample_weight=sample_weight,
+        *samples, ood_prior=ood_prior, n_angles=n_angles, sample_weight=sample_weight
     )
 
 
-def origins(y_true, ood_label):
-    """Return which samples are OOD; some must not be."""
-    return _split(label_vector(y_true), ood_label)[1]
+def scores_and_origins(y_true, uncertainty, novelty, ood_label):
+    """Return the score, or two of them as columns, and which samples are OOD."""
+    is_ood = _split(label_vector(y_true), ood_label)[1]
+    return _score_columns(uncertainty, novelty, len(is_ood)), is_ood
 
 
-def score_columns(uncertainty, novelty, n_samples):
-    """Return one score of shape (n_samples,), or two of shape (n_samples, 2)."""
-    check = check_extended_vector if novelty is None else check_vector
-    uncertainty = check(uncertainty, "uncertainty")
-    check_same_length(n_samples, uncertainty=uncertainty)
-    if novelty is None:
-        return uncertainty
-    novelty = check_extended_vector(novelty, "novelty")
-    check_same_length(n_samples, novelty=novelty)
-    return np.column_stack([uncertainty, novelty])
-
-
-def origins_and_losses(y_true, y_pred, ood_label, loss="zero_one", labels=None):
-    """Return which samples are OOD, and the losses of the others, zero for OOD.
+def ood_samples(
+    y_true, y_pred, uncertainty, novelty, ood_label, loss="zero_one", labels=None
+):
+    """Return scores, losses and which samples are OOD, whose losses are zero.
 
     The task loss never sees the labels of OOD samples.
     """
     y_true, y_pred = label_vector(y_true), label_vector(y_pred)
     check_same_length(len(y_true), y_pred=y_pred)
     label, is_ood = _split(y_true, ood_label)
-    _refuse_ood_label(y_pred, label)
+    if label is not None and label in set(y_pred.tolist()):
+        raise ValueError(
+            f"y_pred holds the OOD label {label!r}, but predictions must be classes. "
+            "If it marks rejected samples, pass what `predict_label` returns. If the "
+            "classifier was fitted on OOD samples as one more class, leave them out, "
+            "or wrap it in DoubleScoreOODClassifier, which does."
+        )
     inside = ~is_ood
     if labels is None and not (isinstance(loss, str) or callable(loss)):
         labels = unique_labels(y_true[inside], y_pred)
     losses = np.zeros(len(y_true))
     losses[inside] = check_loss(loss, labels=labels)(y_true[inside], y_pred[inside])
-    return is_ood, losses
+    return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
 
 
 def _split(y_true, ood_label):
+    """Return the OOD label, and which samples have it; some must not."""
     label, is_ood = split_origin(y_true, ood_label)
     if is_ood.size and is_ood.all():
         raise ValueError(
@@ -591,11 +546,13 @@ def _split(y_true, ood_label):
     return label, is_ood
 
 
-def _refuse_ood_label(y_pred, label):
-    if label is not None and label in set(y_pred.tolist()):
-        raise ValueError(
-            f"y_pred holds the OOD label {label!r}, but predictions must be classes. "
-            "If it marks rejected samples, pass what `predict_label` returns. If the "
-            "classifier was fitted on OOD samples as one more class, leave them out, "
-            "or wrap it in DoubleScoreOODClassifier, which does."
-        )
+def _score_columns(uncertainty, novelty, n_samples):
+    """Return one score of shape (n_samples,), or two of shape (n_samples, 2)."""
+    check = check_extended_vector if novelty is None else check_vector
+    uncertainty = check(uncertainty, "uncertainty")
+    check_same_length(n_samples, uncertainty=uncertainty)
+    if novelty is None:
+        return uncertainty
+    novelty = check_extended_vector(novelty, "novelty")
+    check_same_length(n_samples, novelty=novelty)
+    return np.column_stack([uncertainty, novelty])

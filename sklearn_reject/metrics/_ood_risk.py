@@ -7,7 +7,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import curves
 from sklearn_reject._validation import check_number
-from sklearn_reject.metrics._ood import origins_and_losses, score_columns
+from sklearn_reject.metrics._ood import ood_samples
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
@@ -35,18 +35,13 @@ def risk_coverage_frontier(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
@@ -56,22 +51,18 @@ def risk_coverage_frontier(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
-        by row and predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels of the ID
         samples and the predictions.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -105,14 +96,9 @@ def risk_coverage_frontier(
     >>> risk_coverage_frontier(y_true, y_pred, [0.1, 0.2, 0.3, 0.4], max_fpr=0.5)
     (array([0.5, 1. ]), array([0. , 0.5]))
     """
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     return curves.risk_coverage_frontier(
-        score_columns(uncertainty, novelty, len(is_ood)),
-        losses,
-        is_ood,
-        max_fpr=max_fpr,
-        n_angles=n_angles,
-        sample_weight=sample_weight,
+        *samples, max_fpr=max_fpr, n_angles=n_angles, sample_weight=sample_weight
     )
 
 
@@ -134,18 +120,13 @@ def oscr_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Infinite values are the lowest and the highest. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The two then count as the best direction
@@ -158,12 +139,10 @@ def oscr_score(
         one: it says nothing of how many ID samples are lost.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -192,15 +171,9 @@ def oscr_score(
     >>> oscr_score(y_true, y_pred, uncertainty, definition="franc")
     1.0
     """
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label)
-    return curves.oscr_score(
-        score_columns(uncertainty, novelty, len(is_ood)),
-        losses,
-        is_ood,
-        definition=definition,
-        n_angles=n_angles,
-        sample_weight=sample_weight,
-    )
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label)
+    options = {"n_angles": n_angles, "sample_weight": sample_weight}
+    return curves.oscr_score(*samples, definition=definition, **options)
 
 
 def selective_risk_at_tpr_fpr_score(
@@ -226,18 +199,13 @@ def selective_risk_at_tpr_fpr_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. `uncertainty` is then the risk score, and
@@ -250,14 +218,11 @@ def selective_risk_at_tpr_fpr_score(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
-        by row and predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels of the ID
@@ -273,8 +238,7 @@ def selective_risk_at_tpr_fpr_score(
         bounds on one validation part only.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -305,14 +269,10 @@ def selective_risk_at_tpr_fpr_score(
     ... )
     0.25
     """
-    bounds = {
-        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
-        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
-    }
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    bounds = check_tpr_fpr(min_tpr, max_fpr)
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options)
+    return _tuned_risk(*samples, infeasible, n_angles, options)
 
 
 def selective_risk_at_precision_recall_score(
@@ -340,18 +300,13 @@ def selective_risk_at_precision_recall_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns. Those of OOD
-        samples are not compared with anything, but must be classes, too.
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which do not count for OOD samples.
 
     uncertainty : array-like of shape (n_samples,)
-        Score of each sample, higher = rejected first: an uncertainty, a novelty or what
-        combines them. Minus infinity is always accepted, infinity never. Finite where
-        `novelty` is given.
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Finite where `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. `uncertainty` is then the risk score, and
@@ -368,14 +323,11 @@ def selective_risk_at_precision_recall_score(
         matter.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label of an ID sample, lower is better. A matrix has true labels
-        by row and predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels of the ID
@@ -391,8 +343,7 @@ def selective_risk_at_precision_recall_score(
         bounds on one validation part only.
 
     n_angles : int >= 3, default=361
-        Number of directions for two scores, from the risk score over the novelty score
-        to the risk score reversed.
+        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -428,18 +379,26 @@ def selective_risk_at_precision_recall_score(
     ... )
     0.25
     """
-    bounds = {
-        name: check_number(value, name, high=1.0, open_low=True)
-        for name, value in [
-            ("min_precision", min_precision),
-            ("min_recall", min_recall),
-        ]
-    }
-    bounds["ood_prior"] = check_number(ood_prior, "ood_prior", high=1.0)
-    is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
-    scores = score_columns(uncertainty, novelty, len(is_ood))
+    bounds = check_precision_recall(min_precision, min_recall, ood_prior)
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options)
+    return _tuned_risk(*samples, infeasible, n_angles, options)
+
+
+def check_tpr_fpr(min_tpr, max_fpr):
+    """Return the bounds of the TPR-FPR model by their names."""
+    return {
+        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
+        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
+    }
+
+
+def check_precision_recall(min_precision, min_recall, ood_prior):
+    """Return the bounds and the prior of the precision-recall model by their names."""
+    bounds = {"min_precision": min_precision, "min_recall": min_recall}
+    for name, bound in bounds.items():
+        bounds[name] = check_number(bound, name, high=1.0, open_low=True)
+    return {**bounds, "ood_prior": curves.check_ood_prior(ood_prior)}
 
 
 def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):

@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn_reject import curves
 from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.losses import check_loss
-from sklearn_reject.metrics._ood import origins_and_losses, score_columns
+from sklearn_reject.metrics._ood import ood_samples
 
 
 def risk_coverage_curve(
@@ -28,31 +28,24 @@ def risk_coverage_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned. With an `ood_label`, minus infinity is always accepted and
-        infinity never.
+        Higher = more uncertain. Confidences go in with the sign turned. With an
+        `ood_label`, minus infinity is always accepted and infinity never.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
 
     ood_label : "auto", None or label, default=None
         Label of OOD samples in `y_true`, without which coverage and risk are computed.
-        "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
-        OOD, where it is one of two labels. None says that no sample is OOD.
+        "auto" is "ood", or -1 unless it is one of two labels; None is for no OOD.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts
@@ -99,8 +92,9 @@ def risk_coverage_curve(
         is_ood = None
         scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     else:
-        is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
-        scores = score_columns(uncertainty, None, len(is_ood))
+        scores, losses, is_ood = ood_samples(
+            y_true, y_pred, uncertainty, None, ood_label, loss, labels
+        )
     return curves.risk_coverage_curve(
         scores, losses, is_ood=is_ood, max_fpr=max_fpr, sample_weight=sample_weight
     )
@@ -126,22 +120,16 @@ def aurc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -182,10 +170,9 @@ def aurc_score(
     >>> aurc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.2083333333333333
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.aurc_score(
-        scores,
-        losses,
+        *samples,
         sample_weight=sample_weight,
         interpolation=interpolation,
         normalize=normalize,
@@ -193,13 +180,7 @@ def aurc_score(
 
 
 def augrc_score(
-    y_true,
-    y_pred,
-    uncertainty,
-    *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
+    y_true, y_pred, uncertainty, *, loss="zero_one", labels=None, sample_weight=None
 ):
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
@@ -210,22 +191,16 @@ def augrc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -255,8 +230,8 @@ def augrc_score(
     >>> augrc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.125
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.augrc_score(scores, losses, sample_weight=sample_weight)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.augrc_score(*samples, sample_weight=sample_weight)
 
 
 def sele_score(
@@ -277,22 +252,16 @@ def sele_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -326,8 +295,8 @@ def sele_score(
     >>> sele_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.1875
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.sele_score(scores, losses, sample_weight=sample_weight, ties=ties)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return curves.sele_score(*samples, sample_weight=sample_weight, ties=ties)
 
 
 def selective_risk_at_coverage_score(
@@ -347,22 +316,16 @@ def selective_risk_at_coverage_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -401,13 +364,9 @@ def selective_risk_at_coverage_score(
     >>> selective_risk_at_coverage_score(y_true, y_pred, uncertainty, coverage=0.75)
     0.3333333333333333
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.selective_risk_at_coverage_score(
-        scores,
-        losses,
-        sample_weight=sample_weight,
-        coverage=coverage,
-        randomize=randomize,
+        *samples, sample_weight=sample_weight, coverage=coverage, randomize=randomize
     )
 
 
@@ -428,22 +387,16 @@ def coverage_at_risk_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True labels.
-
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels of all samples, rejected or not: what
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, and predicted labels of all samples, rejected or not: what
         :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
 
     uncertainty : array-like of shape (n_samples,)
-        Uncertainty of each prediction, higher = more uncertain. Confidences go in
-        with the sign turned.
+        Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+            default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix. None takes the sorted labels that occur.
@@ -480,9 +433,9 @@ def coverage_at_risk_score(
     >>> coverage_at_risk_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4], risk=0.1)
     0.5
     """
-    scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.coverage_at_risk_score(
-        scores, losses, sample_weight=sample_weight, risk=risk, randomize=randomize
+        *samples, sample_weight=sample_weight, risk=risk, randomize=randomize
     )
 
 

@@ -19,6 +19,8 @@ from sklearn_reject.metrics._inside import (
     predict_with_uncertainty,
 )
 from sklearn_reject.metrics._ood_risk import (
+    check_precision_recall,
+    check_tpr_fpr,
     oscr_score,
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
@@ -183,7 +185,13 @@ def selective_accuracy_scorer(*, coverage):
     (0.96, 1.0)
     """
     coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-    return SelectiveScorer(_selective_accuracy, 1, {"coverage": coverage})
+    return SelectiveScorer(selective_accuracy, 1, {"coverage": coverage})
+
+
+def selective_accuracy(*samples, coverage, sample_weight=None):
+    """Return the accuracy on the least uncertain samples, a share of those tied."""
+    options = {"randomize": True, "sample_weight": sample_weight}
+    return 1 - selective_risk_at_coverage_score(*samples, coverage=coverage, **options)
 
 
 def coverage_at_risk_scorer(*, risk, loss="zero_one"):
@@ -222,12 +230,7 @@ def coverage_at_risk_scorer(*, risk, loss="zero_one"):
 
 
 def neg_selective_risk_at_tpr_fpr_scorer(
-    *,
-    min_tpr,
-    max_fpr,
-    ood_label="auto",
-    loss="zero_one",
-    infeasible=float("nan"),
+    *, min_tpr, max_fpr, ood_label="auto", loss="zero_one", infeasible=float("nan")
 ):
     """Make a scorer of minus the least selective risk at a bounded TPR and FPR.
 
@@ -250,15 +253,13 @@ def neg_selective_risk_at_tpr_fpr_scorer(
 
     infeasible : float >= 0, default=nan
         Risk where both bounds cannot be met. With NaN, a candidate of a search that
-        misses the bounds on one validation part has no score at all; with a number,
-        such as the largest loss, its other parts count.
+        misses them on one validation part has no score; with a number, it has one.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
-        `infeasible` where both bounds cannot be met. It raises where the classifier
-        predicts the OOD label, as one that was fitted on OOD samples as a class does.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better. It raises
+        where the OOD label is predicted, as by a classifier fitted on it as a class.
 
     Raises
     ------
@@ -276,15 +277,10 @@ def neg_selective_risk_at_tpr_fpr_scorer(
     >>> round(scorer(clf, X, y), 2)
     -0.05
     """
-    options = {
-        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
-        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
-        "ood_label": ood_label,
-        "loss": loss,
-        "infeasible": infeasible,
-    }
+    bounds = check_tpr_fpr(min_tpr, max_fpr)
+    options = {"ood_label": ood_label, "loss": loss, "infeasible": infeasible}
     return SelectiveScorer(
-        selective_risk_at_tpr_fpr_score, -1, options, takes_infinity=True
+        selective_risk_at_tpr_fpr_score, -1, bounds | options, takes_infinity=True
     )
 
 
@@ -321,15 +317,13 @@ def neg_selective_risk_at_precision_recall_scorer(
 
     infeasible : float >= 0, default=nan
         Risk where both bounds cannot be met. With NaN, a candidate of a search that
-        misses the bounds on one validation part has no score at all; with a number,
-        such as the largest loss, its other parts count.
+        misses them on one validation part has no score; with a number, it has one.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, minus
-        `infeasible` where both bounds cannot be met. It raises where the classifier
-        predicts the OOD label, as one that was fitted on OOD samples as a class does.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better. It raises
+        where the OOD label is predicted, as by a classifier fitted on it as a class.
 
     Raises
     ------
@@ -349,19 +343,10 @@ def neg_selective_risk_at_precision_recall_scorer(
     >>> round(scorer(clf, X, y), 2)
     -0.05
     """
-    options = {
-        "min_precision": check_number(
-            min_precision, "min_precision", high=1.0, open_low=True
-        ),
-        "min_recall": check_number(min_recall, "min_recall", high=1.0, open_low=True),
-        "ood_prior": check_number(ood_prior, "ood_prior", high=1.0, open_high=True),
-        "ood_label": ood_label,
-        "loss": loss,
-        "infeasible": infeasible,
-    }
-    return SelectiveScorer(
-        selective_risk_at_precision_recall_score, -1, options, takes_infinity=True
-    )
+    bounds = check_precision_recall(min_precision, min_recall, ood_prior)
+    options = {"ood_label": ood_label, "loss": loss, "infeasible": infeasible}
+    metric = selective_risk_at_precision_recall_score
+    return SelectiveScorer(metric, -1, bounds | options, takes_infinity=True)
 
 
 def oscr_scorer(*, definition="dhamija", ood_label="auto"):
@@ -382,8 +367,7 @@ def oscr_scorer(*, definition="dhamija", ood_label="auto"):
     -------
     scorer : callable
         ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
-        warning without OOD samples. It raises where the classifier predicts the OOD
-        label, as one that was fitted on OOD samples as a class does.
+        warning without OOD samples. It raises where the OOD label is predicted.
 
     Raises
     ------
@@ -491,34 +475,28 @@ class SelectiveScorer(_Scorer):
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted classifier, a float, higher is better."""
-        labels, uncertainty = predict_with_uncertainty(
-            estimator, X, finite=not self._takes_infinity
+        samples = (
+            y,
+            *predict_with_uncertainty(estimator, X, finite=not self._takes_infinity),
         )
-        value = self._metric(
-            y, labels, uncertainty, sample_weight=sample_weight, **self._options
-        )
+        value = self._metric(*samples, sample_weight=sample_weight, **self._options)
         return float(self._sign * value)
 
     def set_score_request(self, *, sample_weight=None):
-        """Say whether metadata routing is to pass `sample_weight` to the scorer.
+        """Return a scorer that asks metadata routing for `sample_weight`, or does not.
 
-        Parameters
-        ----------
-        sample_weight : bool, str or None, default=None
-            As scikit-learn's metadata requests define it.
-
-        Returns
-        -------
-        scorer : object
-            A scorer with that request.
+        True, False, None or an alias, as scikit-learn's metadata requests define it.
         """
         return self._with_request(sample_weight)
 
     def __repr__(self):
         sign = "-" if self._sign < 0 else ""
-        options = "".join(f", {key}={value!r}" for key, value in self._options.items())
         name = getattr(self._metric, "__name__", repr(self._metric))
-        return f"<selective scorer {sign}{name}{options}>"
+        return f"<selective scorer {sign}{name}{_show(self._options)}>"
+
+
+def _show(options):
+    return "".join(f", {name}={value!r}" for name, value in options.items())
 
 
 class _AcceptedScorer(SelectiveScorer):
@@ -533,7 +511,15 @@ class _AcceptedScorer(SelectiveScorer):
         """Return the score of a fitted classifier, a float, higher is better."""
         y = column_or_1d(y)
         weight = check_sample_weight(sample_weight, len(y))
-        labels, accepted = self._predict(estimator, X, weight)
+        if self._coverage is None:
+            labels, accepted = predict_and_accept(estimator, X)
+        else:
+            labels, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
+            options = {"sample_weight": weight, "randomize": False}
+            losses = np.zeros(len(uncertainty))  # which do not matter
+            rule = solve_target_coverage(uncertainty, losses, self._coverage, **options)
+            accepted = rule.accept(uncertainty)
+        labels = np.asarray(labels)
         if self._on_reject == "count_as_error":
             labels = _mistake(y, labels, accepted)
             accepted = np.ones_like(accepted)
@@ -548,24 +534,9 @@ class _AcceptedScorer(SelectiveScorer):
         value = self._metric(y[accepted], labels[accepted], **options)
         return float(self._sign * value)
 
-    def _predict(self, estimator, X, weight):
-        """Return labels, and which of them are accepted."""
-        if self._coverage is None:
-            labels, accepted = predict_and_accept(estimator, X)
-            return np.asarray(labels), accepted
-        labels, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
-        rule = solve_target_coverage(
-            uncertainty,
-            np.zeros(len(uncertainty)),
-            self._coverage,
-            sample_weight=weight,
-            randomize=False,
-        )
-        return np.asarray(labels), rule.accept(uncertainty)
-
     def __repr__(self):
-        rule = f"on_reject={self._on_reject!r}, coverage={self._coverage!r}"
-        return f"{super().__repr__()[:-1]}, {rule}>"
+        rule = {"on_reject": self._on_reject, "coverage": self._coverage}
+        return f"{super().__repr__()[:-1]}{_show(rule)}>"
 
 
 def _mistake(y, labels, accepted):
@@ -581,29 +552,6 @@ def _mistake(y, labels, accepted):
     labels = labels.astype(classes.dtype)
     labels[right] = other
     return labels
-
-
-def _selective_accuracy(y_true, y_pred, uncertainty, *, coverage, sample_weight=None):
-    return 1 - selective_risk_at_coverage_score(
-        y_true,
-        y_pred,
-        uncertainty,
-        coverage=coverage,
-        randomize=True,
-        sample_weight=sample_weight,
-    )
-
-
-_selective_accuracy.__name__ = "selective_accuracy"
-
-
-def _make_negative_area(metric, *, loss="zero_one", **options):
-    if options.get("normalize") == "prr":
-        raise ValueError(
-            "normalize='prr' is higher is better, so its negative is no score. Use "
-            "normalize='excess', which orders classifiers on the same samples."
-        )
-    return SelectiveScorer(metric, -1, {"loss": loss, **options})
 
 
 class _SetScorer(_Scorer):
@@ -622,10 +570,17 @@ class _SetScorer(_Scorer):
         """Return the score of a fitted classifier, a float, higher is better."""
         if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
             y = column_or_1d(y, warn=True)
-        classes = _classes_of(estimator, y)
-        if classes is None or len(classes) > 2:
-            _refuse_groups(groups)
-        if classes is None:
+        is_multilabel, classes = np.ndim(y) > 1, ()
+        if not is_multilabel:
+            classes = np.asarray(getattr(estimator, "classes_", np.unique(y)))
+        if groups is not None and (is_multilabel or len(classes) > 2):
+            raise ValueError(
+                "groups say which samples form a set where there are two classes, but "
+                "here each sample is a set of its own. Where metadata routing passes "
+                "what is for a splitter, call `set_score_request(groups=False)` on the "
+                "scorer."
+            )
+        if is_multilabel:
             return -set_loss(y, estimator.predict(X), loss=self._loss)
         if len(classes) > 2:
             sets = predict_classes(estimator, X, classes)
@@ -636,9 +591,10 @@ class _SetScorer(_Scorer):
         return -set_loss(y, labels, loss=self._loss, groups=groups, pos_label=positive)
 
     def _positive(self, estimator, classes):
+        """Return the positive one of two classes."""
         label = self._pos_label
         if label is None:
-            label = getattr(find(estimator, _names_positive), "pos_label", None)
+            label = getattr(find(estimator, _names_positive)[0], "pos_label", None)
         if label is None and len(classes) == 2:
             return classes.tolist()[1]
         if label in classes.tolist():
@@ -649,44 +605,19 @@ class _SetScorer(_Scorer):
         )
 
     def set_score_request(self, *, groups=None):
-        """Say whether metadata routing is to pass `groups` to the scorer.
+        """Return a scorer that asks metadata routing for `groups`, or does not.
 
-        Parameters
-        ----------
-        groups : bool, str or None, default=None
-            As scikit-learn's metadata requests define it. A new scorer has True.
-
-        Returns
-        -------
-        scorer : object
-            A scorer with that request.
+        True as in a new scorer, False, None or an alias.
         """
         return self._with_request(groups)
 
     def __repr__(self):
-        options = {**self._options, "pos_label": self._pos_label}.items()
-        shown = "".join(f", {name}={value!r}" for name, value in options)
-        return f"<selective scorer -set_loss{shown}>"
+        options = {**self._options, "pos_label": self._pos_label}
+        return f"<selective scorer -set_loss{_show(options)}>"
 
 
 def _names_positive(estimator):
     return getattr(estimator, "pos_label", None) is not None
-
-
-def _classes_of(estimator, y):
-    """Return the classes of a label a sample, None where a sample has several."""
-    if np.ndim(y) > 1:
-        return None
-    return np.asarray(getattr(estimator, "classes_", np.unique(y)))
-
-
-def _refuse_groups(groups):
-    if groups is not None:
-        raise ValueError(
-            "groups say which samples form a set where there are two classes, but here "
-            "each sample is a set of its own. Where metadata routing passes what is "
-            "for a splitter, call `set_score_request(groups=False)` on the scorer."
-        )
 
 
 #: Minus :func:`aurc_score` with 0/1 loss.
@@ -695,6 +626,15 @@ neg_aurc_scorer = SelectiveScorer(aurc_score, -1)
 
 #: Minus :func:`augrc_score` with 0/1 loss.
 neg_augrc_scorer = SelectiveScorer(augrc_score, -1)
+
+
+def _make_negative_area(metric, *, loss="zero_one", **options):
+    if options.get("normalize") == "prr":
+        raise ValueError(
+            "normalize='prr' is higher is better, so its negative is no score. Use "
+            "normalize='excess', which orders classifiers on the same samples."
+        )
+    return SelectiveScorer(metric, -1, {"loss": loss, **options})
 
 
 _MAKERS = {

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding import BestSize, ThresholdSize, expected_loss_curve
+from sklearn_reject.decoding import SetSize, expected_loss_curve
 from sklearn_reject.decoding._best_size import certified_optimum
 from sklearn_reject.decoding._windows import window_curve
 from sklearn_reject.losses import GMeanLoss, HMeanLoss, RecallLoss, check_set_loss
@@ -143,9 +143,9 @@ def test_absent_classes(kind, z):
 @pytest.mark.parametrize("n", [5, 60])
 def test_threshold_size_counts_within_the_bounds(name, n):
     eta = -np.sort(-np.random.default_rng(0).random((3, n)))
-    problem = BestSize(check_set_loss(name), "independent", 2, n - 1)
+    problem = SetSize(check_set_loss(name), "independent", 2, n - 1)
     for threshold in (0.0, 0.5, eta[0, 2], 1.1):
-        chooser = ThresholdSize(threshold, problem)
+        chooser = problem._replace(threshold=threshold)
         sizes, losses = chooser.choose(eta)
         expected = [min(max(sum(row >= threshold), 2), n - 1) for row in eta]
         assert sizes.tolist() == expected
@@ -161,9 +161,12 @@ def test_threshold_size_counts_within_the_bounds(name, n):
 
 def test_losses_of_given_sizes_with_further_negatives():
     eta = -np.sort(-np.random.default_rng(1).random((2, 40)))
+    threshold = eta[0, 6]
+    eta[1] *= 0.9 * threshold
     for name in ("jaccard", "h_mean"):
-        problem = BestSize(check_set_loss(name), "independent", 0, 40)
-        found = problem.losses_at(eta, np.array([7, 0]), n_negatives=5)
+        chooser = SetSize(check_set_loss(name), "independent", 0, 40, threshold)
+        sizes, found = chooser.choose(eta, n_negatives=5)
+        assert sizes.tolist() == [7, 0]
         padded = np.pad(eta, ((0, 0), (0, 5)))
         curves = expected_loss_curve(padded, loss=name)
         np.testing.assert_allclose(found, [curves[0, 7], curves[1, 0]], atol=2e-12)
@@ -171,15 +174,15 @@ def test_losses_of_given_sizes_with_further_negatives():
 
 def test_which_rows_need_all_items():
     f_beta, recall = map(check_set_loss, ("f_beta", "zero_one"))
-    assert BestSize(f_beta, "multinomial", 0, 3).needs_all_items
+    assert SetSize(f_beta, "multinomial", 0, 3).needs_all_items
     for loss in (f_beta, recall):
-        needs = BestSize(loss, "independent", 0, 3).needs_all_items
+        needs = SetSize(loss, "independent", 0, 3).needs_all_items
         assert needs is not loss.spares_negatives
 
 
 def test_equal_losses_to_rounding_take_the_smallest_size():
     # Two classes of equal probability: one of them is as good as both.
-    problem = BestSize(check_set_loss("zero_one"), "independent", 0, 2)
+    problem = SetSize(check_set_loss("zero_one"), "independent", 0, 2)
     sizes, losses = problem.choose(np.array([[0.5, 0.5]]))
     assert (sizes.tolist(), losses.tolist()) == ([0], [0.5])
     sizes, _ = problem._replace(min_positive=1).choose(np.array([[0.5, 0.5]]))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sklearn_reject.decoding import (
-    BestSize,
+    SetSize,
     decode,
     expected_curves,
     expected_loss_curve,
@@ -668,7 +668,7 @@ def test_sparse_vectors():
 
 def test_curves_of_sets_in_any_form():
     eta = np.random.default_rng(3).random((3, 6)) * [[1], [0], [1]]
-    problem = BestSize(check_set_loss("f_beta"), "independent", 0, 6)
+    problem = SetSize(check_set_loss("f_beta"), "independent", 0, 6)
     expected = expected_loss_curve(-np.sort(-eta), loss="f_beta")
     for form in (eta, sparse.csr_matrix(eta)):
         np.testing.assert_array_equal(expected_curves(form, problem), expected)

@@ -4,14 +4,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_reject.decoding import (
+    best_size,
     check_indicators,
     check_probabilities,
-    decode,
-    expected_loss_curve,
     number_sets,
 )
 from sklearn_reject.losses import check_set_loss
-from sklearn_reject.metrics._inside import find, locate
+from sklearn_reject.metrics._inside import has_method, locate
 from sklearn_reject.metrics._plot._drawing import (
     draw_curves,
     find_axes,
@@ -59,11 +58,8 @@ class ExpectedLossDisplay:
     realised_ : matplotlib Line2D, list of them or None
         The realised losses.
 
-    ax_ : matplotlib Axes
-        Axes with the curves.
-
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes with the curves, and their figure.
 
     See Also
     --------
@@ -132,19 +128,16 @@ class ExpectedLossDisplay:
             If there is no ExpectedLossDecoder, or there are more than 100 sets.
         """
         name = type(estimator).__name__ if name is None else name
-        decoder, X = _locate_decoder(estimator, X)
+        decoder, X = locate(estimator, X, has_method("expected_loss_curves"))
+        if decoder is None:
+            raise ValueError(
+                "estimator must be a fitted ExpectedLossDecoder, or a pipeline or a "
+                f"search with one, got {type(estimator).__name__}. Use "
+                "from_probabilities instead."
+            )
         eta, chooser = decoder._probabilities(X, groups)
-        _check_number_of_curves(eta.shape, groups)
-        eta = eta.toarray() if issparse(eta) else eta
         truth = None if y is None else decoder._truth(y)
-        rows = _rows_of_sets(eta, groups)
-        sets = [eta.ravel()[part][np.newaxis] for part in rows]
-        display = cls(
-            [chooser.curves(of_set)[0] for of_set in sets],
-            chosen=[int(chooser.choose(of_set)[0][0]) for of_set in sets],
-            realised=_realise(rows, truth, eta.shape, decoder.set_loss_),
-            name=name,
-        )
+        display = cls._from_sets(eta, chooser, truth, groups, name)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -220,19 +213,35 @@ class ExpectedLossDisplay:
         """
         loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
         eta = check_probabilities(eta)
-        _check_number_of_curves(eta.shape, groups)
-        options = {"loss": loss, "distribution": distribution}
+        options = {"distribution": distribution, "groups": groups}
         bounds = {"min_positive": min_positive, "max_positive": max_positive}
-        mask, _ = decode(eta, groups=groups, **options, **bounds)
-        rows = _rows_of_sets(eta, groups)
-        flat, mask = eta.ravel(), mask.ravel()
-        display = cls(
-            [expected_loss_curve(flat[part], **options) for part in rows],
-            chosen=[int(np.count_nonzero(mask[part])) for part in rows],
-            realised=_realise(rows, y, eta.shape, loss),
+        chooser = best_size(eta, loss, **options, **bounds)
+        display = cls._from_sets(eta, chooser, y, groups, name)
+        return display.plot(ax, **plot_options)
+
+    @classmethod
+    def _from_sets(cls, eta, chooser, y, groups, name):
+        numbers, sizes = number_sets(eta.shape, groups)
+        if len(sizes) > _MOST_CURVES:
+            raise ValueError(
+                f"{len(sizes)} sets are too many to be drawn, a curve each. Pass at "
+                f"most {_MOST_CURVES} of them."
+            )
+        eta = eta.toarray() if issparse(eta) else eta
+        # The items of each set, the most probable first, ties as they come.
+        order = np.lexsort((-eta.ravel(), numbers))
+        rows = np.split(order, np.cumsum(sizes)[:-1])
+        sets = [eta.ravel()[part][np.newaxis] for part in rows]
+        realised = None
+        if y is not None:
+            positive = check_indicators(y, eta.shape).ravel()
+            realised = [_realised_curve(positive[part], chooser.loss) for part in rows]
+        return cls(
+            [chooser.curves(of_set)[0] for of_set in sets],
+            chosen=[int(chooser.choose(of_set)[0][0]) for of_set in sets],
+            realised=realised,
             name=name,
         )
-        return display.plot(ax, **plot_options)
 
     def plot(
         self,
@@ -290,11 +299,28 @@ class ExpectedLossDisplay:
         points = _against_size(self.expected_loss)
         self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
         self.chosen_ = self.realised_ = None
+        drawn, ylabel = self.expected_loss, "Expected loss"
+        lines = np.atleast_1d(self.line_)
+        unnamed = [None] * len(lines)
         if plot_realised:
-            self.realised_ = self._draw_realised(realised_kwargs or {})
+            drawn, ylabel = drawn + self.realised, "Loss"
+            points = _against_size(self.realised)
+            style = {**_REALISED_STYLE, **(realised_kwargs or {})}
+            styles = [
+                {"color": line.get_color(), "alpha": line.get_alpha(), **style}
+                for line in lines
+            ]
+            legend = ["realised loss", *unnamed[1:]]
+            self.realised_ = draw_curves(self.ax_, points, legend, styles)
         if plot_chosen:
-            self.chosen_ = self._draw_chosen(chosen_kwargs or {})
-        self._finish_axes(plot_realised)
+            pairs = zip(self.chosen, self._attained(), strict=True)
+            points = [([k], [loss]) for k, loss in pairs]
+            style = {**_CHOSEN_STYLE, **(chosen_kwargs or {})}
+            styles = [{"color": line.get_color(), **style} for line in lines]
+            self.chosen_ = draw_curves(self.ax_, points, unnamed, styles)
+        if min(part.min() for part in drawn) >= 0:
+            self.ax_.set_ylim(bottom=0, auto=True)
+        finish_axes(self.ax_, xlabel="Number of predicted items k", ylabel=ylabel)
         return self
 
     def _legend(self, name):
@@ -311,77 +337,10 @@ class ExpectedLossDisplay:
         pairs = zip(self.expected_loss, self.chosen, strict=True)
         return [loss[k] for loss, k in pairs]
 
-    def _draw_realised(self, user):
-        lines = np.atleast_1d(self.line_)
-        styles = [
-            {
-                **_REALISED_STYLE,
-                "color": line.get_color(),
-                "alpha": line.get_alpha(),
-                **user,
-            }
-            for line in lines
-        ]
-        legend = ["realised loss"] + [None] * (len(lines) - 1)
-        return draw_curves(self.ax_, _against_size(self.realised), legend, styles)
-
-    def _draw_chosen(self, user):
-        lines = np.atleast_1d(self.line_)
-        styles = [
-            {"color": line.get_color(), **_CHOSEN_STYLE, **user} for line in lines
-        ]
-        pairs = zip(self.chosen, self._attained(), strict=True)
-        points = [([k], [loss]) for k, loss in pairs]
-        return draw_curves(self.ax_, points, [None] * len(lines), styles)
-
-    def _finish_axes(self, has_realised):
-        drawn = self.expected_loss + (self.realised if has_realised else [])
-        if min(part.min() for part in drawn) >= 0:
-            self.ax_.set_ylim(bottom=0, auto=True)
-        ylabel = "Loss" if has_realised else "Expected loss"
-        finish_axes(self.ax_, xlabel="Number of predicted items k", ylabel=ylabel)
-
 
 def _against_size(losses):
     """Return the points of curves of the sizes 0, 1, ..."""
     return [(np.arange(len(of_set)), of_set) for of_set in losses]
-
-
-def _locate_decoder(estimator, X):
-    if find(estimator, _is_decoder) is None:
-        raise ValueError(
-            "estimator must be a fitted ExpectedLossDecoder, or a pipeline or a search "
-            f"with one, got {type(estimator).__name__}. Use from_probabilities instead."
-        )
-    return locate(estimator, X, _is_decoder)
-
-
-def _is_decoder(estimator):
-    return hasattr(estimator, "expected_loss_curves")
-
-
-def _check_number_of_curves(shape, groups):
-    n_sets = len(number_sets(shape, groups)[1])
-    if n_sets > _MOST_CURVES:
-        raise ValueError(
-            f"{n_sets} sets are too many to be drawn, a curve each. Pass at most "
-            f"{_MOST_CURVES} of them."
-        )
-
-
-def _rows_of_sets(eta, groups):
-    """Return the items of each set, the most probable first, ties as they come."""
-    numbers, sizes = number_sets(eta.shape, groups)
-    order = np.lexsort((-eta.ravel(), numbers))
-    return np.split(order, np.cumsum(sizes)[:-1])
-
-
-def _realise(rows, y, shape, loss):
-    """Return the loss of the k most probable items of each set, for all k."""
-    if y is None:
-        return None
-    y = check_indicators(y, shape).ravel()
-    return [_realised_curve(y[part], loss) for part in rows]
 
 
 def _realised_curve(positive, loss):

@@ -1,13 +1,11 @@
 """Display of what one score or two attain with ID and OOD samples."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sklearn_reject import curves
 from sklearn_reject._validation import check_option
 from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._ood import origins, origins_and_losses, score_columns
+from sklearn_reject.metrics._ood import ood_samples, scores_and_origins
 from sklearn_reject.metrics._plot._drawing import (
     draw_curves,
     find_axes,
@@ -23,7 +21,6 @@ _LABELS = {
     "precision_recall": ("Recall (share of ID samples accepted)", "Precision"),
     "risk_coverage": (_TPR, "Selective risk"),
 }
-_KINDS = tuple(_LABELS)
 
 
 class OODFrontierDisplay:
@@ -55,11 +52,8 @@ class OODFrontierDisplay:
     bounds_ : matplotlib Line2D or None
         The bounds, drawn as a corner.
 
-    ax_ : matplotlib Axes
-        Axes with the curves.
-
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes with the curves, and their figure.
 
     See Also
     --------
@@ -247,29 +241,37 @@ class OODFrontierDisplay:
             If the kind is unknown, `parts` are wanted of one score, or the samples are
             invalid or hold no OOD ones.
         """
-        check_option(kind, "kind", _KINDS)
+        check_option(kind, "kind", tuple(_LABELS))
+        if parts and novelty is None:
+            raise ValueError(
+                "parts=True draws risk and novelty alone beside their frontier, but "
+                "there is one score only. Pass novelty=, or a classifier with "
+                "risk_and_novelty."
+            )
         if kind == "risk_coverage":
-            is_ood, losses = origins_and_losses(y_true, y_pred, ood_label, loss, labels)
+            scores, losses, is_ood = ood_samples(
+                y_true, y_pred, uncertainty, novelty, ood_label, loss, labels
+            )
+            samples = {"losses": losses, "is_ood": is_ood, "max_fpr": max_fpr}
         else:
-            is_ood = origins(y_true, ood_label)
-            losses = np.zeros(len(is_ood))
-        scores = score_columns(uncertainty, novelty, len(is_ood))
-        samples = _Samples(is_ood, losses, max_fpr, ood_prior, n_angles, sample_weight)
-        points_of = getattr(samples, kind)
-        points = [points_of(part) for part in (_parts(scores) if parts else [scores])]
-        if parts and not isinstance(name, list):
-            name = [name or "risk and novelty", "risk alone", "novelty alone"]
+            scores, is_ood = scores_and_origins(y_true, uncertainty, novelty, ood_label)
+            samples = {"is_ood": is_ood}
+        if kind == "precision_recall":
+            samples["ood_prior"] = ood_prior
+        samples["sample_weight"] = sample_weight
+        if novelty is None:
+            points = [_curve(kind, scores, samples)]
+        else:
+            points = [_frontier(kind, scores, {**samples, "n_angles": n_angles})]
+        if parts:
+            points += [_curve(kind, score, samples) for score in scores.T]
+            if not isinstance(name, list):
+                name = [name or "risk and novelty", "risk alone", "novelty alone"]
         x, y = map(list, zip(*points, strict=True))
         return cls(x, y, kind=kind, name=name).plot(ax, **plot_options)
 
     def plot(
-        self,
-        ax=None,
-        *,
-        name=None,
-        bounds=None,
-        curve_kwargs=None,
-        bounds_kwargs=None,
+        self, ax=None, *, name=None, bounds=None, curve_kwargs=None, bounds_kwargs=None
     ):
         """Draw the curves.
 
@@ -312,91 +314,41 @@ class OODFrontierDisplay:
         self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs)
         self.bounds_ = None
         if bounds is not None:
-            self.bounds_ = self._draw_bounds(bounds, bounds_kwargs or {})
-        self._finish_axes()
-        return self
-
-    def _draw_bounds(self, bounds, user):
-        x, y = bounds
-        # The sides of the axes that the corner is open to.
-        far_x = 0.0 if self.kind == "roc" else 1.0
-        far_y = 0.0 if self.kind == "risk_coverage" else 1.0
-        style = {"label": "bounds", **_BOUNDS_STYLE, **user}
-        return self.ax_.plot([far_x, x, x], [y, y, far_y], **style)[0]
-
-    def _finish_axes(self):
+            x, y = bounds
+            # The sides of the axes that the corner is open to.
+            far_x = 0.0 if self.kind == "roc" else 1.0
+            far_y = 0.0 if self.kind == "risk_coverage" else 1.0
+            style = {"label": "bounds", **_BOUNDS_STYLE, **(bounds_kwargs or {})}
+            self.bounds_ = self.ax_.plot([far_x, x, x], [y, y, far_y], **style)[0]
         limit = {"bottom": 0} if self.kind == "risk_coverage" else {"top": 1.01}
         self.ax_.set_ylim(**limit, auto=True)
         xlabel, ylabel = _LABELS[self.kind]
         finish_axes(self.ax_, xlabel=xlabel, ylabel=ylabel, xlim=(-0.01, 1.01))
+        return self
 
 
-def _parts(scores):
-    """Return both scores together, and each of them."""
-    if scores.ndim == 1:
-        raise ValueError(
-            "parts=True draws risk and novelty alone beside their frontier, but there "
-            "is one score only. Pass novelty=, or a classifier with risk_and_novelty."
-        )
-    return [scores, *scores.T]
+def _curve(kind, scores, samples):
+    """Return the points of the curve of one score."""
+    if kind == "roc":
+        return curves.ood_roc_curve(scores, **samples)[:2]
+    if kind == "risk_coverage":
+        return curves.risk_coverage_curve(scores, **samples)[:2]
+    precision, recall, _ = curves.ood_precision_recall_curve(scores, **samples)
+    return recall, precision
 
 
-@dataclass(frozen=True, eq=False)
-class _Samples:
-    """Samples whose scores are drawn: the points of each kind, of one score or two."""
-
-    is_ood: np.ndarray
-    losses: np.ndarray
-    max_fpr: float | None
-    ood_prior: float | None
-    n_angles: int
-    sample_weight: np.ndarray | None
-
-    def roc(self, scores):
-        if scores.ndim == 1:
-            return curves.ood_roc_curve(scores, self.is_ood, **self._weight)[:2]
-        fpr, tpr = curves.roc_frontier(scores, self.is_ood, **self._directions)
+def _frontier(kind, scores, samples):
+    """Return the corners of the frontier of two scores."""
+    if kind == "roc":
+        fpr, tpr = curves.roc_frontier(scores, **samples)
         fpr, tpr = np.append(fpr, 1.0), np.append(tpr, tpr[-1:])
         return np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[:-1]
-
-    def precision_recall(self, scores):
-        samples, prior = (scores, self.is_ood), {"ood_prior": self.ood_prior}
-        if scores.ndim == 1:
-            precision, recall, _ = curves.ood_precision_recall_curve(
-                *samples, **prior, **self._weight
-            )
-            return recall, precision
-        precision, recall = curves.precision_recall_frontier(
-            *samples, **prior, **self._directions
-        )
-        return _steps_from_zero(recall, precision)
-
-    def risk_coverage(self, scores):
-        if scores.ndim == 1:
-            coverage, risk, _ = curves.risk_coverage_curve(
-                scores,
-                self.losses,
-                is_ood=self.is_ood,
-                max_fpr=self.max_fpr,
-                **self._weight,
-            )
-            return coverage, risk
-        max_fpr = 1.0 if self.max_fpr is None else self.max_fpr
-        tpr, risk = curves.risk_coverage_frontier(
-            scores, self.losses, self.is_ood, max_fpr=max_fpr, **self._directions
-        )
-        return _steps_from_zero(tpr, risk)
-
-    @property
-    def _weight(self):
-        return {"sample_weight": self.sample_weight}
-
-    @property
-    def _directions(self):
-        return {"n_angles": self.n_angles, "sample_weight": self.sample_weight}
-
-
-def _steps_from_zero(x, y):
-    """Return corners where the value of each point holds down to the one before."""
+    if kind == "risk_coverage":
+        max_fpr = 1.0 if samples["max_fpr"] is None else samples["max_fpr"]
+        samples = {**samples, "max_fpr": max_fpr}
+        x, y = curves.risk_coverage_frontier(scores, **samples)
+    else:
+        y, x = curves.precision_recall_frontier(scores, **samples)
+    # The value of each point holds down to the one before, and of the first to zero.
     x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
     return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]

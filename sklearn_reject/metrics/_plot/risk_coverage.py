@@ -53,11 +53,8 @@ class RiskCoverageDisplay:
     oracle_, random_ : matplotlib Line2D or None
         The two references.
 
-    ax_ : matplotlib Axes
-        Axes with the curves.
-
-    figure_ : matplotlib Figure
-        Figure with the axes.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes with the curves, and their figure.
 
     See Also
     --------
@@ -248,27 +245,37 @@ class RiskCoverageDisplay:
         weight = check_sample_weight(sample_weight, len(y))
         if labels is None:
             labels = np.unique(y)  # a fold may lack a class
-        samples = [
-            _fold(estimator, X, y, rows, loss, labels, weight)
-            for estimator, rows in zip(
-                cv_results["estimator"], cv_results["indices"]["test"], strict=True
+        samples, indices = [], cv_results["indices"]["test"]
+        for estimator, rows in zip(cv_results["estimator"], indices, strict=True):
+            predicted = predict_with_uncertainty(
+                estimator, _safe_indexing(X, rows), finite=True
             )
-        ]
+            scores, losses = scores_and_losses(
+                _safe_indexing(y, rows), *predicted, loss, labels
+            )
+            samples.append((scores, losses, take_weight(weight, rows)))
         return cls._from_samples(samples, name).plot(ax, **plot_options)
 
     @classmethod
     def _from_samples(cls, samples, name):
-        points = [
-            curves.risk_coverage_curve(scores, losses, sample_weight=weight)
-            for scores, losses, weight in samples
-        ]
-        areas = [
-            curves.aurc_score(scores, losses, sample_weight=weight)
-            for scores, losses, weight in samples
-        ]
-        coverage, risk, _ = map(list, zip(*points, strict=True))
-        oracle, random = _references(samples)
-        return cls(coverage, risk, aurc=areas, oracle=oracle, random=random, name=name)
+        """Make the display of tuples (scores, losses, weight), one a curve."""
+        coverage, risk, aurc = [], [], []
+        for *sample, weight in samples:
+            x, y, _ = curves.risk_coverage_curve(*sample, sample_weight=weight)
+            coverage.append(x)
+            risk.append(y)
+            aurc.append(curves.aurc_score(*sample, sample_weight=weight))
+        # The references are those of all samples together.
+        losses = np.concatenate([losses for _, losses, _ in samples])
+        weight = None
+        if samples[0][2] is not None:
+            weight = np.concatenate([weight for _, _, weight in samples])
+        # A running index unties the samples: the oracle may stop between equal losses.
+        rank = np.empty(len(losses))
+        rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
+        oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]
+        random = float(np.average(losses, weights=weight))
+        return cls(coverage, risk, aurc=aurc, oracle=oracle, random=random, name=name)
 
     def plot(
         self,
@@ -341,24 +348,3 @@ class RiskCoverageDisplay:
         each = [f"AuRC = {area:.4g}" for area in self.aurc]
         mean, spread = np.mean(self.aurc), np.std(self.aurc)
         return label_curves(name, each, f"AuRC = {mean:.4g} ± {spread:.2g}")
-
-
-def _fold(estimator, X, y, rows, loss, labels, weight):
-    """Return scores, losses and weights of the rows of a fold."""
-    X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
-    y_pred, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
-    scores, losses = scores_and_losses(y, y_pred, uncertainty, loss, labels)
-    return scores, losses, take_weight(weight, rows)
-
-
-def _references(samples):
-    """Return the oracle's curve and the mean loss of all samples together."""
-    losses = np.concatenate([losses for _, losses, _ in samples])
-    weight = None
-    if samples[0][2] is not None:
-        weight = np.concatenate([weight for _, _, weight in samples])
-    # A running index unties the samples: the oracle may stop between equal losses.
-    rank = np.empty(len(losses))
-    rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
-    oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]
-    return oracle, float(np.average(losses, weights=weight))
