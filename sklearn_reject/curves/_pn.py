@@ -55,7 +55,20 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
     >>> fp, tp, thresholds
     (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]), array([inf, 0.9, 0.7, 0.2]))
     """
-    groups = _group_by_rating(scores, is_positive, sample_weight)
+    scores = check_vector(scores, "scores")
+    is_positive = check_flags(is_positive, "is_positive")
+    check_same_length(scores.size, is_positive=is_positive)
+    weight = check_sample_weight(sample_weight, scores.size)
+    counted = is_positive if weight is None else is_positive[weight > 0]
+    if counted.all() or not counted.any():
+        missing = "negative" if counted.all() else "positive"
+        raise ValueError(
+            f"is_positive is {bool(counted[0])} for all documents (of positive "
+            f"weight): at least one {missing} is needed for a PN curve."
+        )
+    # By increasing negative scores; positives are what is "ID".
+    losses = np.broadcast_to(0.0, scores.size)
+    groups = group_origins_validated(-scores, losses, ~is_positive, weight)
     thresholds = np.append(np.inf, -groups.scores)
     return groups.accepted_ood, groups.accepted_id, thresholds
 
@@ -120,26 +133,6 @@ def pn_auc_score(
     return float(trapezoid(tp, fp) / largest)
 
 
-def _group_by_rating(scores, is_positive, sample_weight):
-    """Group documents by score, the highest first; positives are what is "ID"."""
-    scores = check_vector(scores, "scores")
-    is_positive = check_flags(is_positive, "is_positive")
-    check_same_length(scores.size, is_positive=is_positive)
-    weight = check_sample_weight(sample_weight, scores.size)
-    _check_both_classes(is_positive if weight is None else is_positive[weight > 0])
-    losses = np.broadcast_to(0.0, scores.size)
-    return group_origins_validated(-scores, losses, ~is_positive, weight)
-
-
-def _check_both_classes(is_positive):
-    if is_positive.all() or not is_positive.any():
-        missing = "negative" if is_positive.all() else "positive"
-        raise ValueError(
-            f"is_positive is {bool(is_positive[0])} for all documents (of positive "
-            f"weight): at least one {missing} is needed for a PN curve."
-        )
-
-
 def _end_at(fp, tp, max_fp):
     """Return the curve up to so many false positives."""
     max_fp = check_number(max_fp, "max_fp", open_low=True)
@@ -172,27 +165,23 @@ def majorant_vertices(fp, tp):
     n_before = np.inf
     while len(left) < _LARGEST_PART_LEFT * n_before:
         n_before = len(left)
-        left = _leave_out_hollows(left, fp, tp)
+        # Leave out all points that are not above the line between their neighbours.
+        right, up = np.diff(fp[left]), np.diff(tp[left])
+        turns_right = up[:-1] * right[1:] > up[1:] * right[:-1]
+        left = left[np.concatenate([[True], turns_right, [True]])[: len(left)]]
     return left[_chain(fp[left].tolist(), tp[left].tolist())]
-
-
-def _leave_out_hollows(points, fp, tp):
-    """Leave out all points that are not above the line between their neighbours."""
-    right, up = np.diff(fp[points]), np.diff(tp[points])
-    turns_right = up[:-1] * right[1:] > up[1:] * right[:-1]
-    return points[np.concatenate([[True], turns_right, [True]])[: len(points)]]
 
 
 def _chain(fp, tp):
     """Return the points that a string laid over all of them touches."""
     chain = []
     for point in range(len(fp)):
-        while len(chain) > 1 and not _turns_right(*chain[-2:], point, fp, tp):
+        while len(chain) > 1:
+            first, second = chain[-2:]
+            up, right = tp[second] - tp[first], fp[second] - fp[first]
+            next_up, next_right = tp[point] - tp[second], fp[point] - fp[second]
+            if up * next_right > next_up * right:  # turns right
+                break
             chain.pop()
         chain.append(point)
     return np.array(chain, dtype=np.intp)
-
-
-def _turns_right(first, second, third, fp, tp):
-    up, right = tp[second] - tp[first], fp[second] - fp[first]
-    return up * (fp[third] - fp[second]) > (tp[third] - tp[second]) * right
