@@ -184,7 +184,7 @@ def solve_target_risk(
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *BOUNDS))
-    check_option(search, "search", SEARCHES)
+    check_option(search, "search", tuple(SEARCHES))
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)
     if confidence is None:
