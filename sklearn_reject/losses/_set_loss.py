@@ -98,12 +98,8 @@ class SetLoss:
         ValueError
             If a count is negative or not finite, or the shapes do not broadcast.
         """
-        counts = [
-            _check_counts(count, name)
-            for name, count in zip(
-                ("tp", "fp", "fn", "tn"), (tp, fp, fn, tn), strict=True
-            )
-        ]
+        counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        counts = [_check_counts(count, name) for name, count in counts.items()]
         shape = np.broadcast_shapes(*(count.shape for count in counts))
         return self._check(self._losses(*counts), shape)
 
