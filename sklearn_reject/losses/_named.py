@@ -1,5 +1,6 @@
 """Set losses that have a name, and how to find one."""
 
+from inspect import signature
 from math import fsum
 
 import numpy as np
@@ -38,13 +39,6 @@ class _TotalLoss(_BoundedLoss):
     def __init__(self):
         super().__init__()
 
-    @classmethod
-    def _from_options(cls, beta, zero_division):
-        return cls()
-
-    def _parameters(self):
-        return {}
-
 
 class FBetaLoss(_BoundedLoss):
     """One minus the F-measure.
@@ -72,10 +66,6 @@ class FBetaLoss(_BoundedLoss):
         super().__init__(zero_division=zero_division)
         self.beta = check_number(beta, "beta", high=1e6, open_low=True)
 
-    @classmethod
-    def _from_options(cls, beta, zero_division):
-        return cls(beta, zero_division=zero_division)
-
     def _expansion(self, n_items):
         square = self.beta**2
         denominator = Cells(tp=1 + square, fp=1.0, fn=square)
@@ -87,9 +77,6 @@ class FBetaLoss(_BoundedLoss):
         score = (1 + square) * tp
         score = _divide(score, score + square * fn + fp, 0.0)
         return 1 - np.where(tp + fp + fn == 0, self.zero_division, score)
-
-    def _parameters(self):
-        return {"beta": self.beta, **super()._parameters()}
 
 
 class JaccardLoss(_BoundedLoss):
@@ -514,7 +501,7 @@ class FractionalLinearLoss(SetLoss):
             "numerator": self.numerator.tolist(),
             "denominator": self.denominator.tolist(),
         }
-        return {**constants, **super()._parameters()}
+        return {**super()._parameters(), **constants}
 
 
 def _as_constants(values, shape):
@@ -587,7 +574,9 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     if isinstance(loss, SetLoss):
         return loss
     if isinstance(loss, str) and loss in SET_LOSSES:
-        return SET_LOSSES[loss]._from_options(beta, zero_division)
+        options = {"beta": beta, "zero_division": zero_division}
+        taken = options.keys() & signature(SET_LOSSES[loss]).parameters
+        return SET_LOSSES[loss](**{name: options[name] for name in taken})
     if callable(loss) and not isinstance(loss, type):
         return CallableSetLoss(loss)
     constants = _as_constants(loss, (2, 4))

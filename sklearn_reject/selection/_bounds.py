@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import xlogy
 from scipy.stats import beta, binom
 
 # Share of the largest stake that cannot ruin: a bet of everything loses everything.
@@ -44,17 +45,12 @@ def hoeffding_bentkus_p_values(n_accepted, loss_sums, risk):
     p_values = np.ones(len(n_accepted))
     below = loss_sums < risk * n_accepted
     count, total = n_accepted[below], loss_sums[below]
-    hoeffding = np.exp(-count * _relative_entropy(total / count, risk))
+    mean = total / count
+    entropy = (1 - mean) * np.log((1 - mean) / (1 - risk)) + xlogy(mean, mean / risk)
+    hoeffding = np.exp(-count * entropy)
     bentkus = math.e * binom.cdf(np.ceil(total), count, risk)
     p_values[below] = np.minimum(hoeffding, bentkus)
     return p_values
-
-
-def _relative_entropy(mean, risk):
-    """Return the relative entropy of two coins, for means below the risk."""
-    tails = (1 - mean) * np.log((1 - mean) / (1 - risk))
-    heads = mean * np.log(np.where(mean > 0, mean, 1.0) / risk)
-    return tails + np.where(mean > 0, heads, 0.0)
 
 
 def betting_p_value(losses, risk, level):
