@@ -74,8 +74,8 @@ def aurc_score(
     Examples
     --------
     >>> from sklearn_reject.curves import aurc_score
-    >>> aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])
-    0.2083333333333333
+    >>> round(aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]), 6)
+    0.208333
     >>> aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], normalize="prr")
     1.0
     >>> round(aurc_score([0.4, 0.3, 0.2, 0.1], [0, 0, 1, 1], normalize="prr"), 6)
