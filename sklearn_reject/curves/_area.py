@@ -6,18 +6,16 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import check_option, check_samples
 from sklearn_reject.curves._groups import (
-    argsort_scores,
+    FEWEST_FOR_CELLS,
     cut_into_cells,
     draw_evenly,
     group_by_score,
     group_validated,
-    starts_of_ties,
 )
-
-_BATCH_SIZE = 2**14
 
 
 def aurc_score(
@@ -70,14 +68,14 @@ def aurc_score(
         \frac{1}{W} \left(\psi(W + 1) + 1
         - \frac{b \psi(b + 1) - a \psi(a + 1)}{b - a}\right),
 
-    where psi is the digamma function. For 0/1 losses without weights only the ranks of
-    the errors are needed, and the samples are not fully sorted.
+    where psi is the digamma function. Of many samples without weights, of which few
+    have a loss, most only have to be counted, and are not sorted.
 
     Examples
     --------
     >>> from sklearn_reject.curves import aurc_score
-    >>> aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])
-    0.2083333333333333
+    >>> round(aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]), 6)
+    0.208333
     >>> aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], normalize="prr")
     1.0
     >>> round(aurc_score([0.4, 0.3, 0.2, 0.1], [0, 0, 1, 1], normalize="prr"), 6)
@@ -86,16 +84,14 @@ def aurc_score(
     check_option(interpolation, "interpolation", ("mean", "trapezoid"))
     check_option(normalize, "normalize", (None, "excess", "prr"))
     samples = check_samples(scores, losses, sample_weight)
-    if interpolation == "mean":
-        area, oracle, random = _mean_areas(*samples, references=normalize is not None)
-    else:
+    if interpolation == "trapezoid":
         area, oracle, random = _trapezoid_areas(*samples)
-    return _normalize(area, oracle, random, normalize)
-
-
-def _normalize(area, oracle, random, normalize):
+    else:
+        area = _mean_area(*samples)
     if normalize is None:
         return float(area)
+    if interpolation == "mean":
+        oracle, random = _mean_references(*samples, area)
     # The oracle is the minimum over all orders; only rounding gets below it.
     area = max(area, oracle)
     if normalize == "excess":
@@ -105,77 +101,110 @@ def _normalize(area, oracle, random, normalize):
             "All losses are equal, so that no score can be better than a random one "
             "and normalize='prr' is undefined. The value is set to NaN.",
             UndefinedMetricWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
         return float("nan")
     return float((random - area) / (random - oracle))
 
 
-def _mean_areas(scores, losses, weight, *, references):
-    area = _mean_area(scores, losses, weight)
-    if not references:
-        return area, None, None
-    counted = losses if weight is None else losses[weight > 0]
-    if counted.min() == counted.max():
-        return area, area, area
-    oracle = _mean_area(losses, losses, weight)
-    return area, oracle, np.average(losses, weights=weight)
-
-
 def _mean_area(scores, losses, weight):
-    if weight is None and is_zero_one(losses):
-        return _weigh_losses(len(scores), *groups_with_errors(scores, losses))
+    """Return the mean of the selective risks of all prefixes."""
+    if weight is None and len(scores) >= FEWEST_FOR_CELLS:
+        area = _mean_area_of_few_losses(scores, losses)
+        if area is not None:
+            return area
     groups = group_validated(scores, losses, weight)
     if weight is None and len(groups) == len(scores):
-        return np.mean(groups.cumulative_losses / np.arange(1, len(groups) + 1))
+        risks = np.arange(1.0, len(groups) + 1)
+        np.divide(groups.cumulative_losses, risks, out=risks)
+        return risks.mean()
     below = groups.cumulative_weights - groups.weights
     return _weigh_losses(groups.total_weight, below, groups.weights, groups.losses)
 
 
+# Below this share of losses, counting most samples is faster than sorting them all.
+_LARGEST_LOSS_RATE = 0.15
+
+# Many cells leave few samples to sort, few cells keep the tables in the cache.
+_CELLS_PER_LOSS, _FEWEST_CELLS, _MOST_CELLS = 16, 2**10, 2**20
+
+
+def _mean_area_of_few_losses(scores, losses):
+    """Return the area without sorting all samples, or None where that is no faster.
+
+    Samples in cells of the scores without a loss only have to be counted.
+    """
+    n_samples, n_losses = len(scores), np.count_nonzero(losses)
+    if not 0 < n_losses <= _LARGEST_LOSS_RATE * n_samples:
+        return None
+    n_cells = int(np.clip(_CELLS_PER_LOSS * n_losses, _FEWEST_CELLS, _MOST_CELLS))
+    n_bits = n_cells.bit_length() - 1
+    some = draw_evenly(scores)
+    cut = cut_into_cells(scores, some, n_bits, most_shared=n_samples / n_losses)
+    if cut is None:
+        return None
+    cells = cut(scores)
+    passed_over = np.bincount(cells)
+    has_loss = np.zeros(len(passed_over), dtype=bool)
+    has_loss[cells[np.flatnonzero(losses > 0)]] = True
+    passed_over[has_loss] = 0
+    np.cumsum(passed_over, out=passed_over)
+    rows = np.flatnonzero(has_loss[cells])
+    del cells
+    groups = group_validated(scores[rows], losses[rows], None)
+    # Only groups with a loss add to the area; without ties the rank is what is below.
+    with_loss = np.flatnonzero(groups.losses > 0)
+    weights, below = groups.weights[with_loss], with_loss
+    if len(groups) < len(rows):
+        below = np.cumsum(groups.weights)[with_loss] - weights
+    below = below + passed_over[cut(groups.scores[with_loss])]
+    return _weigh_losses(n_samples, below, weights, groups.losses[with_loss])
+
+
+# Batches of so many groups keep the temporary arrays in the cache.
+_BATCH_SIZE = 2**14
+
+
 def _weigh_losses(total, below, weights, losses):
     """Add up what the losses of each group contribute to the mean selective risk."""
-    # Batches keep the temporary arrays in the cache.
-    return sum(
-        _weigh_batch(total, below[batch], weights[batch], losses[batch])
-        for batch in _batches(len(below))
-    )
+    area = 0.0
+    for batch in gen_batches(len(below), _BATCH_SIZE):
+        low, weight = below[batch], weights[batch]
+        factors = digamma(total + 1.0) - digamma(low + 1.0)
+        tied = np.flatnonzero(weight != 1)  # elsewhere the rest is zero
+        if tied.size:
+            low, weight = low[tied], weight[tied]
+            increment = digamma_increment(low + 1.0, weight)
+            factors[tied] += 1 - (low + weight) * (increment / weight)
+        area += (losses[batch] * factors).sum() / total
+    return area
 
 
-def _batches(n_groups):
-    starts = range(0, n_groups, _BATCH_SIZE)
-    return [slice(start, start + _BATCH_SIZE) for start in starts]
-
-
-def _weigh_batch(total, below, weights, losses):
-    factors = digamma(total + 1.0) - digamma(below + 1.0)
-    rows = np.flatnonzero(weights != 1)  # elsewhere the rest is zero
-    if rows.size:
-        below, weights = below[rows], weights[rows]
-        increment = digamma_increment(below + 1.0, weights)
-        factors[rows] += 1 - (below + weights) * (increment / weights)
-    return (losses * factors).sum() / total
+def _mean_references(scores, losses, weight, area):
+    """Return the area of the oracle and that of a random order."""
+    counted = losses if weight is None else losses[weight > 0]
+    if counted.min() == counted.max():
+        return area, area
+    return _mean_area(losses, losses, weight), np.average(losses, weights=weight)
 
 
 def _trapezoid_areas(scores, losses, weight):
+    """Return the area below the points of the curve, of the oracle and of random."""
     groups = group_validated(scores, losses, weight)
     weights = groups.cumulative_weights
     coverage = weights / groups.total_weight
-    oracle = _lowest_loss_within(weights, losses, weight)
-    random = groups.cumulative_losses[-1] / groups.total_weight
-    return (
-        trapezoid(groups.cumulative_losses / weights, coverage),
-        trapezoid(oracle / weights, coverage),
-        random * (1 - coverage[0]),
-    )
-
-
-def _lowest_loss_within(weights, losses, sample_weight):
-    """Return the least loss that samples of each total weight can have."""
-    best = group_validated(losses, losses, sample_weight)
-    return np.interp(
+    # The oracle: the least loss that samples of each total weight can have.
+    best = group_validated(losses, losses, weight)
+    least = np.interp(
         weights,
         np.append(0.0, best.cumulative_weights),
         np.append(0.0, best.cumulative_losses),
+    )
+    random = groups.cumulative_losses[-1] / groups.total_weight
+    return (
+        trapezoid(groups.cumulative_losses / weights, coverage),
+        trapezoid(least / weights, coverage),
+        random * (1 - coverage[0]),
     )
 
 
@@ -266,80 +295,10 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     return float((groups.losses / total) @ (after / total))
 
 
-# Below this share of errors, counting most samples is faster than sorting them all.
-_LARGEST_ERROR_RATE = 0.15
-
-
-# Many bins leave few samples to sort, few bins keep the tables in the cache.
-_BINS_PER_ERROR = 16
-
-
-_FEWEST_BINS, _MOST_BINS = 2**10, 2**20
-
-
-def is_zero_one(losses):
-    """Tell whether all losses are 0 or 1."""
-    return bool(np.count_nonzero(losses) == np.count_nonzero(losses == 1))
-
-
-def groups_with_errors(scores, losses):
-    """Return samples below, size and errors of the tie groups that hold errors.
-
-    The losses are 0 or 1; all three arrays have the shape (n_groups,).
-    """
-    errors = np.flatnonzero(losses > 0)
-    to_bins = _bin_map(scores, len(errors))
-    if to_bins is None:
-        return _sort_errors(scores, losses)[:3]
-    rows, passed_over = _split_by_bin(scores, errors, to_bins)
-    below, sizes, errors, values = _sort_errors(scores[rows], losses[rows])
-    return below + passed_over[to_bins(values)], sizes, errors
-
-
-def _sort_errors(scores, losses):
-    """Return rank, size, errors and score of the tie groups that hold errors."""
-    order, scores = argsort_scores(scores)
-    ranks = np.flatnonzero((losses > 0)[order])
-    del order
-    is_start = starts_of_ties(scores)
-    if is_start.all():
-        ones = np.broadcast_to(1.0, len(ranks))
-        return ranks, ones, ones, scores[ranks]
-    starts = np.flatnonzero(is_start)
-    groups = np.searchsorted(starts, ranks, side="right") - 1
-    firsts = np.flatnonzero(starts_of_ties(groups))
-    groups = groups[firsts]
-    below, errors = starts[groups], np.diff(firsts, append=len(ranks))
-    sizes = np.diff(starts, append=len(scores))[groups]
-    return below, sizes, errors, scores[below]
-
-
-def _bin_map(scores, n_errors):
-    """Return the map from scores to bins, None where all samples are to be sorted."""
-    if not 0 < n_errors <= _LARGEST_ERROR_RATE * len(scores):
-        return None
-    n_bins = np.clip(_BINS_PER_ERROR * n_errors, _FEWEST_BINS, _MOST_BINS)
-    n_bits = int(n_bins).bit_length() - 1
-    return cut_into_cells(
-        scores, draw_evenly(scores), n_bits, most_shared=len(scores) / n_errors
-    )
-
-
-def _split_by_bin(scores, errors, to_bins):
-    """Return the rows to sort, and the number of other samples below each bin."""
-    bins = to_bins(scores)
-    passed_over = np.bincount(bins)
-    with_errors = np.zeros(len(passed_over), dtype=bool)
-    with_errors[bins[errors]] = True
-    passed_over[with_errors] = 0
-    np.cumsum(passed_over, out=passed_over)
-    return np.flatnonzero(with_errors[bins]), passed_over
-
-
 # The asymptotic series below is exact to 1e-16 from here on.
 _ASYMPTOTIC_FROM = 20
 
-
+# Of the powers -2, -4, ...
 _SERIES = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584)
 
 
@@ -350,27 +309,16 @@ def digamma_increment(x, step):
     are normalised to a sum of one do have. Here the relative error stays near 1e-15.
     """
     x, step = np.broadcast_arrays(*np.atleast_1d(x, step))
-    increment = _asymptotic_increment(np.maximum(x, _ASYMPTOTIC_FROM), step)
     small = x < _ASYMPTOTIC_FROM
-    if small.any():
-        increment[small] = _increment_near_one(x[small], step[small])
-    return increment
-
-
-def _asymptotic_increment(x, step):
     # digamma(z + 1/2) = log(z) + sum_k c_k / z^(2k), an even series in z.
-    low = x - 0.5
-    growth = np.log1p(step / low)
+    z = np.where(small, x + _ASYMPTOTIC_FROM, x) - 0.5
+    growth = np.log1p(step / z)
     increment = growth.copy()
-    for power, coefficient in zip((2, 4, 6, 8, 10), _SERIES, strict=True):
-        increment += coefficient * low ** (-power) * np.expm1(-power * growth)
-    return increment
-
-
-def _increment_near_one(x, step):
-    # digamma(z + 1) = digamma(z) + 1 / z, applied until the series is exact.
-    increment = _asymptotic_increment(x + _ASYMPTOTIC_FROM, step)
-    for shift in range(_ASYMPTOTIC_FROM):
-        low = x + shift
-        increment += step / (low * (low + step))
+    for k, coefficient in enumerate(_SERIES, start=1):
+        increment += coefficient * z ** (-2 * k) * np.expm1(-2 * k * growth)
+    # digamma(z + 1) = digamma(z) + 1 / z leads back to the small ones.
+    if small.any():
+        z, step = x[small], step[small]
+        for shift in range(_ASYMPTOTIC_FROM):
+            increment[small] += step / ((z + shift) * (z + shift + step))
     return increment

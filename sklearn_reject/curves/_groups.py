@@ -157,33 +157,28 @@ def group_by_score(scores, losses, sample_weight=None):
 
 def group_validated(scores, losses, weight, *, near=False):
     """Group arrays that have been through `check_samples`; `near`: up to rounding."""
-    if weight is None:
-        return _group_unweighted(scores, losses, near)
-    present = weight > 0
-    if not present.all():
+    if weight is not None and not weight.all():
+        present = weight > 0
         scores, losses, weight = scores[present], losses[present], weight[present]
     order, scores = argsort_scores(scores)
     scores = snap_sorted(scores) if near else scores
-    weight = weight[order]
-    losses = losses[order]
-    losses *= weight
-    starts = np.flatnonzero(starts_of_ties(scores))
-    return TieGroups(
-        scores[starts], np.add.reduceat(weight, starts), np.add.reduceat(losses, starts)
-    )
-
-
-def _group_unweighted(scores, losses, near):
-    order, scores = argsort_scores(scores)
-    scores = snap_sorted(scores) if near else scores
-    losses = losses[order]
+    # Losses that are 0 or 1 are gathered as booleans, which stay in the cache.
+    is_binary = np.count_nonzero(losses) == np.count_nonzero(losses == 1)
+    losses = (losses > 0)[order].astype(np.float64) if is_binary else losses[order]
+    if weight is not None:
+        weight = weight[order]
+        losses *= weight
     del order
     is_start = starts_of_ties(scores)
     if is_start.all():
-        return TieGroups(scores, np.broadcast_to(1.0, len(scores)), losses)
+        weight = np.broadcast_to(1.0, len(scores)) if weight is None else weight
+        return TieGroups(scores, weight, losses)
     starts = np.flatnonzero(is_start)
-    weights = np.diff(starts, append=len(scores)).astype(np.float64)
-    return TieGroups(scores[starts], weights, np.add.reduceat(losses, starts))
+    if weight is None:
+        weight = np.diff(starts, append=len(scores)).astype(np.float64)
+    else:
+        weight = np.add.reduceat(weight, starts)
+    return TieGroups(scores[starts], weight, np.add.reduceat(losses, starts))
 
 
 def running_sum(values, block=512):
@@ -228,15 +223,26 @@ def snap_sorted(scores, sizes=None):
     A group is what is at its value, see `tie_range`, so that it cannot grow by
     chaining: it spans at most twice the tolerance.
     """
-    near = _rows_near_next(scores, sizes)
+    # Which scores may tie with the next one without being equal?
+    margin = np.abs(scores[:-1]) if sizes is None else np.maximum(sizes[:-1], sizes[1:])
+    margin *= 4 * TIE_TOLERANCE  # twice as far as two ranges can reach
+    with np.errstate(over="ignore"):
+        gaps = np.diff(scores)
+    near = np.flatnonzero((gaps <= margin) & (gaps > 0))
     if not len(near):
         return scores
+    # Each distinct score, and the range of thresholds that its ties are all at.
     starts = np.flatnonzero(starts_of_ties(scores))
-    values, low, high = _merge_ties(scores, sizes, starts)
+    low, high = tie_range(scores, sizes)
+    low, high = np.maximum.reduceat(low, starts), np.minimum.reduceat(high, starts)
+    values = scores[starts]
+    # Runs of values near the one that follows, from the first to before the stop.
     near = np.searchsorted(starts, near, side="right") - 1
-    for first, last in _runs(near):
-        run = [array[first:last].tolist() for array in (values, low, high)]
-        values[first:last] = _snap_run(*run)
+    breaks = np.flatnonzero(np.diff(near) > 1)
+    firsts, stops = near[np.append(0, breaks + 1)], near[np.append(breaks, -1)] + 2
+    for first, stop in zip(firsts.tolist(), stops.tolist(), strict=True):
+        run = [array[first:stop].tolist() for array in (values, low, high)]
+        values[first:stop] = _snap_run(*run)
     return np.repeat(values, np.diff(starts, append=len(scores)))
 
 
@@ -248,35 +254,6 @@ def snap(scores, sizes=None):
     snapped = scores.copy()
     snapped[order] = snap_sorted(scores[order], sizes)
     return snapped
-
-
-def _rows_near_next(scores, sizes):
-    """Return which sorted scores may tie with the next one without being equal."""
-    margin = np.abs(scores[:-1])
-    if sizes is not None:
-        np.maximum(sizes[:-1], sizes[1:], out=margin)
-    margin *= 4 * TIE_TOLERANCE  # twice as far as two ranges can reach
-    with np.errstate(over="ignore"):
-        gaps = np.diff(scores)
-    return np.flatnonzero((gaps <= margin) & (gaps > 0))
-
-
-def _merge_ties(scores, sizes, starts):
-    """Return each distinct score, and the range of thresholds its ties are all at."""
-    low, high = tie_range(scores, sizes)
-    return (
-        scores[starts],
-        np.maximum.reduceat(low, starts),
-        np.minimum.reduceat(high, starts),
-    )
-
-
-def _runs(near):
-    """Return first and last, exclusive, of runs of values near the one that follows."""
-    breaks = np.flatnonzero(np.diff(near) > 1) + 1
-    firsts = near[np.append(0, breaks)]
-    lasts = near[np.append(breaks - 1, len(near) - 1)]
-    return zip(firsts.tolist(), (lasts + 2).tolist(), strict=True)
 
 
 def _snap_run(values, low, high):
@@ -300,9 +277,8 @@ def _snap_run(values, low, high):
 # Two radix passes, not `numpy.argsort` alone, hold the area of a million samples
 # to .65 instead of 1.1 to 1.3 times argsort + gather + cumsum at 40 % errors, to .43
 # instead of .63 at 10 % (confident scores), and the solvers to .9 instead of 1.3.
-# Below this size `numpy.argsort` stays in the cache and is as fast.
-_FEWEST_FOR_RADIX = 2**15
-
+# At 1e5 samples `numpy.argsort` is as fast, and below it is faster.
+FEWEST_FOR_CELLS = 2**17
 
 # Pairs in one fine cell, per sample: what sharing more costs is lost on two sorts.
 _MOST_SHARED_PAIRS = 0.5
@@ -315,10 +291,15 @@ def argsort_scores(scores):
     two passes of the radix sort that NumPy has for 16-bit integers. The few samples
     that share a cell are then sorted among themselves.
     """
-    cells = _cell_numbers(scores)
-    if cells is None:
+    cut = None
+    if len(scores) >= FEWEST_FOR_CELLS:
+        # Ties may share a cell: they are in order as they are.
+        some = np.unique(draw_evenly(scores))
+        cut = cut_into_cells(scores, some, 32, most_shared=_MOST_SHARED_PAIRS)
+    if cut is None:
         order = np.argsort(scores)
         return order, scores[order]
+    cells = cut(scores).astype(np.uint32)
     # Casting keeps the low 16 bits.
     order = np.argsort(cells.astype(np.uint16), kind="stable")
     high = (cells >> 16).astype(np.uint16)
@@ -327,16 +308,6 @@ def argsort_scores(scores):
     if (sorted_scores[1:] < sorted_scores[:-1]).any():
         _sort_within_cells(cells[order], order, sorted_scores)
     return order, sorted_scores
-
-
-def _cell_numbers(scores):
-    """Return the 32-bit cell of each score, None where plain sorting is better."""
-    if len(scores) < _FEWEST_FOR_RADIX:
-        return None
-    # Ties may share a cell: they are in order as they are.
-    some = np.unique(draw_evenly(scores))
-    cut = cut_into_cells(scores, some, 32, most_shared=_MOST_SHARED_PAIRS)
-    return None if cut is None else cut(scores).astype(np.uint32)
 
 
 def _sort_within_cells(cells, order, scores):

@@ -55,7 +55,20 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
     >>> fp, tp, thresholds
     (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]), array([inf, 0.9, 0.7, 0.2]))
     """
-    groups = _group_by_rating(scores, is_positive, sample_weight)
+    scores = check_vector(scores, "scores")
+    is_positive = check_flags(is_positive, "is_positive")
+    check_same_length(scores.size, is_positive=is_positive)
+    weight = check_sample_weight(sample_weight, scores.size)
+    counted = is_positive if weight is None else is_positive[weight > 0]
+    if counted.all() or not counted.any():
+        missing = "negative" if counted.all() else "positive"
+        raise ValueError(
+            f"is_positive is {bool(counted[0])} for all documents (of positive "
+            f"weight): at least one {missing} is needed for a PN curve."
+        )
+    # By increasing negative scores; positives are what is "ID".
+    losses = np.broadcast_to(0.0, scores.size)
+    groups = group_origins_validated(-scores, losses, ~is_positive, weight)
     thresholds = np.append(np.inf, -groups.scores)
     return groups.accepted_ood, groups.accepted_id, thresholds
 
@@ -118,26 +131,6 @@ def pn_auc_score(
         fp, tp = _end_at(fp, tp, max_fp)
     largest = positives * fp[-1] if normalize else 1.0
     return float(trapezoid(tp, fp) / largest)
-
-
-def _group_by_rating(scores, is_positive, sample_weight):
-    """Group documents by score, the highest first; positives are what is "ID"."""
-    scores = check_vector(scores, "scores")
-    is_positive = check_flags(is_positive, "is_positive")
-    check_same_length(scores.size, is_positive=is_positive)
-    weight = check_sample_weight(sample_weight, scores.size)
-    _check_both_classes(is_positive if weight is None else is_positive[weight > 0])
-    losses = np.broadcast_to(0.0, scores.size)
-    return group_origins_validated(-scores, losses, ~is_positive, weight)
-
-
-def _check_both_classes(is_positive):
-    if is_positive.all() or not is_positive.any():
-        missing = "negative" if is_positive.all() else "positive"
-        raise ValueError(
-            f"is_positive is {bool(is_positive[0])} for all documents (of positive "
-            f"weight): at least one {missing} is needed for a PN curve."
-        )
 
 
 def _end_at(fp, tp, max_fp):

@@ -151,8 +151,8 @@ def selective_risk_at_coverage_score(
     """
     coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
     groups = group_by_score(scores, losses, sample_weight)
-    share = share_reaching_coverage(groups, coverage) if randomize else 1.0
     n_groups = groups.count_reaching_coverage(coverage)
+    share = share_reaching_coverage(groups, n_groups, coverage) if randomize else 1.0
     weight, loss = groups.prefix(n_groups - 1, share)
     return loss / weight
 
@@ -213,13 +213,12 @@ def coverage_at_risk_score(
             stacklevel=2,
         )
         return float("nan")
-    share = share_within_risk(groups, risk) if randomize else 0.0
+    share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
     return groups.prefix(n_groups, share)[0] / float(groups.total_weight)
 
 
-def share_reaching_coverage(groups, coverage):
-    """Return the share of the last needed group that makes the coverage exact."""
-    n_groups = groups.count_reaching_coverage(coverage)
+def share_reaching_coverage(groups, n_groups, coverage):
+    """Return the share of the last of the groups needed that makes a coverage exact."""
     below, _ = groups.prefix(n_groups - 1)
     wanted = coverage * groups.total_weight
     if groups.cumulative_weights[n_groups - 1] <= wanted * (1 + RELATIVE_TOLERANCE):
@@ -227,14 +226,14 @@ def share_reaching_coverage(groups, coverage):
     return float((wanted - below) / groups.weights[n_groups - 1])
 
 
-def share_within_risk(groups, risk):
-    """Return the share of the next group that makes the risk exact, 0 without one."""
-    n_groups = groups.count_within_risk(risk)
-    if n_groups == len(groups):
-        return 0.0
+def share_within_risk(groups, n_groups, risk):
+    """Return the share of the group after those within a risk that makes it exact.
+
+    It is zero where there is no other group.
+    """
     weight, loss = groups.prefix(n_groups)
     allowed = risk * weight
-    if loss >= allowed * (1 - RELATIVE_TOLERANCE):
+    if n_groups == len(groups) or loss >= allowed * (1 - RELATIVE_TOLERANCE):
         return 0.0
     excess = groups.losses[n_groups] - risk * groups.weights[n_groups]
     # Below 1, because the whole group would exceed the risk.

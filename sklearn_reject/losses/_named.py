@@ -1,5 +1,6 @@
 """Set losses that have a name, and how to find one."""
 
+from inspect import signature
 from math import fsum
 
 import numpy as np
@@ -38,13 +39,6 @@ class _TotalLoss(_BoundedLoss):
     def __init__(self):
         super().__init__()
 
-    @classmethod
-    def _from_options(cls, beta, zero_division):
-        return cls()
-
-    def _parameters(self):
-        return {}
-
 
 class FBetaLoss(_BoundedLoss):
     """One minus the F-measure.
@@ -72,10 +66,6 @@ class FBetaLoss(_BoundedLoss):
         super().__init__(zero_division=zero_division)
         self.beta = check_number(beta, "beta", high=1e6, open_low=True)
 
-    @classmethod
-    def _from_options(cls, beta, zero_division):
-        return cls(beta, zero_division=zero_division)
-
     def _expansion(self, n_items):
         square = self.beta**2
         denominator = Cells(tp=1 + square, fp=1.0, fn=square)
@@ -87,9 +77,6 @@ class FBetaLoss(_BoundedLoss):
         score = (1 + square) * tp
         score = _divide(score, score + square * fn + fp, 0.0)
         return 1 - np.where(tp + fp + fn == 0, self.zero_division, score)
-
-    def _parameters(self):
-        return {"beta": self.beta, **super()._parameters()}
 
 
 class JaccardLoss(_BoundedLoss):
@@ -466,7 +453,7 @@ class FractionalLinearLoss(SetLoss):
         self.denominator = _check_constants(denominator, "denominator")
         self._above = _weights_of_cells(self.numerator)
         self._below = _weights_of_cells(self.denominator)
-        _check_positive(self._above, self._below)
+        self._check_denominator()
         # The tables tell about 0/0, which the corners leave out.
         self.is_tp_monotone = self._falls_at_corners() and falls_with_tp(self)
         if not self.is_tp_monotone:
@@ -491,6 +478,18 @@ class FractionalLinearLoss(SetLoss):
         losses = np.full(np.shape(below), 1 - self.zero_division)
         return np.divide(above, below, out=losses, where=below > 0)
 
+    def _check_denominator(self):
+        """Raise unless each cell adds to it, or neither to the numerator."""
+        cells = zip(Cells._fields, self._above, self._below, strict=True)
+        for name, above, below in cells:
+            if below < 0 or (below == 0 and above != 0):
+                raise ValueError(
+                    f"denominator must be positive, but is {below:g} for a set of "
+                    f"nothing but {name} items, where the numerator is {above:g}. "
+                    "Change the constants so that both are zero there, or the "
+                    "denominator is positive."
+                )
+
     def _falls_at_corners(self):
         corners = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]])
         c, d = self.numerator, self.denominator
@@ -502,50 +501,36 @@ class FractionalLinearLoss(SetLoss):
             "numerator": self.numerator.tolist(),
             "denominator": self.denominator.tolist(),
         }
-        return {**constants, **super()._parameters()}
+        return {**super()._parameters(), **constants}
 
 
-def _check_constants(constants, name):
+def _as_constants(values, shape):
+    """Return an array of floats, None where it is none of that shape."""
     try:
-        array = np.array(constants, dtype=np.float64)
+        array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (4,) or not np.isfinite(array).all():
+        return None
+    return array if array.shape == shape else None
+
+
+def _check_constants(values, name):
+    constants = _as_constants(values, (4,))
+    if constants is None or not np.isfinite(constants).all():
         raise ValueError(
-            f"{name} must be the four finite constants of (1, u, v, p), got "
-            f"{constants!r}."
+            f"{name} must be the four finite constants of (1, u, v, p), got {values!r}."
         )
-    return array
+    return constants
 
 
 def _weights_of_cells(constants):
     """Return what one item in each cell adds, times n."""
-    of_one, of_tp, of_predicted, of_positive = constants.tolist()
-    summands = (
-        (of_one, of_tp, of_predicted, of_positive),
-        (of_one, of_predicted),
-        (of_one, of_positive),
-        (of_one,),
-    )
-    return Cells(*map(_sum_or_zero, summands))
-
-
-def _sum_or_zero(summands):
-    """Return the sum, zero where it is no more than the rounding of its summands."""
-    total = fsum(summands)
-    return 0.0 if abs(total) <= _ROUNDING * fsum(map(abs, summands)) else total
-
-
-def _check_positive(above, below):
-    """Raise unless each cell adds to the denominator, or neither to the numerator."""
-    for name, numerator, denominator in zip(Cells._fields, above, below, strict=True):
-        if denominator < 0 or (denominator == 0 and numerator != 0):
-            raise ValueError(
-                f"denominator must be positive, but is {denominator:g} for a set of "
-                f"nothing but {name} items, where the numerator is {numerator:g}. "
-                "Change the constants so that both are zero there, or the denominator "
-                "is positive."
-            )
+    # (1, u, v, p) of one item that is tp, fp, fn or tn, times n.
+    of_cells = [(1, 1, 1, 1), (1, 0, 1, 0), (1, 0, 0, 1), (1, 0, 0, 0)]
+    summands = (constants * of_cells).tolist()
+    totals = [fsum(row) for row in summands]
+    # No more than the rounding of its summands is zero.
+    sizes = [_ROUNDING * fsum(map(abs, row)) for row in summands]
+    return Cells(*np.where(np.abs(totals) <= sizes, 0.0, totals).tolist())
 
 
 def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
@@ -588,28 +573,17 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
     if isinstance(loss, SetLoss):
         return loss
-    if isinstance(loss, str):
-        if loss not in SET_LOSSES:
-            _refuse(loss)
-        return SET_LOSSES[loss]._from_options(beta, zero_division)
+    if isinstance(loss, str) and loss in SET_LOSSES:
+        options = {"beta": beta, "zero_division": zero_division}
+        taken = options.keys() & signature(SET_LOSSES[loss]).parameters
+        return SET_LOSSES[loss](**{name: options[name] for name in taken})
     if callable(loss) and not isinstance(loss, type):
         return CallableSetLoss(loss)
-    return FractionalLinearLoss(*_constants(loss), zero_division=zero_division)
-
-
-def _constants(loss):
-    try:
-        constants = np.array(loss, dtype=np.float64)
-    except (TypeError, ValueError):
-        _refuse(loss)
-    if constants.shape != (2, 4):
-        _refuse(loss)
-    return constants
-
-
-def _refuse(loss):
-    raise ValueError(
-        f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
-        "fractional-linear loss in an array of shape (2, 4), a callable of "
-        f"(tp, fp, fn, tn) or a SetLoss, got {loss!r}."
-    )
+    constants = _as_constants(loss, (2, 4))
+    if constants is None:
+        raise ValueError(
+            f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
+            "fractional-linear loss in an array of shape (2, 4), a callable of "
+            f"(tp, fp, fn, tn) or a SetLoss, got {loss!r}."
+        )
+    return FractionalLinearLoss(*constants, zero_division=zero_division)

@@ -7,9 +7,6 @@ transforms, which lose small sums beside large ones: where a score puts all erro
 every sum is small.
 """
 
-from dataclasses import dataclass
-from functools import cache
-
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.polynomial.polynomial import polyfromroots
@@ -20,103 +17,35 @@ from sklearn.utils import gen_batches
 _REACH = 40.0
 
 
-@dataclass(frozen=True)
-class PairSums:
-    """What the pairwise logistic loss and its derivatives consist of.
+def sum_over_pairs(scores, weights, losses, *, curvature=False):
+    """Return total, gradient and curvature of the pairwise logistic loss.
 
     The total is sum_ij losses_i weights_j log(1 + exp(s_j - s_i)), the gradient its
     derivative with respect to each score, and the curvature the second one with respect
-    to each score alone, None unless asked for.
+    to each score alone, None unless asked for. All are exact up to rounding for any
+    range of scores; time and memory are O(n). Weights are positive, losses (times
+    weights) non-negative.
     """
-
-    total: float
-    gradient: np.ndarray
-    curvature: np.ndarray | None
-
-
-def sum_over_pairs(scores, weights, losses, *, curvature=False):
-    """Return the sums over all pairs, exact up to rounding for any range of scores.
-
-    Weights are positive, losses (times weights) non-negative; time and memory are O(n).
-    """
-    if not losses.any():
-        nothing = np.zeros(len(scores))
-        return PairSums(0.0, nothing, nothing if curvature else None)
     n_samples, width = len(scores), scores.max() - scores.min()
     node_time = _grid_times(n_samples, width) - _grid_times(n_samples, 0.0)
     if node_time <= _GRID_TIME + _SORTING_TIME * n_samples:
-        sums = _sum_on_grid(scores, weights, losses, curvature)
-        return _derive(*sums, weights, losses)
-    order = np.argsort(scores, kind="stable")
-    sums = _sum_sorted(scores[order], weights[order], losses[order], curvature)
-    result = _derive(*sums, weights[order], losses[order])
-    return PairSums(
-        result.total,
-        _unsort(result.gradient, order),
-        None if result.curvature is None else _unsort(result.curvature, order),
-    )
-
-
-def _unsort(values, order):
-    result = np.empty_like(values)
-    result[order] = values
-    return result
-
-
-def _derive(total, below, above, weights, losses):
-    """Put together the sums at each sample: those of losses below, of weights above.
-
-    `below` is sum_i losses_i sigma(s_k - s_i) for all k, and `above`
-    sum_j weights_j sigma(s_j - s_k) for those with a loss; a second row, where there is
-    one, has the slope of sigma instead.
-    """
+        total, sums = _sum_on_grid(scores, weights, losses, curvature)
+    else:
+        order = np.argsort(scores, kind="stable")
+        total, of_sorted = _sum_sorted(
+            scores[order], weights[order], losses[order], curvature
+        )
+        sums = np.empty_like(of_sorted)
+        sums[..., order] = of_sorted
+    # At sample k, below is sum_i losses_i sigma(s_k - s_i), and above
+    # sum_j weights_j sigma(s_j - s_k); a second row has the slope of sigma instead.
+    below, above = sums
     # The pair of a sample with itself is constant: in the gradient it cancels.
     gradient = weights * below[0] - losses * above[0]
-    if len(below) == 1:
-        return PairSums(float(total), gradient, None)
-    curvature = weights * below[1] + losses * above[1] - weights * losses / 2
-    return PairSums(float(total), gradient, curvature)
-
-
-def _sum_sorted(scores, weights, losses, curvature):
-    """Sum over all pairs of sorted samples: far ones, dense islands, near ones."""
-    errors = np.flatnonzero(losses)
-    first = np.searchsorted(scores, scores[errors] - _REACH, side="left")
-    last = np.searchsorted(scores, scores[errors] + _REACH, side="right")
-    islands = _find_dense_islands(scores, errors, last - first)
-    alone = np.ones(len(errors), dtype=bool)
-    for rows in islands:
-        inside = slice(*np.searchsorted(errors, [rows.start, rows.stop]))
-        alone[inside], last[inside] = False, rows.stop
-    below, above = np.zeros((2, 1 + curvature, len(scores)))
-    below[0] = _losses_far_below(losses[errors], last, len(scores))
-    above[0, errors], distance = _sum_far_above(scores, weights, last, scores[errors])
-    total = float(losses[errors] @ distance)
-    for rows in islands:
-        sums = _sum_on_grid(scores[rows], weights[rows], losses[rows], curvature)
-        total += sums[0]
-        below[:, rows] += sums[1]
-        above[:, rows] += sums[2]
-    near = errors[alone], first[alone], last[alone]
-    return total + _add_pairs(below, above, scores, weights, losses, near), below, above
-
-
-def _find_dense_islands(scores, errors, n_near):
-    """Return the ranges of rows, far from all others, for which a grid is cheaper."""
-    starts = np.flatnonzero(np.diff(scores, prepend=-np.inf) > _REACH)
-    stops = np.append(starts[1:], len(scores))
-    island = np.searchsorted(starts, errors, side="right") - 1
-    pair_times = _PAIR_TIME * np.bincount(island, n_near, minlength=len(starts))
-    grid_times = _grid_times(stops - starts, scores[stops - 1] - scores[starts])
-    dense = np.flatnonzero(pair_times > grid_times)
-    return [slice(*ends) for ends in zip(starts[dense], stops[dense], strict=True)]
-
-
-# A score is interpolated from so many nodes of its grid, which are `_STEP` apart. With
-# the poles of sigma at +-pi i the error is 2e-14 or less of its largest value:
-# 2 prod(nodes) (_STEP / pi)^_STENCIL / pi.
-_STENCIL, _STEP = 12, 0.1
-_NODES = np.arange(_STENCIL) - (_STENCIL - 1) / 2
+    if not curvature:
+        return float(total), gradient, None
+    second = weights * below[1] + losses * above[1] - weights * losses / 2
+    return float(total), gradient, second
 
 
 # Measured, in nanoseconds: what a pair, a sorted sample, a sample on a grid and a node
@@ -131,82 +60,99 @@ def _grid_times(n_samples, widths):
     return np.where(n_nodes <= 1000 + n_samples, times, np.inf)
 
 
+# A score is interpolated from so many nodes of its grid, which are `_STEP` apart. With
+# the poles of sigma at +-pi i the error is 2e-14 or less of its largest value:
+# 2 prod(nodes) (_STEP / pi)^_STENCIL / pi.
+_STENCIL, _STEP = 12, 0.1
+_NODES = np.arange(_STENCIL) - (_STENCIL - 1) / 2
+
+# Coefficients of Lagrange's polynomials, (node, degree).
+_LAGRANGE = np.array(
+    [
+        polyfromroots(np.delete(_NODES, k)) / np.prod(node - np.delete(_NODES, k))
+        for k, node in enumerate(_NODES)
+    ]
+)
+
+# The kernels without step and ramp, at the nodes up to `_REACH` away. At a distance d
+# they are sigma(d) - [d > 0] (one half of the step at zero), log(1 + exp(-abs(d))), and
+# the slope of sigma.
+_N_AROUND = round(_REACH / _STEP)
+_DISTANCE = _STEP * np.arange(-_N_AROUND, _N_AROUND + 1)
+_SIGMA = -np.sign(_DISTANCE) * expit(-np.abs(_DISTANCE))
+_SOFTPLUS = np.log1p(np.exp(-np.abs(_DISTANCE)))
+_SLOPE = expit(_DISTANCE) * expit(-_DISTANCE)
+
 # Samples whose temporary arrays fit into the cache.
 _BATCH_SIZE = 2**14
 
 
-class _Grid:
-    """An even grid over some scores."""
+def _sum_on_grid(scores, weights, losses, curvature):
+    """Sum over all pairs by way of the nodes of a grid.
 
-    def __init__(self, scores):
-        self.scores, self.lowest = scores, scores.min()
-        self.n_intervals = int(np.ptp(scores) / _STEP) + 1
-
-    @property
-    def n_nodes(self):
-        """Number of nodes, with those outside the scores."""
-        return self.n_intervals + _STENCIL - 1
-
-    def batches(self):
-        """Yield ranges of rows, not many more than there are nodes."""
-        return gen_batches(len(self.scores), max(_BATCH_SIZE, self.n_nodes))
-
-    def locate(self, rows):
-        """Return between which nodes some scores lie, and where, from -1/2 to 1/2."""
-        places = (self.scores[rows] - self.lowest) / _STEP
-        intervals = places.astype(np.intp)
-        places -= intervals
-        places -= 0.5
-        return intervals, places
-
-    def spread(self, weights, losses):
-        """Return the weights and the losses at the nodes."""
-        moments = np.zeros((2, _STENCIL, self.n_intervals))
-        for rows in self.batches():
-            intervals, places = self.locate(rows)
-            _add_moments(moments[0], intervals, places, weights[rows])
-            errors = np.flatnonzero(losses[rows])
-            of_errors = intervals[errors], places[errors]
-            _add_moments(moments[1], *of_errors, losses[rows][errors])
-        at_nodes = np.zeros((2, self.n_nodes))
-        for node, cardinal in enumerate(_lagrange_polynomials()):
-            at_nodes[:, node : node + self.n_intervals] += cardinal @ moments
-        return at_nodes
-
-    def interpolate(self, below, above, losses):
-        """Return sums at the samples, those of `above` for samples with a loss only."""
-        below, above = _interpolants(below), _interpolants(above)
-        of_samples = np.zeros((2, len(below), len(losses)))
-        for rows in self.batches():
-            intervals, places = self.locate(rows)
-            errors = np.flatnonzero(losses[rows])
-            of_errors = intervals[errors], places[errors]
-            for kernel in range(len(below)):
-                of_samples[0, kernel, rows] = _evaluate(
-                    below[kernel], intervals, places
-                )
-                of_samples[1, kernel, rows.start + errors] = _evaluate(
-                    above[kernel], *of_errors
-                )
-        return of_samples
+    Returns the total and the sums below and above, (2, kernel, sample), the latter for
+    samples with a loss only.
+    """
+    n_intervals = int(np.ptp(scores) / _STEP) + 1
+    n_nodes = n_intervals + _STENCIL - 1
+    # Not many more batches than there are nodes.
+    batches = list(gen_batches(len(scores), max(_BATCH_SIZE, n_nodes)))
+    of_weights, of_losses = _spread(scores, weights, losses, n_intervals, batches)
+    # Sigma is a step and softplus a ramp, up to what decays to both sides.
+    from_node = _sum_from_end(of_weights)
+    bound = _convolve(of_weights, _SOFTPLUS)
+    bound[:-1] += _STEP * _sum_from_end(from_node[1:])
+    below = [np.cumsum(of_losses) - of_losses / 2 + _convolve(of_losses, _SIGMA)]
+    above = [from_node - of_weights / 2 - _convolve(of_weights, _SIGMA)]
+    if curvature:
+        below.append(_convolve(of_losses, _SLOPE))
+        above.append(_convolve(of_weights, _SLOPE))
+    at_nodes = np.array([below, above])
+    return of_losses @ bound, _interpolate(scores, losses, at_nodes, batches)
 
 
-@cache
-def _lagrange_polynomials():
-    """Return the coefficients of Lagrange's polynomials, (node, degree)."""
-    others = [np.delete(_NODES, node) for node in range(_STENCIL)]
-    return np.array(
-        [
-            polyfromroots(roots) / np.prod(node - roots)
-            for node, roots in zip(_NODES, others, strict=True)
-        ]
-    )
+def _spread(scores, weights, losses, n_intervals, batches):
+    """Return the weights and the losses at the nodes, (2, n_nodes)."""
+    # Moments of the samples in each interval, by which the nodes share them.
+    moments, lowest = np.zeros((2, _STENCIL, n_intervals)), scores.min()
+    for rows in batches:
+        intervals, places = _locate(scores[rows], lowest)
+        _add_moments(moments[0], intervals, places, weights[rows])
+        errors = np.flatnonzero(losses[rows])
+        of_errors = intervals[errors], places[errors]
+        _add_moments(moments[1], *of_errors, losses[rows][errors])
+    at_nodes = np.zeros((2, n_intervals + _STENCIL - 1))
+    for node, polynomial in enumerate(_LAGRANGE):
+        at_nodes[:, node : node + n_intervals] += polynomial @ moments
+    return at_nodes
 
 
-def _interpolants(sums):
-    """Return the coefficients for each interval, (kernel, degree, interval)."""
-    windows = sliding_window_view(sums, _STENCIL, axis=-1)
-    return np.moveaxis(windows @ _lagrange_polynomials(), -1, 1).copy()
+def _interpolate(scores, losses, at_nodes, batches):
+    """Return the sums at the samples, those above for samples with a loss only."""
+    # Coefficients of the polynomial in each interval, (kernel, degree, interval).
+    n_intervals = at_nodes.shape[-1] - _STENCIL + 1
+    polynomials = [
+        _LAGRANGE.T @ sliding_window_view(of_nodes, n_intervals, axis=-1)
+        for of_nodes in at_nodes
+    ]
+    sums, lowest = np.zeros((*at_nodes.shape[:2], len(scores))), scores.min()
+    for rows in batches:
+        intervals, places = _locate(scores[rows], lowest)
+        errors = np.flatnonzero(losses[rows])
+        of_errors = intervals[errors], places[errors]
+        for kernel, (below, above) in enumerate(zip(*polynomials, strict=True)):
+            sums[0, kernel, rows] = _evaluate(below, intervals, places)
+            sums[1, kernel, rows.start + errors] = _evaluate(above, *of_errors)
+    return sums
+
+
+def _locate(scores, lowest):
+    """Return between which nodes scores lie, and where, from -1/2 to 1/2."""
+    places = (scores - lowest) / _STEP
+    intervals = places.astype(np.intp)
+    places -= intervals
+    places -= 0.5
+    return intervals, places
 
 
 def _add_moments(moments, intervals, places, weights):
@@ -225,38 +171,6 @@ def _evaluate(coefficients, intervals, places):
     return values
 
 
-def _sum_on_grid(scores, weights, losses, curvature):
-    """Sum over all pairs by way of the nodes of a grid."""
-    grid = _Grid(scores)
-    of_weights, of_losses = grid.spread(weights, losses)
-    # Sigma is a step and softplus a ramp, up to what decays to both sides.
-    sigma, softplus, slope = _decaying_kernels()
-    from_node = _sum_from_end(of_weights)
-    bound = _convolve(of_weights, softplus)
-    bound[:-1] += _STEP * _sum_from_end(from_node[1:])
-    below = [np.cumsum(of_losses) - of_losses / 2 + _convolve(of_losses, sigma)]
-    above = [from_node - of_weights / 2 - _convolve(of_weights, sigma)]
-    if curvature:
-        below.append(_convolve(of_losses, slope))
-        above.append(_convolve(of_weights, slope))
-    at_samples = grid.interpolate(np.stack(below), np.stack(above), losses)
-    return of_losses @ bound, *at_samples
-
-
-@cache
-def _decaying_kernels():
-    """Return the kernels without step and ramp, at the nodes up to `_REACH` away.
-
-    At a distance d they are sigma(d) - [d > 0] (one half of the step at zero),
-    log(1 + exp(-abs(d))), and the slope of sigma.
-    """
-    reach = round(_REACH / _STEP)
-    distance = _STEP * np.arange(-reach, reach + 1)
-    small = expit(-np.abs(distance))
-    softplus = np.log1p(np.exp(-np.abs(distance)))
-    return -np.sign(distance) * small, softplus, expit(distance) * expit(-distance)
-
-
 def _convolve(values, kernel):
     reach = len(kernel) // 2
     return np.convolve(values, kernel)[reach : reach + len(values)]
@@ -267,10 +181,45 @@ def _sum_from_end(values):
     return np.cumsum(values[::-1])[::-1]
 
 
-def _losses_far_below(losses, last, n_samples):
-    # By the same ranges as the near ones: differences round to either side of a bound.
-    running = np.append(0.0, np.cumsum(losses))
-    return running[np.searchsorted(last, np.arange(n_samples), side="right")]
+def _sum_sorted(scores, weights, losses, curvature):
+    """Sum over all pairs of sorted samples: far ones, dense islands, near ones.
+
+    Returns what `_sum_on_grid` does.
+    """
+    errors = np.flatnonzero(losses)
+    first = np.searchsorted(scores, scores[errors] - _REACH, side="left")
+    last = np.searchsorted(scores, scores[errors] + _REACH, side="right")
+    islands = _find_dense_islands(scores, errors, last - first)
+    alone = np.ones(len(errors), dtype=bool)
+    for rows in islands:
+        inside = slice(*np.searchsorted(errors, [rows.start, rows.stop]))
+        alone[inside], last[inside] = False, rows.stop
+    below, above = sums = np.zeros((2, 1 + curvature, len(scores)))
+    # What is far below, by the same ranges as the near ones: differences round to
+    # either side of a bound.
+    n_far_below = np.searchsorted(last, np.arange(len(scores)), side="right")
+    below[0] = np.append(0.0, np.cumsum(losses[errors]))[n_far_below]
+    above[0, errors], distance = _sum_far_above(scores, weights, last, scores[errors])
+    total = float(losses[errors] @ distance)
+    for rows in islands:
+        of_island, of_rows = _sum_on_grid(
+            scores[rows], weights[rows], losses[rows], curvature
+        )
+        total += of_island
+        sums[..., rows] += of_rows
+    near = errors[alone], first[alone], last[alone]
+    return total + _add_pairs(below, above, scores, weights, losses, near), sums
+
+
+def _find_dense_islands(scores, errors, n_near):
+    """Return the ranges of rows, far from all others, for which a grid is cheaper."""
+    starts = np.flatnonzero(np.diff(scores, prepend=-np.inf) > _REACH)
+    stops = np.append(starts[1:], len(scores))
+    island = np.searchsorted(starts, errors, side="right") - 1
+    pair_times = _PAIR_TIME * np.bincount(island, n_near, minlength=len(starts))
+    grid_times = _grid_times(stops - starts, scores[stops - 1] - scores[starts])
+    dense = np.flatnonzero(pair_times > grid_times)
+    return [slice(*ends) for ends in zip(starts[dense], stops[dense], strict=True)]
 
 
 def _sum_far_above(scores, weights, first, origins):
@@ -293,55 +242,30 @@ _N_PAIRS_AT_ONCE = 2**17
 def _add_pairs(below, above, scores, weights, losses, near):
     """Add the pairs of errors with the ranges near to them, and return their total."""
     errors, first, last = near
-    total = 0.0
-    for rows in _batches(last - first):
-        pairs = _Pairs(scores, errors[rows], first[rows], last[rows])
-        total += losses[errors[rows]] @ pairs.sum_log(weights)
+    counts, total = last - first, 0.0
+    # About as many pairs at once as wanted, but all those of an error.
+    batch = np.cumsum(counts) // _N_PAIRS_AT_ONCE
+    ends = np.append(np.flatnonzero(np.diff(batch, prepend=-1)), len(errors))
+    for rows in map(slice, ends[:-1], ends[1:]):
+        # Pairs (i, j) of the errors i and all samples j near to them.
+        starts = np.cumsum(counts[rows]) - counts[rows]
+        i = np.repeat(errors[rows], counts[rows])
+        j = np.arange(len(i)) + np.repeat(first[rows] - starts, counts[rows])
+        bound, *kernels = _pair_kernels(scores[j] - scores[i])
+        of_errors = np.add.reduceat(weights[j] * bound, starts)
+        total += losses[errors[rows]] @ of_errors
+        low, high = first[rows].min(), last[rows].max()
         for kernel in range(len(below)):
-            pairs.add_below(below[kernel], losses, kernel)
-            pairs.add_above(above[kernel], weights, kernel)
+            values = weights[j] * kernels[kernel]
+            above[kernel, errors[rows]] += np.add.reduceat(values, starts)
+            values = losses[i] * kernels[kernel]
+            below[kernel, low:high] += np.bincount(j - low, values, high - low)
     return total
 
 
-def _batches(counts):
-    """Yield ranges of rows with about `_N_PAIRS_AT_ONCE` pairs, one row at least."""
-    ends = np.cumsum(counts)
-    start = 0
-    while start < len(counts):
-        done = ends[start - 1] if start else 0
-        end = int(np.searchsorted(ends, done + _N_PAIRS_AT_ONCE, side="right"))
-        end = max(end, start + 1)
-        yield slice(start, end)
-        start = end
-
-
-class _Pairs:
-    """Pairs (i, j) of some samples i that have a loss and all samples j near to it."""
-
-    def __init__(self, scores, errors, first, last):
-        counts = last - first
-        self.errors = errors
-        self.starts = np.cumsum(counts) - counts
-        self.i = np.repeat(errors, counts)
-        self.j = np.arange(len(self.i)) + np.repeat(first - self.starts, counts)
-        self.span = slice(int(first.min()), int(last.max()))
-        self.difference = scores[self.j] - scores[self.i]
-        # One exponential gives all kernels.
-        small = np.exp(-np.abs(self.difference))
-        nearer, farther = 1 / (1 + small), small / (1 + small)
-        sigma = np.where(self.difference > 0, nearer, farther)
-        self.kernels = (sigma, nearer * farther)
-        self.log = np.maximum(self.difference, 0) + np.log1p(small)
-
-    def sum_log(self, weights):
-        return np.add.reduceat(weights[self.j] * self.log, self.starts)
-
-    def add_above(self, sums, weights, kernel):
-        values = weights[self.j] * self.kernels[kernel]
-        sums[self.errors] += np.add.reduceat(values, self.starts)
-
-    def add_below(self, sums, losses, kernel):
-        values = losses[self.i] * self.kernels[kernel]
-        sums[self.span] += np.bincount(
-            self.j - self.span.start, values, self.span.stop - self.span.start
-        )
+def _pair_kernels(difference):
+    """Return log(1 + exp(d)), sigma(d) and the slope of sigma, by one exponential."""
+    small = np.exp(-np.abs(difference))
+    nearer, farther = 1 / (1 + small), small / (1 + small)
+    bound = np.maximum(difference, 0) + np.log1p(small)
+    return bound, np.where(difference > 0, nearer, farther), nearer * farther

@@ -90,7 +90,13 @@ def sele_loss_and_gradient(
         weight = np.ones(len(scores))
     present = np.flatnonzero(weight)
     sample = scores[present], losses[present], weight[present] / weight.max()
-    _refuse_overflow(sample[0])
+    with np.errstate(over="ignore"):
+        spread = np.ptp(sample[0])
+    if not spread < _WIDEST / len(present):
+        raise ValueError(
+            f"scores range from {sample[0].min():g} to {sample[0].max():g}, so wide "
+            "that sums of their differences overflow. Rescale them."
+        )
     gradient = np.zeros(len(scores))
     if method == "exact":
         value, gradient[present] = exact_sele(*sample)
@@ -100,28 +106,20 @@ def sele_loss_and_gradient(
     return value, gradient
 
 
-def _refuse_overflow(scores):
-    with np.errstate(over="ignore"):
-        spread = scores.max() - scores.min()
-    if not spread < _WIDEST / len(scores):
-        raise ValueError(
-            f"scores range from {scores.min():g} to {scores.max():g}, so wide that "
-            "sums of their differences overflow. Rescale them."
-        )
-
-
 def exact_sele(scores, losses, weight):
     """Return value and gradient of the loss over all pairs of valid samples."""
-    sums = sum_over_pairs(scores, weight, weight * losses)
+    total, gradient, _ = sum_over_pairs(scores, weight, weight * losses)
     n_pairs = float(weight.sum()) ** 2
-    return sums.total / n_pairs, sums.gradient / n_pairs
+    return total / n_pairs, gradient / n_pairs
 
 
 def sele_gradient_and_curvature(scores, losses, weight):
     """Return gradient and diagonal of the Hessian of the loss over all pairs."""
-    sums = sum_over_pairs(scores, weight, weight * losses, curvature=True)
+    _, gradient, curvature = sum_over_pairs(
+        scores, weight, weight * losses, curvature=True
+    )
     n_pairs = weight.sum() ** 2
-    return sums.gradient / n_pairs, sums.curvature / n_pairs
+    return gradient / n_pairs, curvature / n_pairs
 
 
 def make_chunks(n_samples, chunk_size, random_state):
@@ -146,9 +144,6 @@ def chunked_sele(scores, losses, weight, chunks, *, n_jobs=None):
 def _dense_sele(scores, losses, weight):
     """Return value and gradient of the loss of one chunk, pair by pair."""
     rows = np.flatnonzero(losses)
-    gradient = np.zeros(len(scores))
-    if not len(rows):
-        return 0.0, gradient
     difference = scores - scores[rows, np.newaxis]
     small = np.exp(-np.abs(difference))
     sigma = np.where(difference > 0, 1.0, small) / (1 + small)

@@ -1,6 +1,7 @@
 """Losses of predicted sets, functions of the confusion matrix: what they share."""
 
 import warnings
+from inspect import signature
 from itertools import product
 from typing import NamedTuple
 
@@ -74,11 +75,6 @@ class SetLoss:
     def __init__(self, *, zero_division=0.0):
         self.zero_division = check_number(zero_division, "zero_division", high=1.0)
 
-    @classmethod
-    def _from_options(cls, beta, zero_division):
-        """Make the loss that a name stands for; `beta` is that of the F-measure."""
-        return cls(zero_division=zero_division)
-
     def __call__(self, tp, fp, fn, tn):
         """Return the loss of each confusion matrix.
 
@@ -98,12 +94,8 @@ class SetLoss:
         ValueError
             If a count is negative or not finite, or the shapes do not broadcast.
         """
-        counts = [
-            _check_counts(count, name)
-            for name, count in zip(
-                ("tp", "fp", "fn", "tn"), (tp, fp, fn, tn), strict=True
-            )
-        ]
+        counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        counts = [_check_counts(count, name) for name, count in counts.items()]
         shape = np.broadcast_shapes(*(count.shape for count in counts))
         return self._check(self._losses(*counts), shape)
 
@@ -132,7 +124,8 @@ class SetLoss:
         return np.broadcast_to(np.asarray(losses, dtype=np.float64), shape).copy()
 
     def _parameters(self):
-        return {"zero_division": self.zero_division}
+        names = signature(type(self)).parameters
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def __repr__(self):
         parameters = self._parameters().items()
@@ -190,9 +183,6 @@ class CallableSetLoss(SetLoss):
                 "with `np.divide(..., where=...)`."
             )
         return losses.astype(np.float64)
-
-    def _parameters(self):
-        return {"function": self.function}
 
 
 def warn_of_other_optima(what):

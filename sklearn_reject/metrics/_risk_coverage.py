@@ -167,8 +167,8 @@ def aurc_score(
     --------
     >>> from sklearn_reject.metrics import aurc_score
     >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
-    >>> aurc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
-    0.2083333333333333
+    >>> round(aurc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4]), 6)
+    0.208333
     """
     samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.aurc_score(

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import xlogy
 from scipy.stats import beta, binom
 
 # Share of the largest stake that cannot ruin: a bet of everything loses everything.
@@ -44,17 +45,12 @@ def hoeffding_bentkus_p_values(n_accepted, loss_sums, risk):
     p_values = np.ones(len(n_accepted))
     below = loss_sums < risk * n_accepted
     count, total = n_accepted[below], loss_sums[below]
-    hoeffding = np.exp(-count * _relative_entropy(total / count, risk))
+    mean = total / count
+    entropy = (1 - mean) * np.log((1 - mean) / (1 - risk)) + xlogy(mean, mean / risk)
+    hoeffding = np.exp(-count * entropy)
     bentkus = math.e * binom.cdf(np.ceil(total), count, risk)
     p_values[below] = np.minimum(hoeffding, bentkus)
     return p_values
-
-
-def _relative_entropy(mean, risk):
-    """Return the relative entropy of two coins, for means below the risk."""
-    tails = (1 - mean) * np.log((1 - mean) / (1 - risk))
-    heads = mean * np.log(np.where(mean > 0, mean, 1.0) / risk)
-    return tails + np.where(mean > 0, heads, 0.0)
 
 
 def betting_p_value(losses, risk, level):
@@ -89,16 +85,6 @@ def _variances(losses, risk):
     return variances
 
 
-def _fewest_without_loss(risk, level, stake=1.0):
-    """Return how many samples without loss shrink a p-value to a level."""
-    # By this factor a sample, which for a stake of 1 is 1 - risk.
-    rate = math.log1p(stake * risk / (1 - risk))
-    if rate == 0:
-        return _MOST_SAMPLES
-    fewest = -math.log(level) / rate * (1 - _ROUNDING)
-    return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))
-
-
 def binomial_upper(count, n_samples, delta):
     """Return the upper confidence bound of a share of which `count` were seen."""
     if count >= n_samples:
@@ -106,40 +92,52 @@ def binomial_upper(count, n_samples, delta):
     return float(beta.ppf(1 - delta, count + 1, n_samples - count))
 
 
-class Binomial:
+class _Bound:
+    """What the bounds share; each has a `name` and writes `p_values`.
+
+    It writes `upper`, too, unless its p-values need not fall with the risk.
+    """
+
+    is_binary = False
+    # How many thresholds of a sequence to test, where that takes time.
+    most_tests = None
+    # Share of the capital that a loss takes, for a p-value that is one over it.
+    stake = 1.0
+    upper = None
+
+    def fewest(self, risk, level):
+        """Return about the number of samples below which no p-value reaches a level."""
+        # By this factor a sample without loss shrinks it: 1 - risk for a stake of 1.
+        rate = math.log1p(self.stake * risk / (1 - risk))
+        if rate == 0:
+            return _MOST_SAMPLES
+        fewest = -math.log(level) / rate * (1 - _ROUNDING)
+        return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))
+
+
+class Binomial(_Bound):
     """Exact, for losses that are 0 or 1."""
 
     name = "binomial"
     is_binary = True
-    most_tests = None
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
         return binomial_p_values(counts, prefixes.loss_sums[counts], risk)
-
-    def fewest(self, risk, level):
-        """Return the number of samples below which no p-value reaches a level."""
-        return _fewest_without_loss(risk, level)
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
         return binomial_upper(round(float(losses.sum())), len(losses), delta)
 
 
-class HoeffdingBentkus:
+class HoeffdingBentkus(_Bound):
     """For losses in [0, 1]."""
 
     name = "hoeffding_bentkus"
-    is_binary = False
-    most_tests = None
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
         return hoeffding_bentkus_p_values(counts, prefixes.loss_sums[counts], risk)
-
-    def fewest(self, risk, level):
-        """Return the number of samples below which no p-value reaches a level."""
-        return _fewest_without_loss(risk, level)
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
@@ -157,24 +155,19 @@ class HoeffdingBentkus:
         return float(brentq(excess, low, high, xtol=_TINY)) + _TINY
 
 
-class Betting:
+class Betting(_Bound):
     """For losses in [0, 1], sharp where they vary little. Slow, so few are tested."""
 
     name = "betting"
-    is_binary = False
     # Twice as many thresholds of a sequence cover .0015 more of 1e5 samples.
     most_tests = 200
-    # Stakes depend on the risk, so that p-values need not fall with it.
-    upper = None
+    # Stakes depend on the risk, so that p-values need not fall with it: no `upper`.
+    stake = _LARGEST_STAKE
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
         losses = [prefixes.shuffled_losses(count) for count in counts]
         return np.array([betting_p_value(some, risk, level) for some in losses])
-
-    def fewest(self, risk, level):
-        """Return about the number of samples below which no p-value reaches a level."""
-        return _fewest_without_loss(risk, level, _LARGEST_STAKE)
 
 
 BOUNDS = {bound.name: bound() for bound in (Binomial, HoeffdingBentkus, Betting)}

@@ -1,7 +1,7 @@
 """Rules whose target holds for the population with high probability."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Real
 
@@ -24,12 +24,10 @@ from sklearn_reject.selection._rule import Certificate
 class RankedSample:
     """Samples by increasing score, ties in the order of their draws.
 
-    `order` holds the row of each rank. Draws are NaN where ties are not broken or a
-    score occurs only once: such a threshold needs no draw, so that nothing is random
-    without ties.
+    Draws are NaN where ties are not broken or a score occurs only once: such a
+    threshold needs no draw, so that nothing is random without ties.
     """
 
-    order: np.ndarray
     scores: np.ndarray
     losses: np.ndarray
     draws: np.ndarray
@@ -71,15 +69,11 @@ def rank_samples(scores, losses, draws=None):
     ranked_scores = snap_sorted(ranked_scores)
     is_start = starts_of_ties(ranked_scores)
     if draws is None or is_start.all():
-        no_draws = np.full(len(scores), np.nan)
-        return RankedSample(order, ranked_scores, losses[order], no_draws)
+        return RankedSample(ranked_scores, losses[order], np.full(len(scores), np.nan))
     order = order[np.lexsort((draws[order], np.cumsum(is_start)))]
     is_single = is_start & np.append(is_start[1:], True)
     draws = np.where(is_single, np.nan, draws[order])
-    return RankedSample(order, ranked_scores, losses[order], draws)
-
-
-SEARCHES = ("fixed_sequence", "bonferroni", "sgr")
+    return RankedSample(ranked_scores, losses[order], draws)
 
 
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
@@ -108,77 +102,33 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
     "auto" is the binomial for losses that are 0 or 1, else that called `of_many`.
     """
     check_option(name, "bound", ("auto", *bounds))
-    largest = _check_max_loss(losses, max_loss)
-    if name == "auto":
-        # What losses are possible decides, not what losses were seen: a choice between
-        # two tests that looks at the sample would add up their errors.
-        name = "binomial" if max_loss is None else of_many
-    bound = bounds[name]
-    if bound.is_binary and not np.isin(losses, (0.0, largest)).all():
-        others = [f"bound={other!r}" for other in bounds if not bounds[other].is_binary]
-        raise ValueError(
-            f"bound={name!r} is for losses that are 0 or {largest:g}, got "
-            f"{_first_between(losses, largest)}. Pass {' or '.join(others)}."
-        )
-    return bound, largest
-
-
-def _check_max_loss(losses, max_loss):
-    if max_loss is None:
-        if np.isin(losses, (0.0, 1.0)).all():
-            return 1.0
+    largest = 1.0
+    if max_loss is not None:
+        largest = check_number(max_loss, "max_loss", open_low=True)
+    between = losses[~np.isin(losses, (0.0, largest))]
+    if max_loss is None and between.size:
         raise ValueError(
             "max_loss is needed to certify losses that are not all 0 or 1, got "
-            f"{_first_between(losses, 1.0)}. Pass the largest loss that is possible, "
-            "not the largest in the sample: the guarantee rests on it."
+            f"{between[0]}. Pass the largest loss that is possible, not the largest in "
+            "the sample: the guarantee rests on it."
         )
-    largest = check_number(max_loss, "max_loss", open_low=True)
     if losses.max() > largest:
         raise ValueError(
             f"losses holds {losses.max():g}, above max_loss={largest:g}. Pass the "
             "largest loss that is possible, or clip the losses to max_loss."
         )
-    return largest
-
-
-def _first_between(losses, largest):
-    """Return the first loss that is neither 0 nor the largest."""
-    return losses[~np.isin(losses, (0.0, largest))][0]
-
-
-@dataclass(frozen=True, eq=False)
-class _Tests:
-    """Tests of the thresholds of a sample of losses in [0, 1]."""
-
-    prefixes: "_Prefixes"
-    counts: np.ndarray
-    bound: object
-    search: str
-    delta: float
-
-    def find(self, risk):
-        """Return how many samples the last threshold that passes accepts, or None."""
-        p_values = partial(self.p_values, risk=risk)
-        if self.search == "bonferroni":
-            return find_by_bonferroni(p_values, self.counts, self.delta)
-        if self.search == "sgr":
-            return find_by_bisection(p_values, self.counts, self.delta)
-        fewest = self.bound.fewest(risk, self.delta)
-        counts = self._affordable(fewest)
-        return find_by_fixed_sequence(p_values, counts, self.delta, fewest)
-
-    def _affordable(self, fewest):
-        """Return the thresholds of a sequence, some of them if tests take time."""
-        if self.bound.most_tests is None:
-            return self.counts
-        n_samples = self.counts[-1]
-        grid = grid_counts(n_samples, self.bound.most_tests)
-        wanted = np.append(grid, start_counts(n_samples, fewest))
-        return self.counts[np.unique(locate_counts(self.counts, wanted))]
-
-    def p_values(self, counts, risk):
-        """Return the p-values where the numbers of accepted samples are as given."""
-        return self.bound.p_values(self.prefixes, counts, risk, self.delta)
+    if name == "auto":
+        # What losses are possible decides, not what losses were seen: a choice between
+        # two tests that looks at the sample would add up their errors.
+        name = "binomial" if max_loss is None else of_many
+    bound = bounds[name]
+    if bound.is_binary and between.size:
+        others = [f"bound={other!r}" for other in bounds if not bounds[other].is_binary]
+        raise ValueError(
+            f"bound={name!r} is for losses that are 0 or {largest:g}, got "
+            f"{between[0]}. Pass {' or '.join(others)}."
+        )
+    return bound, largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +145,6 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
     Returns the certificate of the rule that accepts the first `n_accepted` samples. The
     random state gives the order of the bets.
     """
-    scaled = RankedSample(
-        ranked.order, ranked.scores, ranked.losses / max_loss, ranked.draws
-    )
     certificate = partial(
         Certificate, "risk", risk, confidence, bound.name, search, len(ranked)
     )
@@ -205,12 +152,19 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
         return certificate(len(ranked), 0.0)
     delta = 1 - confidence
     _refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
+    scaled = replace(ranked, losses=ranked.losses / max_loss)
     prefixes = _Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
-    tests = _Tests(prefixes, ranked.accepted_counts, bound, search, delta)
-    n_accepted = tests.find(risk / max_loss)
+
+    def find(risk):
+        """Return how many samples the last threshold that passes accepts, or None."""
+        p_values = partial(bound.p_values, prefixes, risk=risk, level=delta)
+        return SEARCHES[search](p_values, ranked.accepted_counts, delta, bound, risk)
+
+    n_accepted = find(risk / max_loss)
     if n_accepted is None:
-        raise _nothing_passes(tests, risk, max_loss, confidence)
-    p_value = tests.p_values(np.array([n_accepted]), risk / max_loss)
+        raise _nothing_passes(find, len(ranked), risk, max_loss, confidence)
+    counts = np.array([n_accepted])
+    p_value = bound.p_values(prefixes, counts, risk / max_loss, delta)
     return certificate(n_accepted, float(p_value[0]))
 
 
@@ -248,13 +202,12 @@ def _fewest_samples(risk, bound, search, delta):
     return needed
 
 
-def _nothing_passes(tests, risk, max_loss, confidence):
+def _nothing_passes(find, n_samples, risk, max_loss, confidence):
     """Return the error of a target that no threshold passes, with one that does."""
-    n_samples = int(tests.counts[-1])
     failing, passing, n_accepted = risk / max_loss, 1.0, n_samples
     for _ in range(_N_HALVINGS):
         middle = (failing * passing) ** 0.5
-        found = tests.find(middle)
+        found = find(middle)
         if found is None:
             failing = middle
         else:
@@ -311,14 +264,22 @@ _FIRST_START = 2
 _GRID_SIZE = 100
 
 
-def find_by_fixed_sequence(p_values, counts, delta, fewest):
+def find_by_fixed_sequence(p_values, counts, delta, bound, risk):
     """Return the count at the last threshold that passes, or None (Wiens' fallback).
 
     Thresholds are tested one after the other, from several starts. Each start brings
     its share of `delta`, on top of the running level if every threshold since the last
     start has passed. A failure sets the level to zero until the next start.
     """
-    starts = locate_counts(counts, start_counts(counts[-1], fewest))
+    n_samples = counts[-1]
+    shares = np.ceil(np.multiply(_STARTS, n_samples)).astype(int)
+    fewest = _FIRST_START * bound.fewest(risk, delta)
+    wanted = np.minimum(np.maximum(shares, fewest), n_samples)
+    if bound.most_tests is not None:
+        # Tests take time: a grid of thresholds, and the starts.
+        some = np.append(grid_counts(n_samples, bound.most_tests), wanted)
+        counts = counts[np.unique(locate_counts(counts, some))]
+    starts = locate_counts(counts, wanted)
     ends = np.append(starts[1:], len(counts))
     level, last = 0.0, None
     for start, end, weight in zip(starts, ends, _WEIGHTS, strict=True):
@@ -329,12 +290,6 @@ def find_by_fixed_sequence(p_values, counts, delta, fewest):
         if passes < end - start:
             level = 0.0
     return last
-
-
-def start_counts(n_samples, fewest):
-    """Return how many samples are accepted where each sequence starts."""
-    shares = np.ceil(np.multiply(_STARTS, n_samples)).astype(int)
-    return np.minimum(np.maximum(shares, _FIRST_START * fewest), n_samples)
 
 
 def locate_counts(counts, wanted):
@@ -359,7 +314,7 @@ def _count_passes(p_values, counts, level):
     return done
 
 
-def find_by_bonferroni(p_values, counts, delta):
+def find_by_bonferroni(p_values, counts, delta, bound, risk):
     """Return the largest count on a grid that passes at its share of delta, or None."""
     grid = grid_counts(counts[-1])
     tested = counts[locate_counts(counts, grid)]
@@ -372,7 +327,7 @@ def grid_counts(n_samples, size=_GRID_SIZE):
     return np.unique(-(-np.arange(1, size + 1) * n_samples // size))
 
 
-def find_by_bisection(p_values, counts, delta):
+def find_by_bisection(p_values, counts, delta, bound, risk):
     """Return the count that a bisection ends at, or None.
 
     Selection with guaranteed risk (Geifman, El-Yaniv, NeurIPS 2017). It needs a
@@ -396,3 +351,12 @@ def find_by_bisection(p_values, counts, delta):
 def count_bisections(n_samples):
     """Return the number of tests of a bisection."""
     return max(1, math.ceil(math.log2(n_samples)))
+
+
+# The searches by name. Each gets p-values as a function of the counts, the counts that
+# thresholds accept, delta, the bound and the risk.
+SEARCHES = {
+    "fixed_sequence": find_by_fixed_sequence,
+    "bonferroni": find_by_bonferroni,
+    "sgr": find_by_bisection,
+}

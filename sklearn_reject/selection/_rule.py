@@ -97,16 +97,14 @@ def decide(is_below, is_at, probability, draws, random_state):
     accepted = is_below.copy()
     if probability > 0:
         rows = np.flatnonzero(is_at)
-        accepted[rows] = _draw(rows, draws, random_state) < probability
+        if draws is None:
+            drawn = check_random_state(random_state).random_sample(len(rows))
+        elif not callable(draws):
+            drawn = draws[rows]
+        else:
+            drawn = check_draws(draws(rows), len(rows)) if len(rows) else np.empty(0)
+        accepted[rows] = drawn < probability
     return accepted
-
-
-def _draw(rows, draws, random_state):
-    if draws is None:
-        return check_random_state(random_state).random_sample(len(rows))
-    if not callable(draws):
-        return draws[rows]
-    return check_draws(draws(rows), len(rows)) if len(rows) else np.empty(0)
 
 
 def check_draws(draws, n_samples):

@@ -70,7 +70,13 @@ def solve_reject_cost(scores, losses, target, *, sample_weight=None):
     """
     cost = check_number(target, "target (the reject cost)")
     groups = _group(scores, losses, sample_weight)
-    return rule_for_reject_cost(groups, cost)
+    # Shares of the total, so that no cost overflows.
+    saved = np.append(0.0, cost * (groups.cumulative_weights / groups.total_weight))
+    losses = np.append(0.0, groups.cumulative_losses / groups.total_weight)
+    gains = saved - losses
+    slack = RELATIVE_TOLERANCE * np.maximum(saved, losses)
+    best = np.flatnonzero(gains >= gains.max() - slack)[-1]
+    return _rule_at(groups, int(best))
 
 
 def solve_target_risk(
@@ -178,12 +184,16 @@ def solve_target_risk(
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *BOUNDS))
-    check_option(search, "search", SEARCHES)
+    check_option(search, "search", tuple(SEARCHES))
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)
     if confidence is None:
         groups = _group(scores, losses, sample_weight)
-        return rule_for_target_risk(groups, risk, randomize=randomize)
+        n_groups = groups.count_within_risk(risk)
+        if n_groups == 0:
+            raise _infeasible(groups, risk)
+        share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
+        return _rule_at(groups, n_groups, share)
     confidence = check_confidence(confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
@@ -282,42 +292,18 @@ def solve_target_coverage(
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
     if confidence is None:
         groups = _group(scores, losses, sample_weight)
-        return rule_for_target_coverage(groups, coverage, randomize=randomize)
+        n_groups = groups.count_reaching_coverage(coverage)
+        share = 1.0
+        if randomize:
+            share = share_reaching_coverage(groups, n_groups, coverage)
+        if share == 1:
+            return _rule_at(groups, n_groups)
+        return _rule_at(groups, n_groups - 1, share)
     confidence = check_confidence(confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     ranked = _rank(scores, losses, randomize, draws, check_random_state(random_state))
     certificate = certify_coverage(len(scores), coverage, confidence=confidence)
     return _certified_rule(ranked, certificate, single_is_in=True)
-
-
-def rule_for_reject_cost(groups, cost):
-    """Solve the cost-based model on grouped samples."""
-    weights = np.append(0.0, groups.cumulative_weights)
-    losses = np.append(0.0, groups.cumulative_losses)
-    # Shares of the total, so that no cost overflows.
-    saved, losses = cost * (weights / weights[-1]), losses / weights[-1]
-    gains = saved - losses
-    slack = RELATIVE_TOLERANCE * np.maximum(saved, losses)
-    best = np.flatnonzero(gains >= gains.max() - slack)[-1]
-    return _rule_at(groups, int(best))
-
-
-def rule_for_target_risk(groups, risk, *, randomize=True):
-    """Solve the bounded-improvement model on grouped samples."""
-    n_groups = groups.count_within_risk(risk)
-    if n_groups == 0:
-        raise _infeasible(groups, risk)
-    share = share_within_risk(groups, risk) if randomize else 0.0
-    return _rule_at(groups, n_groups, share)
-
-
-def rule_for_target_coverage(groups, coverage, *, randomize=True):
-    """Solve the bounded-abstention model on grouped samples."""
-    n_groups = groups.count_reaching_coverage(coverage)
-    share = share_reaching_coverage(groups, coverage) if randomize else 1.0
-    if share == 1:
-        return _rule_at(groups, n_groups)
-    return _rule_at(groups, n_groups - 1, share)
 
 
 def _group(scores, losses, sample_weight):
@@ -347,50 +333,40 @@ def _certified_rule(ranked, certificate, *, single_is_in):
     else:
         sample = certificate.n_accepted - single_is_in
         index = int(np.searchsorted(groups.scores, ranked.scores[sample]))
-        share = _share_up_to(ranked.draws[sample], inclusive=single_is_in)
+        draw = ranked.draws[sample]
+        # Draws are multiples of 2^-53, and accepted below the probability only.
+        share = float(np.nextafter(draw, 1.0) if single_is_in else draw)
+        if np.isnan(draw):
+            share = float(single_is_in)
         full = share == 1
         rule = _rule_at(groups, index + full, None if full else share)
     return replace(rule, certificate=certificate)
 
 
-def _share_up_to(draw, *, inclusive):
-    """Return the probability at the threshold below which draws are accepted."""
-    if np.isnan(draw):
-        return float(inclusive)
-    # Draws are multiples of 2^-53, and accepted below the probability only.
-    return float(np.nextafter(draw, 1.0) if inclusive else draw)
-
-
 def _rule_at(groups, n_groups, share=None):
     """Accept the first groups and, unless None, a share of the next, the threshold."""
-    threshold, nu = _threshold(groups, n_groups, share)
+    if n_groups == len(groups):
+        # The largest score seen would reject larger ones to come.
+        threshold, nu = float("inf"), 1.0
+    elif share is not None:
+        threshold, nu = float(groups.scores[n_groups]), float(share)
+    elif n_groups:
+        threshold, nu = float(groups.scores[n_groups - 1]), 1.0
+    else:
+        threshold, nu = float("-inf"), 0.0
     weight, loss = groups.prefix(n_groups, share or 0.0)
+    # The slope of the lower convex hull of the prefixes, at the last group accepted.
+    last, slope = n_groups if share else n_groups - 1, 0.0
+    if last >= 0:
+        means = groups.losses / groups.weights
+        slope = isotonic_regression(means, sample_weight=groups.weights)[last]
     return RejectionRule(
         threshold=threshold,
         proba_at_threshold=nu,
         coverage=weight / float(groups.total_weight),
         selective_risk=loss / weight if weight else float("nan"),
-        reject_cost=_hull_slope(groups, n_groups if share else n_groups - 1),
+        reject_cost=float(slope),
     )
-
-
-def _threshold(groups, n_groups, share):
-    if n_groups == len(groups):
-        # The largest score seen would reject larger ones to come.
-        return float("inf"), 1.0
-    if share is not None:
-        return float(groups.scores[n_groups]), float(share)
-    if n_groups:
-        return float(groups.scores[n_groups - 1]), 1.0
-    return float("-inf"), 0.0
-
-
-def _hull_slope(groups, index):
-    """Return the slope of the lower convex hull of the prefixes at a group."""
-    if index < 0:
-        return 0.0
-    means = groups.losses / groups.weights
-    return float(isotonic_regression(means, sample_weight=groups.weights)[index])
 
 
 def _infeasible(groups, risk):

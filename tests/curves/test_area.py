@@ -11,6 +11,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 from sklearn_reject.curves import (
+    _area,
+    _groups,
     augrc_score,
     aurc_score,
     risk_coverage_curve,
@@ -107,20 +109,45 @@ def test_row_order_and_monotone_transforms_do_not_matter(sample, random):
         )
 
 
+@pytest.fixture
+def cells_of_few_samples(monkeypatch):
+    """Count samples far from a loss, and sort the others by radix, in all sizes."""
+    monkeypatch.setattr(_area, "FEWEST_FOR_CELLS", 2)
+    monkeypatch.setattr(_groups, "FEWEST_FOR_CELLS", 2)
+
+
 @pytest.mark.parametrize("error_rate", [0.001, 0.02, 0.14, 0.16, 0.5, 0.97, 1.0, 0.0])
 @pytest.mark.parametrize("n_distinct", [None, 3, 300, 20_000])
 @pytest.mark.parametrize("n", [40_000, 1_500])
-def test_zero_one_losses_at_every_error_rate(error_rate, n_distinct, n):
+@pytest.mark.parametrize("binary", [True, False])
+def test_losses_at_every_error_rate(error_rate, n_distinct, n, binary, request):
     rng = np.random.default_rng(1)
     scores = rng.normal(size=n)
     if n_distinct is not None:
         scores = rng.integers(0, n_distinct, n) / n_distinct
     losses = (rng.random(n) < error_rate).astype(float)
-    # Weights of one take the path that knows nothing of zeros and ones.
+    losses *= 1.0 if binary else rng.exponential(size=n)
+    # Weights of one take the path that counts no sample.
     expected = aurc_score(scores, losses, sample_weight=np.ones(n))
-    np.testing.assert_allclose(
-        aurc_score(scores, losses), expected, rtol=RTOL, atol=1e-15
-    )
+    area = aurc_score(scores, losses)
+    np.testing.assert_allclose(area, expected, rtol=RTOL, atol=1e-15)
+    request.getfixturevalue("cells_of_few_samples")
+    counted = aurc_score(scores, losses)
+    np.testing.assert_allclose(counted, area, rtol=1e-14, atol=1e-15)
+
+
+def test_samples_far_from_a_loss_are_counted(cells_of_few_samples, monkeypatch):
+    sizes = []
+    group = _area.group_validated
+
+    def group_and_note(scores, *args):
+        sizes.append(len(scores))
+        return group(scores, *args)
+
+    monkeypatch.setattr(_area, "group_validated", group_and_note)
+    scores = np.random.default_rng(0).normal(size=2000)
+    aurc_score(scores, np.arange(2000) % 50 == 0)
+    assert sizes[0] < 200
 
 
 @pytest.mark.parametrize(
@@ -133,6 +160,7 @@ def test_zero_one_losses_at_every_error_rate(error_rate, n_distinct, n):
     ],
     ids=["outlier", "widest", "denormal", "near one"],
 )
+@pytest.mark.usefixtures("cells_of_few_samples")
 def test_few_errors_among_extreme_scores(scores):
     losses = np.zeros(1000)
     losses[[3, 500, 998]] = 1

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from sklearn_reject.curves import _groups as _cells
-from sklearn_reject.curves import _groups as _sort
-from sklearn_reject.curves._groups import argsort_scores
+from sklearn_reject.curves import _groups
+from sklearn_reject.curves._groups import FEWEST_FOR_CELLS, argsort_scores
 
-N = 2**15 + 7
+N = FEWEST_FOR_CELLS + 7
 
 SCORES = {
     "uniform": lambda rng: rng.random(N),
@@ -32,7 +31,7 @@ SCORES = {
 @pytest.mark.parametrize("always_radix", [False, True])
 def test_order_sorts_the_scores(name, always_radix, monkeypatch):
     if always_radix:
-        monkeypatch.setattr(_sort, "_MOST_SHARED_PAIRS", np.inf)
+        monkeypatch.setattr(_groups, "_MOST_SHARED_PAIRS", np.inf)
     scores = SCORES[name](np.random.default_rng(0))
     order, sorted_scores = argsort_scores(scores)
     np.testing.assert_array_equal(sorted_scores, np.sort(scores))
@@ -42,12 +41,12 @@ def test_order_sorts_the_scores(name, always_radix, monkeypatch):
 
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("n_bits", [10, 20, 32])
-@pytest.mark.parametrize("make_cut", [_cells._even_cut, _cells._floating_point_cut])
+@pytest.mark.parametrize("make_cut", [_groups._even_cut, _groups._floating_point_cut])
 def test_cells_keep_the_order(name, n_bits, make_cut):
     scores = np.sort(SCORES[name](np.random.default_rng(0)))
     cut = make_cut(scores, n_bits)
     if cut is None:
-        assert make_cut is _cells._even_cut
+        assert make_cut is _groups._even_cut
         assert name in ("constant", "denormal", "widest")
         return
     cells = cut(scores)
@@ -65,14 +64,18 @@ def test_cells_keep_the_order(name, n_bits, make_cut):
         ("outlier", "_floating_point_cut"),
         ("tiny", "_floating_point_cut"),
         ("clusters", None),
-        ("short", None),
     ],
 )
 def test_cells_that_separate_are_chosen(name, kind):
     scores = SCORES[name](np.random.default_rng(0))
-    if kind is None:
-        assert _sort._cell_numbers(scores) is None
-        return
-    some = np.unique(_cells.draw_evenly(scores))
-    cut = _cells.cut_into_cells(scores, some, 32, most_shared=0.5)
-    assert kind in cut.__qualname__
+    some = np.unique(_groups.draw_evenly(scores))
+    cut = _groups.cut_into_cells(scores, some, 32, most_shared=0.5)
+    assert (cut is None) if kind is None else (kind in cut.__qualname__)
+
+
+def test_few_scores_are_not_cut(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError
+
+    monkeypatch.setattr(_groups, "cut_into_cells", refuse)
+    argsort_scores(np.random.default_rng(0).random(FEWEST_FOR_CELLS - 1))

@@ -95,12 +95,14 @@ def test_weights_and_curvature(scores):
     rng = np.random.default_rng(1)
     scores, losses = SCORES[scores](rng, N), rng.exponential(size=N)
     weights = rng.exponential(size=N)
-    sums = sum_over_pairs(scores, weights, weights * losses, curvature=True)
+    total, slopes, seconds = sum_over_pairs(
+        scores, weights, weights * losses, curvature=True
+    )
     n_pairs = weights.sum() ** 2
     value, gradient, curvature = pair_by_pair(scores, losses, weights)
-    assert_close(sums.total / n_pairs, value)
-    assert_close(sums.gradient / n_pairs, gradient)
-    assert_close(sums.curvature / n_pairs, curvature, tolerance=3e-12)
+    assert_close(total / n_pairs, value)
+    assert_close(slopes / n_pairs, gradient)
+    assert_close(seconds / n_pairs, curvature, tolerance=3e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -111,11 +113,11 @@ def test_small_sums_beside_large_ones(gap, weighted):
     losses = (np.arange(N) >= N - 20) * 1.0
     scores = 0.5 * rng.normal(size=N) + gap * losses
     weights = 10.0 ** rng.uniform(-3, 0, N) if weighted else np.ones(N)
-    sums = sum_over_pairs(scores, weights, weights * losses)
+    total, slopes, _ = sum_over_pairs(scores, weights, weights * losses)
     value, gradient, _ = pair_by_pair(scores, losses, weights)
-    assert_close(sums.total / weights.sum() ** 2, value, tolerance=1e-13)
+    assert_close(total / weights.sum() ** 2, value, tolerance=1e-13)
     right = losses == 0  # there is nothing else that a large sum could hide
-    each = np.abs(sums.gradient[right] / weights.sum() ** 2 / gradient[right] - 1)
+    each = np.abs(slopes[right] / weights.sum() ** 2 / gradient[right] - 1)
     assert each.max() <= 1e-12
 
 
@@ -123,10 +125,10 @@ def test_small_sums_beside_large_ones(gap, weighted):
 @pytest.mark.parametrize("gap", [0.0, 1e-9, 0.1, 39.9, 40.1, 1e12])
 def test_fewest_samples(n, gap):
     scores, losses = gap * np.arange(n) + 0.3, np.arange(n) + 1.0
-    sums = sum_over_pairs(scores, losses, losses, curvature=True)
+    total, slopes, seconds = sum_over_pairs(scores, losses, losses, curvature=True)
     value, gradient, curvature = pair_by_pair(scores, np.ones(n), losses)
-    assert sums.total / losses.sum() ** 2 == pytest.approx(float(value), rel=1e-13)
-    for actual, expected in ((sums.gradient, gradient), (sums.curvature, curvature)):
+    assert total / losses.sum() ** 2 == pytest.approx(float(value), rel=1e-13)
+    for actual, expected in ((slopes, gradient), (seconds, curvature)):
         np.testing.assert_allclose(
             actual / losses.sum() ** 2, np.float64(expected), rtol=0, atol=1e-15
         )
@@ -194,10 +196,12 @@ def test_chunk_and_curvature_without_losses_are_zero():
     value, gradient = sele_loss_and_gradient(scores, nothing, method="chunked")
     assert value == 0
     assert not gradient.any()
-    sums = sum_over_pairs(scores, nothing + 1, nothing, curvature=True)
-    assert sums.total == 0
-    assert not sums.gradient.any()
-    assert not sums.curvature.any()
+    total, slopes, seconds = sum_over_pairs(
+        scores, nothing + 1, nothing, curvature=True
+    )
+    assert total == 0
+    assert not slopes.any()
+    assert not seconds.any()
 
 
 def test_mean_curvature_is_that_of_the_gradient():

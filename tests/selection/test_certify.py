@@ -184,7 +184,7 @@ def test_row_order_does_not_matter_given_the_noise(problem, random):
 def test_noise_breaks_ties_only():
     scores = np.array([3.0, 1.0, 2.0, 2.0])
     ranked = rank_samples(scores, np.arange(4.0), np.array([0.1, 0.2, 0.9, 0.3]))
-    np.testing.assert_array_equal(ranked.order, [1, 3, 2, 0])
+    np.testing.assert_array_equal(ranked.losses, [1, 3, 2, 0])
     np.testing.assert_array_equal(ranked.draws, [np.nan, 0.3, 0.9, np.nan])
     np.testing.assert_array_equal(ranked.loss_sums, [0, 1, 4, 6, 6])
     np.testing.assert_array_equal(ranked.accepted_counts, np.arange(5))
