@@ -12,7 +12,10 @@ _LARGEST_EXACT_INTEGER = 2**53
 
 
 def check_vector(values, name, *, non_negative=False):
-    """Return `values` as a finite float64 vector with at least one element."""
+    """Return `values` as a finite float64 vector with at least one element.
+
+    What must be `non_negative` may be summed, too, so that nothing overflows.
+    """
     array = as_real_array(values, name)
     if array.ndim != 1:
         raise ValueError(
@@ -38,6 +41,11 @@ def check_vector(values, name, *, non_negative=False):
         raise ValueError(
             f"{name} must be non-negative, got {array[row]} in row {row}. "
             "Shift or clip it before the call, whichever is meant."
+        )
+    if non_negative and array.max() > _LARGEST_SUMMAND:
+        raise ValueError(
+            f"{name} holds {array.max():g}, too large to be summed. Rescale it to at "
+            f"most {_LARGEST_SUMMAND:g}."
         )
     return array
 
@@ -108,21 +116,12 @@ def check_sample_weight(sample_weight, n_samples):
             "sample_weight is zero for every sample: give at least one sample a "
             "positive weight, or pass sample_weight=None."
         )
-    _refuse_extreme_scale(weight, "sample_weight")
     if weight.max() < 1 / _LARGEST_SUMMAND:
         raise ValueError(
             f"sample_weight is at most {weight.max():g}, so small that products "
             "vanish. Divide the weights by the largest."
         )
     return weight
-
-
-def _refuse_extreme_scale(array, name):
-    if array.max() > _LARGEST_SUMMAND:
-        raise ValueError(
-            f"{name} holds {array.max():g}, too large to be summed. Rescale it to at "
-            f"most {_LARGEST_SUMMAND:g}."
-        )
 
 
 def check_same_length(n_samples, **arrays):
@@ -140,17 +139,10 @@ def take_weight(weight, rows):
     return None if weight is None else weight[rows]
 
 
-def check_losses(losses):
-    """Return losses as a non-negative float64 vector whose sums stay finite."""
-    losses = check_vector(losses, "losses", non_negative=True)
-    _refuse_extreme_scale(losses, "losses")
-    return losses
-
-
 def check_samples(scores, losses, sample_weight=None):
     """Validate the three arrays that every curve and every solver starts from."""
     scores = check_vector(scores, "scores")
-    losses = check_losses(losses)
+    losses = check_vector(losses, "losses", non_negative=True)
     check_same_length(scores.size, losses=losses)
     return scores, losses, check_sample_weight(sample_weight, scores.size)
 

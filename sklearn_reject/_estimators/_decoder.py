@@ -16,7 +16,9 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._fitting import (
+    ALL_ROWS,
     FoldScore,
+    Plan,
     check_cv_choice,
     check_inner,
     evaluate_out_of_sample,
@@ -259,15 +261,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
         items = self._find_items(y)
         fit_params, split_params, groups = self._route_groups(X, params, items)
 
-        plan = plan_fits(
-            self,
-            X,
-            y,
-            split_params,
-            learns=False,
-            needs_data=self.strategy == "eum",
-            stratify=y.ndim == 1,
-        )
+        plan = Plan(ALL_ROWS)
+        if self.strategy == "eum":
+            stratify = y.ndim == 1
+            plan = plan_fits(self, X, y, split_params, learns=False, stratify=stratify)
         evaluated = evaluate_out_of_sample(
             self.estimator, items, X, y, plan=plan, fit_params=fit_params, caller=self
         )

@@ -17,8 +17,7 @@ from sklearn_reject._fitting import (
     Samples,
     check_cv_choice,
     check_inner,
-    draw_row_seed,
-    draw_seed,
+    draw_seeds,
     evaluate_out_of_sample,
     is_share,
     make_splits,
@@ -307,7 +306,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
         ood_label, is_ood, classes = self._split_labels(y)
         reject_label = resolve_reject_label(self.reject_label, classes)
-        score = self._resolve_scores(classes, is_ood)
+        score_seed, row_seed = draw_seeds(self.random_state)
+        score = self._resolve_scores(classes, is_ood, score_seed)
         self._check_has_ood(is_ood, score, f"y has no row with ood_label={ood_label!r}")
         learns = score.learns or self.confidence is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
@@ -323,12 +323,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
-        seed = draw_row_seed(self.random_state)
         rule = self._tune(evaluated, weight, rates)
         if calibration is not None:
             samples = Samples(X, y)
             rule = self._certify(
-                rule, evaluated, samples, plan.final, calibration, seed
+                rule, evaluated, samples, plan.final, calibration, row_seed
             )
         return store_fitted(
             self,
@@ -339,7 +338,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             rule_=rule,
             ood_label_=ood_label,
             reject_label_=reject_label,
-            seed_=seed,
+            seed_=row_seed,
         )
 
     def risk_and_novelty(self, X):
@@ -448,10 +447,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
             _check_known(y[~is_ood], known, ood_label)
         return ood_label, is_ood, find_classes(self.estimator, y[~is_ood])
 
-    def _resolve_scores(self, classes, is_ood):
+    def _resolve_scores(self, classes, is_ood, seed):
         """Return both scores, with the loss and a seed unless they have their own."""
         loss = check_loss(self.loss, labels=classes)
-        seed = draw_seed(self.random_state)
         risk = resolve_score(
             self.risk_score,
             self.estimator,

@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from sklearn_reject._fitting import begin_fits, check_takes_weights, fit_in_context
+from sklearn_reject._fitting import check_takes_weights, fit_in_context
 from sklearn_reject._response import RESPONSE_METHODS, find_method, positive_score
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
@@ -69,7 +69,10 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
                 f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
                 "more documents."
             )
-        context = begin_fits(self, X, ratings, n_fits=len(entries))
+        context = self._init_callback_context(
+            max_subtasks=len(entries), sequential_subtasks=False
+        )
+        context.call_on_fit_task_begin(estimator=self, X=X, y=ratings)
         self.estimators_ = []
         for number, (name, estimator, columns) in enumerate(entries):
             part = _safe_indexing(_select(X, columns, name), rated)

@@ -64,15 +64,6 @@ def is_comparable(target, given, score):
     return target.name == "reject_cost" and estimates_risk and inherits_loss
 
 
-def needs_calibration(estimator, score, is_chow):
-    """Tell whether there is a calibration set, beside the samples that are fitted on.
-
-    What a frozen estimator says is evaluated anyway: it tells what the rule achieves.
-    """
-    is_frozen = isinstance(estimator.estimator, FrozenEstimator)
-    return not is_chow or is_frozen or learns(score) or estimator.cv is not None
-
-
 def check_guarantee(estimator, target, score, weight):
     """Raise where a confidence is asked for that nothing can be certified with."""
     confidence = estimator.confidence

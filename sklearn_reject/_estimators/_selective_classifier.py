@@ -13,15 +13,13 @@ from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     find_target,
     is_comparable,
-    needs_calibration,
     solve_rule,
     takes_sparse,
 )
 from sklearn_reject._fitting import (
     check_cv_choice,
     check_inner,
-    draw_row_seed,
-    draw_seed,
+    draw_seeds,
     evaluate_out_of_sample,
     evaluation_of,
     learns,
@@ -253,11 +251,12 @@ class SelectiveClassifier(RejectClassifier):
         classes = find_classes(self.estimator, y)
         reject_label = resolve_reject_label(self.reject_label, classes)
         loss = check_loss(self.loss, labels=classes)
+        score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
             self.uncertainty_score,
             self.estimator,
             loss=loss,
-            random_state=draw_seed(self.random_state),
+            random_state=score_seed,
         )
         check_cv_choice(self.cv, self.estimator, learns=learns(score))
         check_guarantee(self, target, score, weight)
@@ -269,7 +268,7 @@ class SelectiveClassifier(RejectClassifier):
             y,
             split_params,
             learns=learns(score),
-            needs_data=needs_calibration(self, score, is_chow),
+            needs_data=not is_chow,
             # A certificate is about samples that are drawn independently.
             stratify=self.confidence is None,
         )
@@ -283,7 +282,6 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
-        seed = draw_row_seed(self.random_state)
         rule = solve_rule(
             self,
             target,
@@ -291,7 +289,7 @@ class SelectiveClassifier(RejectClassifier):
             X,
             weight,
             is_chow=is_chow,
-            seed=seed,
+            seed=row_seed,
             bound=lambda: bound_of_losses(loss, classes, "betting"),
         )
         return store_fitted(
@@ -301,7 +299,7 @@ class SelectiveClassifier(RejectClassifier):
             loss_=loss,
             rule_=rule,
             reject_label_=reject_label,
-            seed_=seed,
+            seed_=row_seed,
         )
 
     def score(self, X, y, sample_weight=None):

@@ -16,15 +16,13 @@ from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     find_target,
     is_comparable,
-    needs_calibration,
     solve_rule,
     takes_sparse,
 )
 from sklearn_reject._fitting import (
     check_cv_choice,
     check_inner,
-    draw_row_seed,
-    draw_seed,
+    draw_seeds,
     evaluate_out_of_sample,
     evaluation_of,
     learns,
@@ -227,11 +225,12 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             check_is_fitted(self.estimator)
         loss = check_loss_of_numbers(self.loss)
         self._check_max_loss()
+        score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
             self.uncertainty_score,
             self.estimator,
             loss=loss,
-            random_state=draw_seed(self.random_state),
+            random_state=score_seed,
         )
         check_cv_choice(self.cv, self.estimator, learns=learns(score))
         check_guarantee(self, target, score, weight)
@@ -243,7 +242,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             y,
             split_params,
             learns=learns(score),
-            needs_data=needs_calibration(self, score, is_chow),
+            needs_data=not is_chow,
             stratify=False,
         )
         evaluated = evaluate_out_of_sample(
@@ -256,7 +255,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             sample_weight=weight,
             caller=self,
         )
-        seed = draw_row_seed(self.random_state)
         rule = solve_rule(
             self,
             target,
@@ -264,7 +262,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             X,
             weight,
             is_chow=is_chow,
-            seed=seed,
+            seed=row_seed,
             bound=lambda: {"bound": "betting", "max_loss": self.max_loss},
         )
         return store_fitted(
@@ -273,7 +271,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             uncertainty_score_=evaluated.score.score,
             loss_=loss,
             rule_=rule,
-            seed_=seed,
+            seed_=row_seed,
         )
 
     def predict(self, X):

@@ -46,15 +46,6 @@ class Samples:
         return _safe_split(estimator, self.X, self.y, rows, train)
 
 
-def begin_fits(caller, X, y, n_fits):
-    """Tell the callbacks of a meta-estimator that so many fits begin."""
-    context = caller._init_callback_context(
-        max_subtasks=n_fits, sequential_subtasks=False
-    )
-    context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
-    return context
-
-
 def fit_in_context(estimator, X, y, fit_params, caller, context):
     """Fit an inner estimator as one task of its meta-estimator's callbacks."""
     with context.propagate_callback_context(estimator):

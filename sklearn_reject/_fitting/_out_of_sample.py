@@ -10,7 +10,6 @@ from sklearn_reject._fitting._folds import (
     Collected,
     Samples,
     Uncertainty,
-    begin_fits,
     evaluate_folds,
 )
 from sklearn_reject._fitting._splits import inner_folds
@@ -48,7 +47,10 @@ def evaluate_out_of_sample(
         # A score that is learned needs folds of the part that is not held out.
         folds = inner_folds(plan.final, y, score.classes is not None)
         plan = replace(plan, folds=folds)
-    context = begin_fits(caller, X, y, n_fits=len(plan.folds) + 1)
+    context = caller._init_callback_context(
+        max_subtasks=len(plan.folds) + 1, sequential_subtasks=False
+    )
+    context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
     values, rows = (), None
     if plan.folds:
         options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}

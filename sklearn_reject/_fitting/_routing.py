@@ -60,11 +60,15 @@ def own_param(owner, name, params):
     return given, request
 
 
-def draw_seed(random_state):
-    """Return a seed for parts that have none of their own, None without one."""
-    if random_state is None or isinstance(random_state, Integral):
-        return random_state
-    return random_state.randint(np.iinfo(np.int32).max)
+def draw_seeds(random_state):
+    """Return the seed of a score without its own, and that of decisions about rows.
+
+    The first is None where `random_state` is: such a score differs from fit to fit.
+    """
+    rng = check_random_state(random_state)
+    is_fixed = random_state is None or isinstance(random_state, Integral)
+    score_seed = random_state if is_fixed else rng.randint(np.iinfo(np.int32).max)
+    return score_seed, int(rng.randint(np.iinfo(np.int32).max))
 
 
 def check_inner(owner, kind, methods=("fit", "predict"), way_out=""):
@@ -115,8 +119,3 @@ def check_takes_weights(estimator):
             "take it. To weigh the samples for the rule only, enable metadata routing "
             "and call `set_fit_request(sample_weight=True)` on the meta-estimator."
         )
-
-
-def draw_row_seed(random_state):
-    """Return the seed that a fitted estimator keeps for the draws of its decisions."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -30,13 +30,16 @@ class Plan:
 def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
     """Return the plan that the `cv` of a meta-estimator stands for.
 
-    `learns` says whether a score learns from samples, and `stratify` whether all parts
-    get their share of each class.
+    `learns` says whether a score learns from samples, `stratify` whether all parts get
+    their share of each class, and `needs_data` whether a rule cannot do without
+    evaluation. One that can is evaluated where `cv` asks for it, or where that takes no
+    fit: it tells what the rule achieves.
     """
-    if not needs_data:
-        return Plan(final=ALL_ROWS)
-    if isinstance(owner.estimator, FrozenEstimator) and not learns:
-        return Plan(final=ALL_ROWS, held_out=ALL_ROWS)
+    is_frozen = isinstance(owner.estimator, FrozenEstimator)
+    if is_frozen and not learns:
+        return Plan(ALL_ROWS, held_out=ALL_ROWS)
+    if not needs_data and not learns and owner.cv is None:
+        return Plan(ALL_ROWS)
     splits = make_splits(
         owner.cv,
         X,

@@ -9,7 +9,6 @@ from sklearn_reject._validation import (
     check_count,
     check_extended_vector,
     check_flags,
-    check_losses,
     check_option,
     check_same_length,
     check_sample_weight,
@@ -111,7 +110,7 @@ def check_origin_samples(scores, losses, is_ood, sample_weight=None):
     is_ood = check_flags(is_ood, "is_ood")
     check_same_length(scores.size, is_ood=is_ood, losses=losses)
     losses = np.where(is_ood, 0.0, np.asarray(losses))
-    losses = check_losses(losses)
+    losses = check_vector(losses, "losses", non_negative=True)
     weight = check_sample_weight(sample_weight, scores.size)
     if weight is None:
         weight = np.broadcast_to(1.0, scores.shape)
