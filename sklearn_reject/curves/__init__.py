@@ -13,6 +13,7 @@ from sklearn_reject.curves._frontiers import (
 )
 from sklearn_reject.curves._groups import (
     RELATIVE_TOLERANCE,
+    TIE_TOLERANCE,
     TieGroups,
     argsort_scores,
     group_by_score,

@@ -6,6 +6,7 @@ from operator import itemgetter
 import numpy as np
 
 from sklearn_reject.curves import (
+    TIE_TOLERANCE,
     checked_scale,
     running_sum,
     sizes_of_sums,
@@ -88,6 +89,7 @@ def make_plane(risk, novelty, losses, is_ood, weight):
     ratio = checked_scale(risk, "risk", risk[of_id])
     ratio /= checked_scale(novelty, "novelty", novelty[of_id])
     sums = _sums_of(losses, is_ood, weight, rows)
+    del present, rows, of_id  # sorting takes many arrays as it is
 
     # Where many of some samples are repeated, all samples of a point are merged.
     some = slice(None, None, max(1, len(risk) // 2**12))
@@ -289,24 +291,38 @@ def _search_sorted(scores, sums, below, weights, problem, randomize):
 def settle_direction(plane, weights, problem, known, randomize):
     """Return the best cut of a direction where sums that differ by rounding tie.
 
-    It is the `known` cut of that direction where no two do. The threshold is infinite
-    where all samples are accepted.
+    It is the `known` cut of that direction where no two do near its threshold. The
+    threshold is infinite where all samples are accepted.
     """
     if known is not None and known.threshold == -np.inf:
         return known
     scores = weighted_sum(plane.risk, plane.novelty, weights)
-    order = np.argsort(scores)
-    scores = scores[order]
-    sizes = sizes_of_sums(plane.risk, plane.novelty, weights)[order]
-    snapped = snap_sorted(scores, sizes)
+    highest = scores.max(initial=-np.inf)
     cut = known
-    if cut is None or snapped is not scores:
+    if cut is None or _is_near_another(plane, weights, scores, cut.threshold):
+        order = np.argsort(scores)
+        sizes = sizes_of_sums(plane.risk, plane.novelty, weights)[order]
+        snapped = snap_sorted(scores[order], sizes)
         sums = plane.sums.take(order, axis=1)
         cut = _search_sorted(snapped, sums, plane.always, weights, problem, randomize)
         nothing = accept_nothing(plane, weights, problem)
         if cut is None or not cut.beats(nothing, problem):
             return nothing
-    if cut.threshold >= snapped[-1] and cut.share == 1:
+        highest = snapped[-1]
+    if cut.threshold >= highest and cut.share == 1:
         # The largest score seen would reject larger ones to come.
         return replace(cut, threshold=np.inf)
     return cut
+
+
+def _is_near_another(plane, weights, scores, threshold):
+    """Tell whether a sum may tie with a threshold, one of the sums, without equality.
+
+    Looking at few of them takes neither sorting nor many arrays.
+    """
+    largest = np.abs(weights) @ np.abs(plane.corners).max(axis=(1, 2))
+    rows = np.flatnonzero(np.abs(scores - threshold) <= 4 * TIE_TOLERANCE * largest)
+    sizes = sizes_of_sums(plane.risk[rows], plane.novelty[rows], weights)
+    gaps = np.abs(scores[rows] - threshold)
+    margins = 4 * TIE_TOLERANCE * np.maximum(sizes, sizes[gaps == 0].max())
+    return bool(((gaps > 0) & (gaps <= margins)).any())
