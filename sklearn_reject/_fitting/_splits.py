@@ -101,11 +101,11 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     else:
         folds = DEFAULT_FOLDS if cv is None else cv
         splitter = check_cv(folds, y, classifier=stratify)
-    # Some splitters yield masks.
-    splits = [
-        tuple(np.flatnonzero(p) if np.asarray(p).dtype == bool else p for p in split)
-        for split in splitter.split(X, y, **(split_params or {}))
-    ]
+    splits = []
+    for split in splitter.split(X, y, **(split_params or {})):
+        parts = [np.asarray(part) for part in split]
+        # Some splitters yield masks.
+        splits.append(tuple(np.flatnonzero(p) if p.dtype == bool else p for p in parts))
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits
@@ -113,25 +113,23 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
 
 def check_splits(splits, n_samples):
     """Return splits whose test parts do not overlap, with positions from zero on."""
-    splits = [tuple(_from_zero(part, n_samples) for part in split) for split in splits]
-    tests = [test for _, test in splits]
-    n_times = np.bincount(np.concatenate(tests), minlength=1) if tests else np.zeros(1)
-    if n_times.max() > 1:
-        raise ValueError(
-            f"cv: {np.sum(n_times > 1)} samples are in several test parts, where they "
-            "would be counted again. Use a splitter without repeats."
-        )
-    return splits
-
-
-def _from_zero(rows, n_samples):
+    rows = np.concatenate([part for split in splits for part in split])
     outside = (rows < -n_samples) | (rows >= n_samples)
     if outside.any():
         raise ValueError(
             f"cv: a split has the row {rows[outside][0]}, but there are {n_samples} "
             "samples."
         )
-    return np.where(rows < 0, rows + n_samples, rows)
+    every = np.arange(n_samples)
+    splits = [(every[train], every[test]) for train, test in splits]
+    tests = [test for _, test in splits]
+    n_times = np.bincount(np.concatenate(tests))
+    if n_times.max() > 1:
+        raise ValueError(
+            f"cv: {np.sum(n_times > 1)} samples are in several test parts, where they "
+            "would be counted again. Use a splitter without repeats."
+        )
+    return splits
 
 
 def splits_by_groups(cv):

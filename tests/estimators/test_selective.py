@@ -1038,19 +1038,22 @@ def test_weights_of_none_are_no_weights():
     assert clf.fit(X, y, sample_weight=None).rule_ == rule
 
 
-def test_splits_given_as_masks():
+@pytest.mark.parametrize("score", ["auto", "sele"])
+def test_splits_given_as_masks_or_lists(score):
     X, y = load_iris(return_X_y=True)
     rows = np.arange(150)
     masks = [(rows % 3 != k, rows % 3 == k) for k in range(3)]
     indices = [tuple(map(np.flatnonzero, mask)) for mask in masks]
+    lists = [[part.tolist() for part in split] for split in indices]
     weight = 1.0 + rows % 2
+    clf = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.5, uncertainty_score=score, random_state=0
+    )
     rules = [
-        SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=cv)
-        .fit(X, y, sample_weight=weight)
-        .rule_
-        for cv in (masks, indices)
+        clf.set_params(cv=cv).fit(X, y, sample_weight=weight).rule_
+        for cv in (masks, indices, lists)
     ]
-    assert rules[0] == rules[1]
+    assert rules[0] == rules[1] == rules[2]
 
 
 def test_weights_that_the_outer_classifier_refuses_do_not_weigh_the_rule():
