@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.datasets import load_digits, make_classification
+from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -395,3 +395,19 @@ def test_learned_from_a_kernel_matrix(name, cv):
     assert n_columns < known if cv == 0.3 else n_columns == known
     accepted = model.accept((digits @ digits.T)[:, :n_columns])
     assert accepted.shape == labels.shape
+
+
+@pytest.mark.parametrize(
+    "given", [None, 3, np.random.RandomState(3)], ids=["none", "int", "state"]
+)
+def test_seed_of_a_score_without_its_own(given):
+    X, y = load_iris(return_X_y=True)
+    clf = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.5, uncertainty_score="sele", random_state=given
+    )
+    seed = clf.fit(X, y).uncertainty_score_.random_state
+    if given is None or given == 3:
+        assert seed == given
+    else:
+        assert isinstance(seed, int)
+        assert seed != clf.seed_
