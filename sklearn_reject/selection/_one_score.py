@@ -145,8 +145,8 @@ class Cut:
     price: float
     id_weight: float
     ood_weight: float
-    index: int = 0
-    share: float = 1.0
+    index: int
+    share: float
     threshold: float = float("nan")
     weights: tuple = (1.0, 0.0)
 

@@ -1,9 +1,17 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from sklearn_reject.curves import group_by_score
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, running_sum
+from sklearn_reject.curves._groups import (
+    RELATIVE_TOLERANCE,
+    TIE_TOLERANCE,
+    running_sum,
+    snap,
+    snap_sorted,
+    tie_range,
+)
 from tests.samples import exact_groups, exact_prefixes, samples
 
 
@@ -103,3 +111,44 @@ def test_long_sums_do_not_drift_past_the_tolerance():
 def test_sums_out_of_range_are_refused(losses, weights, message):
     with pytest.raises(ValueError, match=message):
         group_by_score([1, 2, 3], losses, weights)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2**14), st.sampled_from([-3.0, -0.5, 0.0, 1.0, 1e9])),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_snapped_scores_are_what_is_at_their_value(steps):
+    # Steps of 1 / 2^10 of the tolerance: long chains of scores near each other.
+    scores = np.sort([base * (1 + k * TIE_TOLERANCE / 2**10) for k, base in steps])
+    values = snap_sorted(scores)
+    low, high = tie_range(scores)
+    assert (np.diff(values) >= 0).all()
+    for value in np.unique(values):
+        inside = values == value
+        assert ((low <= value) & (value <= high))[inside].all()
+        assert not ((low <= value) & (value <= high))[~inside].any()
+        if inside.sum() == len(scores[inside]) == 1:
+            continue
+        assert np.ptp(scores[inside]) <= 2.001 * TIE_TOLERANCE * abs(value)
+
+
+def test_scores_without_near_ties_are_untouched():
+    scores = np.sort(np.random.default_rng(0).normal(size=1000))
+    assert snap_sorted(scores) is scores
+    tied = np.repeat([-1.0, 0.0, 2.0], 3)
+    assert snap_sorted(tied) is tied
+
+
+def test_groups_do_not_chain():
+    scores = 1 + np.arange(100) * 0.6 * TIE_TOLERANCE
+    values, sizes = np.unique(snap_sorted(scores), return_counts=True)
+    assert set(sizes[:-1]) == {4}
+    assert len(values) == 25
+
+
+def test_snap_leaves_infinite_scores():
+    scores = np.array([np.inf, 1 + 2.0**-52, -np.inf, 1.0])
+    np.testing.assert_array_equal(snap(scores), [np.inf, 1, -np.inf, 1])
