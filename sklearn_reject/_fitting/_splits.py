@@ -101,11 +101,11 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     else:
         folds = DEFAULT_FOLDS if cv is None else cv
         splitter = check_cv(folds, y, classifier=stratify)
-    # Some splitters yield masks.
-    splits = [
-        tuple(np.flatnonzero(p) if np.asarray(p).dtype == bool else p for p in split)
-        for split in splitter.split(X, y, **(split_params or {}))
-    ]
+    splits = []
+    for split in splitter.split(X, y, **(split_params or {})):
+        # An iterable of splits may hold lists, or masks.
+        parts = map(np.asarray, split)
+        splits.append(tuple(np.flatnonzero(p) if p.dtype == bool else p for p in parts))
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits

@@ -297,6 +297,20 @@ def test_sparse_samples_where_the_scores_take_them():
     np.testing.assert_allclose(model.rule_.threshold, dense.rule_.threshold, rtol=1e-6)
 
 
+@pytest.mark.parametrize("risk_score", ["auto", "error_probability"])
+def test_splits_may_be_lists_or_masks(risk_score):
+    splits = list(StratifiedKFold(3).split(X, y))
+    lists = [(train.tolist(), test.tolist()) for train, test in splits]
+    masks = [
+        tuple(np.isin(np.arange(len(y)), rows) for rows in split) for split in splits
+    ]
+    found = [
+        double(cv=cv, risk_score=risk_score, random_state=0).fit(X, y).rule_
+        for cv in (splits, lists, masks)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
 def test_weights_of_zero_count_as_absent():
     # The splits are given, as a splitter would count the absent samples.
     weight = np.ones(len(y))
