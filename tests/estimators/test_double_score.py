@@ -311,7 +311,8 @@ def test_splits_may_be_lists_or_masks(risk_score):
     assert found[0] == found[1] == found[2]
 
 
-def test_weights_of_zero_count_as_absent():
+@pytest.mark.parametrize("novelty_score", [NEAR, LikelihoodRatio(NAIVE)])
+def test_weights_of_zero_count_as_absent(novelty_score):
     # The splits are given, as a splitter would count the absent samples.
     weight = np.ones(len(y))
     weight[::7] = 0
@@ -319,8 +320,9 @@ def test_weights_of_zero_count_as_absent():
     splits = list(StratifiedKFold(3).split(X[present], y[present]))
     rows = np.flatnonzero(present)
     all_rows = [(rows[train], rows[test]) for train, test in splits]
-    model = double(cv=all_rows).fit(X, y, sample_weight=weight)
-    same = double(cv=splits).fit(X[present], y[present])
+    options = {"novelty_score": novelty_score}
+    model = double(cv=all_rows, **options).fit(X, y, sample_weight=weight)
+    same = double(cv=splits, **options).fit(X[present], y[present])
     np.testing.assert_allclose(model.rule_.threshold, same.rule_.threshold, rtol=1e-9)
     assert model.rule_.tpr == pytest.approx(same.rule_.tpr)
 
