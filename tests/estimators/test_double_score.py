@@ -325,6 +325,9 @@ def test_weights_of_zero_count_as_absent(novelty_score):
     same = double(cv=splits, **options).fit(X[present], y[present])
     np.testing.assert_allclose(model.rule_.threshold, same.rule_.threshold, rtol=1e-9)
     assert model.rule_.tpr == pytest.approx(same.rule_.tpr)
+    np.testing.assert_allclose(
+        model.risk_and_novelty(X_new)[1], same.risk_and_novelty(X_new)[1], rtol=1e-9
+    )
 
 
 def test_metadata_routing_reaches_the_classifier(fitted):
