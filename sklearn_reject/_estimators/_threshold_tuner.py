@@ -619,7 +619,8 @@ class EnsembleThresholdTuner(
         if joint.is_frozen:
             return Plan(ALL_ROWS, held_out=ALL_ROWS), splits
         plan = plan_of_splits(self.cv, splits)
-        # Thresholds are cross-validated on the same folds, of which one is none.
+        # Thresholds are cross-validated on the same folds, if there are several. The
+        # documents then are those of the test parts, one after the other.
         fold = np.repeat(np.arange(len(plan.folds)), [len(t) for _, t in plan.folds])
         folds = PredefinedSplit(fold).split() if len(plan.folds) > 1 else []
         return plan, list(folds)

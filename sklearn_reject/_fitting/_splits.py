@@ -103,8 +103,8 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
         splitter = check_cv(folds, y, classifier=stratify)
     splits = []
     for split in splitter.split(X, y, **(split_params or {})):
-        parts = [np.asarray(part) for part in split]
-        # Some splitters yield masks.
+        # An iterable of splits may hold lists, or masks.
+        parts = map(np.asarray, split)
         splits.append(tuple(np.flatnonzero(p) if p.dtype == bool else p for p in parts))
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")

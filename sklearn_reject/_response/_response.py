@@ -193,7 +193,8 @@ class Response:
         """Position of each predicted label in `classes`, shape (n_samples,)."""
         values = self._deciding_values()
         if values is None:
-            labels = self.labels
+            rows, labels = slice(None), self.labels
+            indices = np.empty(len(labels), dtype=np.intp)
         else:
             indices, tied = _largest(values)
             if not tied.any():
@@ -210,8 +211,6 @@ class Response:
                 f"{self.classes.tolist()}. A classifier that rejects by itself has to "
                 "return plain labels: set its reject_label=None."
             )
-        if values is None:
-            return found
         indices[rows] = found
         return indices
 

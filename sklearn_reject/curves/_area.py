@@ -91,7 +91,7 @@ def aurc_score(
     if normalize is None:
         return float(area)
     if interpolation == "mean":
-        oracle, random = _mean_references(*samples, area)
+        oracle, random = _mean_references(*samples[1:], area)
     # The oracle is the minimum over all orders; only rounding gets below it.
     area = max(area, oracle)
     if normalize == "excess":
@@ -180,7 +180,7 @@ def _weigh_losses(total, below, weights, losses):
     return area
 
 
-def _mean_references(scores, losses, weight, area):
+def _mean_references(losses, weight, area):
     """Return the area of the oracle and that of a random order."""
     counted = losses if weight is None else losses[weight > 0]
     if counted.min() == counted.max():
@@ -316,9 +316,9 @@ def digamma_increment(x, step):
     increment = growth.copy()
     for k, coefficient in enumerate(_SERIES, start=1):
         increment += coefficient * z ** (-2 * k) * np.expm1(-2 * k * growth)
-    # digamma(z + 1) = digamma(z) + 1 / z leads back to the small ones.
+    # digamma(x) = digamma(x + 1) - 1 / x leads back to the small ones.
     if small.any():
-        z, step = x[small], step[small]
+        x, step = x[small], step[small]
         for shift in range(_ASYMPTOTIC_FROM):
-            increment[small] += step / ((z + shift) * (z + shift + step))
+            increment[small] += step / ((x + shift) * (x + shift + step))
     return increment

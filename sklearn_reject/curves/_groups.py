@@ -353,9 +353,9 @@ def cut_into_cells(scores, some, n_bits, *, most_shared):
 
 def _even_cut(scores, n_bits):
     low, high = scores.min(), scores.max()
-    with np.errstate(over="ignore", divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         scale = (2**n_bits - 1) / (high - low)
-    if not 0 < scale < np.inf:  # constant scores, or as wide as floats get
+    if not 0 < scale < np.inf:  # constant or infinite, or as wide as floats get
         return None
 
     def cut(values):

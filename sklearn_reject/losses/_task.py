@@ -347,7 +347,7 @@ def _numeric_matrix(array, name):
 
 def _check_same_kind(first, second, names):
     """Raise where some of two arrays of labels are text and others are numbers."""
-    kinds = set()
+    kinds = set()  # `float` stands for all numbers
     for array in (first, second):
         if array.dtype.kind == "O":
             types = set(map(type, array.tolist()))

@@ -29,7 +29,8 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
         is always accepted, infinity never.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -89,7 +90,8 @@ def ood_precision_recall_curve(
         sample.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -160,7 +162,8 @@ def ood_auroc_score(
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
@@ -228,7 +231,8 @@ def ood_aupr_score(
         does: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     interpolation : {"step", "trapezoid"}, default="step"
         "step" is the average precision, as
@@ -316,7 +320,8 @@ def fpr_at_tpr_score(
         does: the smallest rate over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
@@ -385,7 +390,8 @@ def roc_frontier(
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
@@ -461,7 +467,8 @@ def precision_recall_frontier(
         sums of both on a grid of directions.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, angles in [0, pi]: 0 is the risk score.

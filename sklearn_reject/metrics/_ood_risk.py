@@ -51,7 +51,8 @@ def risk_coverage_frontier(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
             default="zero_one"
@@ -139,7 +140,8 @@ def oscr_score(
         one: it says nothing of how many ID samples are lost.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
@@ -218,7 +220,8 @@ def selective_risk_at_tpr_fpr_score(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
             default="zero_one"
@@ -323,7 +326,8 @@ def selective_risk_at_precision_recall_score(
         matter.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples. "auto" is "ood", or -1 unless it is one of two labels.
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
     loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
             default="zero_one"

@@ -45,7 +45,8 @@ def risk_coverage_curve(
 
     ood_label : "auto", None or label, default=None
         Label of OOD samples in `y_true`, without which coverage and risk are computed.
-        "auto" is "ood", or -1 unless it is one of two labels; None is for no OOD.
+        "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
+        OOD, where it is one of two labels. None says that no sample is OOD.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts

@@ -292,21 +292,17 @@ def certify_double_score(
     draws = check_draws(draws, len(scores))
 
     # The threshold is the ID sample of a rank by score and, where these tie, by draw.
+    # Draws below the probability are accepted, and are multiples of 2^-53.
     places = _rank_densely(scores, draws)
     order = id_rows[np.argsort(places[id_rows], kind="stable")]
     rank = levels.rank(n_id)
     last = order[rank - 1]
-    threshold, nu = float(scores[last]), float(np.nextafter(draws[last], 1.0))
+    threshold, proba = float(scores[last]), float(np.nextafter(draws[last], 1.0))
     accepted = places <= places[last]
     if threshold == np.inf:
-        share = np.mean(scores[id_rows] == np.inf)
-        raise InfeasibleTargetError(
-            f"A TPR of {levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
-            "samples have infinite novelty and are rejected by any rule. Ask for a "
-            "smaller share, or use another novelty_score."
-        )
+        raise _infeasible_tpr(levels, scores[id_rows])
     if threshold == -np.inf:
-        accepted, nu = scores == threshold, 1.0  # whatever they draw
+        accepted, proba = scores == threshold, 1.0  # whatever they draw
 
     n_accepted_ood = int(np.count_nonzero(accepted & is_ood))
     if levels.max_fpr is not None and n_accepted_ood > levels.most_ood(n_ood):
@@ -322,8 +318,7 @@ def certify_double_score(
     rule = replace(
         rule,
         threshold=threshold,
-        # Draws below the probability are accepted, and are multiples of 2^-53.
-        proba_at_threshold=nu,
+        proba_at_threshold=proba,
         certificate=OODCertificate(
             min_tpr=levels.min_tpr,
             max_fpr=levels.max_fpr,
@@ -363,6 +358,16 @@ def _bound_risk(below, tied, n_above, bound, levels):
     share = binomial_upper(len(tied), n_above, delta / 4)
     # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
     return min(mixture, risk + share * (1 - levels.min_tpr) / levels.min_tpr)
+
+
+def _infeasible_tpr(levels, of_id):
+    """Return the error of too many ID samples of infinite score."""
+    share = np.mean(of_id == np.inf)
+    return InfeasibleTargetError(
+        f"A TPR of {levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
+        "samples have infinite novelty and are rejected by any rule. Ask for a smaller "
+        "share, or use another novelty_score."
+    )
 
 
 def _infeasible_fpr(levels, n_accepted, of_id, of_ood):

@@ -116,14 +116,14 @@ def tune_single_score(
         cut = find_best_cut(problem, after, sizes, randomize)
         if cut is None:
             return None
-        threshold, nu = float(ends[cut.index]), cut.share
+        threshold, proba = float(ends[cut.index]), cut.share
         if cut.index == 0:
-            nu = 0.0
-        elif cut.index == len(ends) - 1 and nu == 1:
+            proba = 0.0
+        elif cut.index == len(ends) - 1 and proba == 1:
             # The largest score seen would reject larger ones to come.
             threshold = float("inf")
         rule = SingleScoreRule(
-            threshold=threshold, proba_at_threshold=nu, ood_prior=ood_prior
+            threshold=threshold, proba_at_threshold=proba, ood_prior=ood_prior
         )
         return rule.measure(*sample[:3], sample_weight=sample[3])
 

@@ -347,13 +347,13 @@ def _rule_at(groups, n_groups, share=None):
     """Accept the first groups and, unless None, a share of the next, the threshold."""
     if n_groups == len(groups):
         # The largest score seen would reject larger ones to come.
-        threshold, nu = float("inf"), 1.0
+        threshold, proba = float("inf"), 1.0
     elif share is not None:
-        threshold, nu = float(groups.scores[n_groups]), float(share)
+        threshold, proba = float(groups.scores[n_groups]), float(share)
     elif n_groups:
-        threshold, nu = float(groups.scores[n_groups - 1]), 1.0
+        threshold, proba = float(groups.scores[n_groups - 1]), 1.0
     else:
-        threshold, nu = float("-inf"), 0.0
+        threshold, proba = float("-inf"), 0.0
     weight, loss = groups.prefix(n_groups, share or 0.0)
     # The slope of the lower convex hull of the prefixes, at the last group accepted.
     last, slope = n_groups if share else n_groups - 1, 0.0
@@ -362,7 +362,7 @@ def _rule_at(groups, n_groups, share=None):
         slope = isotonic_regression(means, sample_weight=groups.weights)[last]
     return RejectionRule(
         threshold=threshold,
-        proba_at_threshold=nu,
+        proba_at_threshold=proba,
         coverage=weight / float(groups.total_weight),
         selective_risk=loss / weight if weight else float("nan"),
         reject_cost=float(slope),

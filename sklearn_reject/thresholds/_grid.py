@@ -238,6 +238,7 @@ def _quantiles(distinct, reached, number):
     # ratios from the top: rare events are looked for among the highest scores.
     total = reached[-1]
     top = total - (reached[-2] if len(reached) > 1 else 0.0)
+    top = max(top, np.finfo(np.float64).eps * total)  # if it was lost in the sum
     from_top = np.geomspace(top, total, number // 2)
     steps = np.linspace(0.0, total, number - number // 2)
     levels = np.append(steps, np.maximum(total - from_top, 0.0))

@@ -1,4 +1,4 @@
-"""The best path of joint thresholds, and the best point, by each of the methods."""
+"""The best path and the best point of joint thresholds, and points cross-validated."""
 
 from dataclasses import dataclass
 

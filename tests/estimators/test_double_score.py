@@ -297,7 +297,22 @@ def test_sparse_samples_where_the_scores_take_them():
     np.testing.assert_allclose(model.rule_.threshold, dense.rule_.threshold, rtol=1e-6)
 
 
-def test_weights_of_zero_count_as_absent():
+@pytest.mark.parametrize("risk_score", ["auto", "error_probability"])
+def test_splits_may_be_lists_or_masks(risk_score):
+    splits = list(StratifiedKFold(3).split(X, y))
+    lists = [(train.tolist(), test.tolist()) for train, test in splits]
+    masks = [
+        tuple(np.isin(np.arange(len(y)), rows) for rows in split) for split in splits
+    ]
+    found = [
+        double(cv=cv, risk_score=risk_score, random_state=0).fit(X, y).rule_
+        for cv in (splits, lists, masks)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("novelty_score", [NEAR, LikelihoodRatio(NAIVE)])
+def test_weights_of_zero_count_as_absent(novelty_score):
     # The splits are given, as a splitter would count the absent samples.
     weight = np.ones(len(y))
     weight[::7] = 0
@@ -305,10 +320,14 @@ def test_weights_of_zero_count_as_absent():
     splits = list(StratifiedKFold(3).split(X[present], y[present]))
     rows = np.flatnonzero(present)
     all_rows = [(rows[train], rows[test]) for train, test in splits]
-    model = double(cv=all_rows).fit(X, y, sample_weight=weight)
-    same = double(cv=splits).fit(X[present], y[present])
+    options = {"novelty_score": novelty_score}
+    model = double(cv=all_rows, **options).fit(X, y, sample_weight=weight)
+    same = double(cv=splits, **options).fit(X[present], y[present])
     np.testing.assert_allclose(model.rule_.threshold, same.rule_.threshold, rtol=1e-9)
     assert model.rule_.tpr == pytest.approx(same.rule_.tpr)
+    np.testing.assert_allclose(
+        model.risk_and_novelty(X_new)[1], same.risk_and_novelty(X_new)[1], rtol=1e-9
+    )
 
 
 def test_metadata_routing_reaches_the_classifier(fitted):

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
@@ -411,3 +411,23 @@ def test_seed_of_a_score_without_its_own(given):
     else:
         assert isinstance(seed, int)
         assert seed != clf.seed_
+
+
+def test_order_of_the_folds_does_not_mix_the_columns_of_a_kernel():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(120, 3))
+    labels = (samples[:, 0] + rng.normal(size=120) > 0).astype(int)
+    kernel = samples @ samples.T
+    splits = list(KFold(3, shuffle=True, random_state=0).split(samples))
+    found = [
+        SelectiveClassifier(
+            SVC(kernel="precomputed"),
+            target_coverage=0.8,
+            uncertainty_score=LossRegression(Ridge(), features="input"),
+            cv=cv,
+        )
+        .fit(kernel, labels)
+        .uncertainty(kernel)
+        for cv in (splits, splits[::-1])
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-6)

@@ -349,6 +349,10 @@ def test_folds_that_cannot_meet_the_target_take_the_nearest_end():
     tuner = EnsembleThresholdTuner(None, target_derivative=0.9, cv=splits)
     point = tuner.fit(scores[:, np.newaxis], y).cross_validated_point_
     assert point.thresholds.shape == (2, 1)
+    # Splits may be lists.
+    tuner.set_params(cv=[tuple(map(list, split)) for split in splits])
+    same = tuner.fit(scores[:, np.newaxis], y).cross_validated_point_
+    np.testing.assert_array_equal(same.thresholds, point.thresholds)
 
 
 @pytest.mark.usefixtures("threads")

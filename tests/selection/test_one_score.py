@@ -12,6 +12,8 @@ from sklearn_reject.selection import (
     tune_double_score,
     tune_single_score,
 )
+from sklearn_reject.selection._one_score import Cut
+from sklearn_reject.selection._ood_model import OODProblem
 from tests.selection.ood_oracle import (
     MODELS,
     SHARES,
@@ -227,3 +229,11 @@ def test_what_is_attainable_does_not_depend_on_losses():
         with pytest.raises(InfeasibleTargetError) as info:
             tune_single_score(scores, losses, is_ood, min_tpr=0.9, max_fpr=0.1)
         assert info.value.attainable == {"max_tpr": 0.5, "min_fpr": 0.5}
+
+
+def test_of_equally_good_cuts_that_of_the_smallest_angle_is_taken():
+    by_angle = [(1.0, 0.0), (1.0, 2.0), (0.0, 1.0), (-1.0, 2.0), (-1.0, 0.0)]
+    cuts = [Cut(0.5, 2.0, 1.0, weights=weights) for weights in by_angle]
+    for rank, cut in enumerate(cuts):
+        better = [cut.beats(other, OODProblem(loss_price=1.0)) for other in cuts]
+        assert better == [rank < other for other in range(5)]

@@ -66,6 +66,13 @@ def test_everything_counts_where_everything_is_rated(rule):
     np.testing.assert_array_equal(documents.rows, [0, 1, 2])
 
 
+def test_of_all_that_one_threshold_rises_which_leaves_most_documents():
+    scores = np.array([[0.2, 0.4], [0.3, 0.5], [0.5, 0.6], [0.9, 0.2], [0.8, 0.3]])
+    documents = check_documents(scores, [1, 0, 1, 0, -1], rule="all")
+    np.testing.assert_array_equal(documents.base, [0.2, 0.4])
+    np.testing.assert_array_equal(documents.rows, [0, 1, 2])
+
+
 def test_ratings_made_above_base_thresholds_are_found_again():
     rng = np.random.default_rng(0)
     scores = rng.random((500, 2))

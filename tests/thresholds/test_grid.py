@@ -142,6 +142,14 @@ def test_weights_count_like_copies(documents, n_thresholds):
         assert ours.tolist() == expected.tolist()
 
 
+def test_a_highest_score_of_next_to_no_weight():
+    scores, y = random_problem(400, 1)
+    weight = np.where(scores[:, 0] == scores.max(), 1e-18, 1.0)
+    table = pn_table(scores, y, n_thresholds=20, sample_weight=weight)
+    assert table.fp.shape == (20,)
+    assert table.thresholds[0][-2] == scores.max()
+
+
 def test_scores_of_any_magnitude():
     scores = [-1.7e308, -1e-320, 0.0, 5e-324, 1e10, 1.5e308, 1.7e308]
     documents = one_classifier(scores, [0, 1, 0, 1, 0, 1, 1])

@@ -169,16 +169,18 @@ def make_ridge_solver(design, targets, weight):
     weight = np.ones(len(targets)) if weight is None else weight
     total = weight.sum()
     labels = [
-        _decompose(design.matrix[start:end], targets[start:end], weight[start:end])
+        _solver_of_label(
+            design.matrix[start:end], targets[start:end], weight[start:end]
+        )
         for start, end in design.groups
     ]
     return lambda alpha, start: np.stack([solve(alpha * total) for solve in labels])
 
 
-def _decompose(matrix, targets, weight):
-    """Return what maps a penalty to slopes and intercept, of one label.
+def _solver_of_label(matrix, targets, weight):
+    """Return the function of the penalty that returns slopes and intercept of a label.
 
-    By the eigendecomposition of the centred normal equations.
+    The centred normal equations are decomposed once for all penalties.
     """
     if not len(targets):
         return lambda penalty: np.zeros(matrix.shape[1] + 1)

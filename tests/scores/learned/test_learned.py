@@ -222,6 +222,21 @@ def test_sparse_samples_for_default_trees():
     )
 
 
+@pytest.mark.parametrize("refit", [False, True])
+def test_boosting_keeps_as_many_trees_as_had_the_least_area(refit):
+    naive = GaussianNB().fit(X[:1000], y[:1000])
+    score = SELEBoosting(
+        n_estimators=40,
+        n_iter_no_change=5,
+        refit=refit,
+        learning_rate=0.5,
+        random_state=0,
+    )
+    score.fit(X[1000:2000], y[1000:2000], estimator=naive)
+    n_kept = np.argmin(score.areas_) + 1
+    assert len(score.estimators_) == n_kept == len(score.areas_) - 5
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_weight_zero_is_absence(name):
     model = GaussianNB().fit(X[:500], y[:500])
