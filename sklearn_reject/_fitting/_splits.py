@@ -101,14 +101,19 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     else:
         folds = DEFAULT_FOLDS if cv is None else cv
         splitter = check_cv(folds, y, classifier=stratify)
-    # Some splitters yield masks.
+    # Some splitters yield masks, and splits by hand may be lists or tuples.
     splits = [
-        tuple(np.flatnonzero(p) if np.asarray(p).dtype == bool else p for p in split)
+        tuple(map(_as_rows, split))
         for split in splitter.split(X, y, **(split_params or {}))
     ]
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits
+
+
+def _as_rows(part):
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == bool else part
 
 
 def check_splits(splits, n_samples):

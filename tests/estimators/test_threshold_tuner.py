@@ -520,9 +520,9 @@ def test_rows_of_splits_count_from_the_end_too():
         EnsembleThresholdTuner(None, target_derivative=0.5, cv=[(np.arange(400), test)])
         .fit(scores, y)
         .cross_validated_point_
-        for test in (np.arange(400, 800), np.arange(-400, 0))
+        for test in (np.arange(400, 800), np.arange(-400, 0), tuple(range(400, 800)))
     ]
-    assert points[0].tp == points[1].tp > 0
+    assert points[0].tp == points[1].tp == points[2].tp > 0
 
 
 @pytest.mark.filterwarnings("ignore:At the operating point all rated positives")
