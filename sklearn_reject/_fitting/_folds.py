@@ -48,7 +48,10 @@ class Samples:
 
 def fit_in_context(estimator, X, y, fit_params, caller, context):
     """Fit an inner estimator as one task of its meta-estimator's callbacks."""
-    with context.propagate_callback_context(estimator):
+    # A frozen one is the same object in all threads, and has no fit to be told of.
+    is_frozen = isinstance(estimator, FrozenEstimator)
+    inner = SILENT_CONTEXT if is_frozen else context
+    with inner.propagate_callback_context(estimator):
         context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
         estimator.fit(X, y, **fit_params)
         context.call_on_fit_task_end(estimator=caller, X=X, y=y)

@@ -10,7 +10,6 @@ from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import check_option, check_samples
 from sklearn_reject.curves._groups import (
-    FEWEST_FOR_CELLS,
     cut_into_cells,
     draw_evenly,
     group_by_score,
@@ -109,7 +108,7 @@ def aurc_score(
 
 def _mean_area(scores, losses, weight):
     """Return the mean of the selective risks of all prefixes."""
-    if weight is None and len(scores) >= FEWEST_FOR_CELLS:
+    if weight is None and len(scores) >= _FEWEST_TO_COUNT:
         area = _mean_area_of_few_losses(scores, losses)
         if area is not None:
             return area
@@ -122,8 +121,9 @@ def _mean_area(scores, losses, weight):
     return _weigh_losses(groups.total_weight, below, groups.weights, groups.losses)
 
 
-# Below this share of losses, counting most samples is faster than sorting them all.
-_LARGEST_LOSS_RATE = 0.15
+# From so many samples, and below this share of losses, counting most of them is faster
+# than sorting them all: at 1e5 samples it takes .5 to .7 of the time, at 3e4 as long.
+_FEWEST_TO_COUNT, _LARGEST_LOSS_RATE = 2**16, 0.15
 
 # Many cells leave few samples to sort, few cells keep the tables in the cache.
 _CELLS_PER_LOSS, _FEWEST_CELLS, _MOST_CELLS = 16, 2**10, 2**20

@@ -112,7 +112,7 @@ def test_row_order_and_monotone_transforms_do_not_matter(sample, random):
 @pytest.fixture
 def cells_of_few_samples(monkeypatch):
     """Count samples far from a loss, and sort the others by radix, in all sizes."""
-    monkeypatch.setattr(_area, "FEWEST_FOR_CELLS", 2)
+    monkeypatch.setattr(_area, "_FEWEST_TO_COUNT", 2)
     monkeypatch.setattr(_groups, "FEWEST_FOR_CELLS", 2)
 
 

@@ -1,6 +1,7 @@
 """Callbacks of scikit-learn see every fit that SelectiveClassifier makes."""
 
 import pickle
+import threading
 from collections import Counter
 
 import numpy as np
@@ -105,6 +106,26 @@ def test_each_fit_begins_and_ends(recorder, n_jobs, backend):
     assert events[1][2] == events[-2][2] == "fit"
     assert Counter(event[0] for event in events)["setup"] == 1
     assert Counter(event[0] for event in events)["teardown"] == 1
+
+
+def test_threads_that_share_a_frozen_classifier(recorder, monkeypatch):
+    meeting = threading.Barrier(2, timeout=60)
+    write = Recorder._write
+
+    def wait(self, event, context, X=None):
+        write(self, event, context, X)
+        if event == "begin" and context.task_name == "fit-fold":
+            meeting.wait()  # both threads are inside the fit now
+
+    monkeypatch.setattr(Recorder, "_write", wait)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    selective = SelectiveClassifier(
+        frozen, uncertainty_score=LossRegression(), reject_cost=0.2, cv=2, n_jobs=2
+    )
+    with parallel_backend("threading"):
+        selective.set_callbacks(recorder).fit(X, y)
+    counts = Counter(event[0] for event in recorder.events("begin", "end"))
+    assert counts["begin"] == counts["end"] > 2
 
 
 def test_each_fit_is_told_its_rows(recorder):

@@ -119,6 +119,14 @@ def test_folds_against_the_same_steps_by_hand(bounds):
     np.testing.assert_allclose(model.uncertainty(X_new), by_hand, rtol=1e-7)
 
 
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_splits_given_as_sequences(kind):
+    splits = list(StratifiedKFold(3).split(X, y))
+    sequences = [tuple(kind(rows.tolist()) for rows in split) for split in splits]
+    rules = [double(cv=cv).fit(X, y).rule_ for cv in (splits, sequences)]
+    assert rules[0] == rules[1]
+
+
 def test_a_share_held_out_against_the_same_steps_by_hand():
     splitter = StratifiedShuffleSplit(1, test_size=0.3, random_state=3)
     [(train, test)] = splitter.split(X, y)
