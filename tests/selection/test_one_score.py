@@ -233,7 +233,7 @@ def test_what_is_attainable_does_not_depend_on_losses():
 
 def test_of_equally_good_cuts_that_of_the_smallest_angle_is_taken():
     by_angle = [(1.0, 0.0), (1.0, 2.0), (0.0, 1.0), (-1.0, 2.0), (-1.0, 0.0)]
-    cuts = [Cut(0.5, 2.0, 1.0, weights=weights) for weights in by_angle]
+    cuts = [Cut(0.5, 2.0, 1.0, 0, 1.0, weights=weights) for weights in by_angle]
     for rank, cut in enumerate(cuts):
         better = [cut.beats(other, OODProblem(loss_price=1.0)) for other in cuts]
         assert better == [rank < other for other in range(5)]
