@@ -1,7 +1,6 @@
 """The expected loss of the k most probable items, for all k."""
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
@@ -137,9 +136,10 @@ def expected_loss_curve(
         curves = multinomial_curves(rows, loss)
     else:
         options = {"method": method, "tol": tol}
-        chunks = gen_batches(len(rows), max(1, _N_AT_ONCE // rows.shape[1]))
+        step = max(1, _N_AT_ONCE // rows.shape[1])
+        chunks = [rows[start : start + step] for start in range(0, len(rows), step)]
         curves = np.concatenate(
-            [independent_curves(rows[chunk], loss, **options) for chunk in chunks]
+            [independent_curves(chunk, loss, **options) for chunk in chunks]
         )
     return curves if eta.ndim == 2 else curves[0]
 
