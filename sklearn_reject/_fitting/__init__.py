@@ -1,7 +1,6 @@
 """Fitting estimators and scores, and evaluating them on samples they have not seen."""
 
 from sklearn_reject._fitting._folds import (
-    Collected,
     FoldScore,
     RiskAndNovelty,
     Samples,
@@ -10,7 +9,7 @@ from sklearn_reject._fitting._folds import (
     fit_in_context,
     learns,
 )
-from sklearn_reject._fitting._out_of_sample import Evaluated, evaluate_out_of_sample
+from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import (
     check_inner,
     check_takes_weights,
@@ -34,8 +33,6 @@ from sklearn_reject._fitting._splits import (
 
 __all__ = [
     "ALL_ROWS",
-    "Collected",
-    "Evaluated",
     "FoldScore",
     "Plan",
     "RiskAndNovelty",

@@ -33,7 +33,6 @@ from sklearn_reject.curves._ood import (
     ood_precision_recall_curve,
     ood_roc_curve,
     oscr_score,
-    undefined_without_ood,
 )
 from sklearn_reject.curves._origins import (
     OriginGroups,

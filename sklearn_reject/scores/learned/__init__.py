@@ -1,6 +1,6 @@
 """Uncertainty scores that are learned from the errors of an estimator."""
 
-from sklearn_reject.scores.learned._base import LearnedScore, weight_for
+from sklearn_reject.scores.learned._base import LearnedScore, own_classifier, weight_for
 from sklearn_reject.scores.learned._boosting import SELEBoosting
 from sklearn_reject.scores.learned._regression import (
     ErrorProbability,
@@ -16,5 +16,6 @@ __all__ = [
     "LossRegression",
     "SELEBoosting",
     "TrueClassProbability",
+    "own_classifier",
     "weight_for",
 ]

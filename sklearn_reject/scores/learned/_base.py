@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_regressor
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import check_array, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -278,6 +279,18 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         task.call_on_fit_task_begin(estimator=self)
         yield
         task.call_on_fit_task_end(estimator=self)
+
+
+def own_classifier(score, way_out):
+    """Return a clone of the `classifier` of a score, or the default one for None."""
+    classifier = score.classifier
+    if classifier is None:
+        return HistGradientBoostingClassifier(random_state=score.random_state)
+    if not hasattr(classifier, "predict_proba"):
+        raise ValueError(
+            f"classifier must have `predict_proba`, got {classifier!r}. {way_out}"
+        )
+    return clone(classifier)
 
 
 def weight_for(learner, sample_weight, name):

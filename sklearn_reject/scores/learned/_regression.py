@@ -3,10 +3,7 @@
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores.learned._base import (
@@ -14,6 +11,7 @@ from sklearn_reject.scores.learned._base import (
     FeatureMap,
     LearnedScore,
     learner_takes_sparse,
+    own_classifier,
     weight_for,
 )
 from sklearn_reject.scores.learned._linear import (
@@ -347,15 +345,9 @@ class ErrorProbability(LearnedScore):
         return learner_takes_sparse(self.classifier, self.features)
 
     def _learn(self, predictions, targets, sample_weight, context):
-        if self.classifier is None:
-            classifier = HistGradientBoostingClassifier(random_state=self.random_state)
-        elif hasattr(self.classifier, "predict_proba"):
-            classifier = clone(self.classifier)
-        else:
-            raise ValueError(
-                f"classifier must have `predict_proba`, got {self.classifier!r}. "
-                "Use CalibratedClassifierCV, or LossRegression with a regressor."
-            )
+        classifier = own_classifier(
+            self, "Use CalibratedClassifierCV, or LossRegression with a regressor."
+        )
         other = targets[(targets != 0) & (targets != 1)]
         if len(other):
             raise ValueError(

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+from sklearn.ensemble import IsolationForest
 
 from sklearn_reject._response import Response
 from sklearn_reject._validation import check_option
-from sklearn_reject.scores.learned import weight_for
+from sklearn_reject.scores.learned import own_classifier, weight_for
 from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
 
 
@@ -172,15 +172,7 @@ class LikelihoodRatio(NoveltyScore):
         self.random_state = random_state
 
     def _fit(self, response, y, sample_weight, X_ood):
-        if self.classifier is None:
-            classifier = HistGradientBoostingClassifier(random_state=self.random_state)
-        elif hasattr(self.classifier, "predict_proba"):
-            classifier = clone(self.classifier)
-        else:
-            raise ValueError(
-                "classifier must have `predict_proba`, got "
-                f"{self.classifier!r}. CalibratedClassifierCV adds it."
-            )
+        classifier = own_classifier(self, "CalibratedClassifierCV adds it.")
         inside = self._find_features(response)
         outside = self._find_features(Response(response.estimator, X_ood))
         if sample_weight is not None:
