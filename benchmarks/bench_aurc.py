@@ -20,7 +20,8 @@ from benchmarks._report import (
     show_time,
 )
 from benchmarks._timing import interleaved_medians, peak_bytes
-from sklearn_reject import curves, metrics
+from sklearn_reject import _curves as curves
+from sklearn_reject import metrics
 
 TITLE = "aurc_score, a million samples, in multiples of argsort + gather + cumsum"
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks._report import Row, at_least, at_most, show_time
 from benchmarks._timing import interleaved_medians, peak_bytes, seconds
-from sklearn_reject.curves._origins import direction_grid, scale_of
+from sklearn_reject._curves._origins import direction_grid, scale_of
 from sklearn_reject.selection import tune_double_score
 
 TITLE = "tune_double_score, 20 % OOD, in multiples of argsort + cumsum for each angle"

@@ -11,7 +11,8 @@ from benchmarks._data import make_sample, sort_and_accumulate
 from benchmarks._peers import LOADERS, load_scikit_fallback
 from benchmarks._report import NOT_INSTALLED, Row, show_time
 from benchmarks._timing import interleaved_medians, seconds
-from sklearn_reject import curves, metrics
+from sklearn_reject import _curves as curves
+from sklearn_reject import metrics
 
 TITLE = "the area beside other packages"
 

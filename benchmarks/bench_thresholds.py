@@ -18,7 +18,7 @@ from benchmarks._timing import interleaved_medians, peak_bytes, seconds
 from benchmarks.papers._rzmr20_classifiers import KINDS, out_of_fold
 from benchmarks.papers._rzmr20_data import SETS, load, missing_file
 from sklearn_reject import EnsembleThresholdTuner
-from sklearn_reject.curves import pn_auc_score
+from sklearn_reject._curves import pn_auc_score
 from sklearn_reject.thresholds import check_documents
 from sklearn_reject.thresholds._analytic import analytic_path
 from sklearn_reject.thresholds._direct import direct_point

@@ -19,7 +19,7 @@ that the true risk of each rule can be looked up.
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_reject.curves import risk_coverage_curve
+from sklearn_reject.metrics import risk_coverage_curve
 from sklearn_reject.scores import ConditionalRisk
 
 
@@ -36,7 +36,7 @@ classifier = LogisticRegression().fit(*draw(1000, rng))
 X_all, y_all = draw(500_000, rng)
 uncertainty = ConditionalRisk().fit(estimator=classifier).uncertainty(X_all)
 wrong = classifier.predict(X_all) != y_all
-coverages, risks, thresholds = risk_coverage_curve(uncertainty, wrong)
+coverages, risks, thresholds = risk_coverage_curve(None, None, uncertainty, loss=wrong)
 
 
 def look_up(threshold):

@@ -9,7 +9,6 @@ from importlib import import_module
 __version__ = "0.1.0.dev0"
 
 _SUBMODULES = (
-    "curves",
     "datasets",
     "decoding",
     "losses",

@@ -16,7 +16,7 @@ FLOORS = {
     "_sklearn": 0,
     "_validation": 0,
     "_labels": 1,
-    "curves": 1,
+    "_curves": 1,
     "losses": 1,
     "decoding": 2,
     "selection": 2,
@@ -30,7 +30,7 @@ FLOORS = {
 }
 
 # They never see an estimator: each function is tested on arrays.
-ARRAYS_ONLY = {"curves", "decoding", "losses", "selection", "thresholds"}
+ARRAYS_ONLY = {"_curves", "decoding", "losses", "selection", "thresholds"}
 OF_ESTIMATORS = (
     "sklearn.base",
     "sklearn.frozen",
@@ -87,9 +87,9 @@ def test_imports_point_down(path):
 @pytest.mark.parametrize(
     ("room", "other", "allowed"),
     [
-        ("metrics", "curves", True),
-        ("curves", "selection", False),
-        ("curves", "losses", False),
+        ("metrics", "_curves", True),
+        ("_curves", "selection", False),
+        ("_curves", "losses", False),
         ("scores", "metrics", False),
         ("scores", "_fitting", False),
     ],

@@ -93,11 +93,11 @@ for names in CASES:
 print(json.dumps(report))
 """
 
-ARRAYS = ["curves", "losses", "selection"]
+ARRAYS = ["_curves", "losses", "selection"]
 USES = [
     "sklearn_reject.SelectiveClassifier",
     "sklearn_reject.InfeasibleTargetError",
-    "sklearn_reject.curves.aurc_score",
+    "sklearn_reject._curves.aurc_score",
     "sklearn_reject.losses.check_loss",
     "sklearn_reject.metrics.RiskCoverageDisplay",
     "sklearn_reject.scores.Margin",

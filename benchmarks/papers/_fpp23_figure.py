@@ -5,7 +5,7 @@ matplotlib is imported where a figure is made, as the tables do without it.
 
 from benchmarks.papers import _fpp23_population as population
 from benchmarks.papers._fpp23_synthetic import N_SAMPLES, NAMES, draw
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 
 _SEED = 0
 _STYLES = {

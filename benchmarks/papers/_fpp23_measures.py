@@ -7,8 +7,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from sklearn_reject import curves
-from sklearn_reject.curves._origins import combine, direction_grid, scale_of
+from sklearn_reject import _curves as curves
+from sklearn_reject._curves._origins import combine, direction_grid, scale_of
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,

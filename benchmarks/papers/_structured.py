@@ -28,7 +28,8 @@ from sklearn.preprocessing import (
 from benchmarks.papers._datasets import load
 from benchmarks.papers._splits import split_rows
 from benchmarks.papers._summary import spread
-from sklearn_reject import curves, scores
+from sklearn_reject import _curves as curves
+from sklearn_reject import scores
 
 _SET = "pendigit"
 _N_GIVEN = 8  # coordinates, of 16

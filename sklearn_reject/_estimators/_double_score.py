@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 
+from sklearn_reject._curves import aurc_score, direction_grid, make_finite
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
@@ -29,7 +30,6 @@ from sklearn_reject._labels import resolve_reject_label, split_origin
 from sklearn_reject._response import row_keys
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.curves import aurc_score, direction_grid, make_finite
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import resolve_novelty, resolve_score

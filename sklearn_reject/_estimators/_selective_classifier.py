@@ -2,6 +2,7 @@
 
 from sklearn.utils import indexable
 
+from sklearn_reject._curves import aurc_score
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
@@ -29,7 +30,6 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option
-from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import resolve_score
 

@@ -6,6 +6,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_reject._curves import aurc_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     RejectMixin,
@@ -31,7 +32,6 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
 from sklearn_reject.scores import resolve_score
 

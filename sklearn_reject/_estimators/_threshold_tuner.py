@@ -6,6 +6,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_array, validate_data
 
+from sklearn_reject._curves import pn_auc_score
 from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
 from sklearn_reject._estimators._joint_scores import JointScores
 from sklearn_reject._fitting import (
@@ -34,7 +35,6 @@ from sklearn_reject._validation import (
     check_same_length,
     take_weight,
 )
-from sklearn_reject.curves import pn_auc_score
 from sklearn_reject.thresholds import (
     Search,
     check_documents,

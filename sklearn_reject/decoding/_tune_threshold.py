@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sklearn_reject.curves import starts_of_ties
+from sklearn_reject._curves import starts_of_ties
 from sklearn_reject.decoding._items import (
     check_bounds,
     check_indicators,

@@ -65,10 +65,6 @@ def sele_loss_and_gradient(
     ValueError
         If an array or an option is invalid.
 
-    See Also
-    --------
-    sklearn_reject.curves.sele_score : The sum that this bounds, up to a factor.
-
     References
     ----------
     V. Franc, D. Prusa, V. Voracek. Optimal Strategies for Reject Option Classifiers.

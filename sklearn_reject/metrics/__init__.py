@@ -1,7 +1,7 @@
 """Metrics, scorers and displays of classifiers that may abstain.
 
-The metrics take ``(y_true, y_pred, uncertainty)``; the functions of the same name in
-:mod:`sklearn_reject.curves` take scores and losses.
+The metrics take ``(y_true, y_pred, uncertainty)``, or ``(None, None, uncertainty)`` and
+the losses themselves as `loss`.
 """
 
 from sklearn_reject.metrics._ood import (

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from sklearn_reject._curves import make_finite
 from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
-from sklearn_reject.curves import make_finite
 from sklearn_reject.decoding import one_hot
 from sklearn_reject.scores import resolve_score
 from sklearn_reject.thresholds import RatedDocuments, count_intervals

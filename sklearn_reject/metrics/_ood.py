@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject._labels import label_vector, split_origin
 from sklearn_reject._validation import (
     check_extended_vector,
@@ -51,10 +51,6 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
         range, or if there are no ID or no OOD samples.
-
-    See Also
-    --------
-    sklearn_reject.curves.ood_roc_curve : The same from arrays.
 
     Examples
     --------
@@ -114,10 +110,6 @@ def ood_precision_recall_curve(
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
         range, or if there are no ID or no OOD samples.
-
-    See Also
-    --------
-    sklearn_reject.curves.ood_precision_recall_curve : The same from arrays.
 
     Examples
     --------
@@ -181,10 +173,6 @@ def ood_auroc_score(
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
         range, or if there are no ID samples.
-
-    See Also
-    --------
-    sklearn_reject.curves.ood_auroc_score : The same from arrays.
 
     Examples
     --------
@@ -258,10 +246,6 @@ def ood_aupr_score(
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
         range, or if there are no ID samples.
-
-    See Also
-    --------
-    sklearn_reject.curves.ood_aupr_score : The same from arrays.
 
     Examples
     --------
@@ -340,10 +324,6 @@ def fpr_at_tpr_score(
         If an argument is empty, NaN, of another length than the others or out of its
         range, or if there are no ID samples.
 
-    See Also
-    --------
-    sklearn_reject.curves.fpr_at_tpr_score : The same from arrays.
-
     Examples
     --------
     >>> from sklearn_reject.metrics import fpr_at_tpr_score
@@ -416,10 +396,6 @@ def roc_frontier(
         If an argument is empty, NaN, of another length than the others or out of its
         range, or if there are no ID or no OOD samples.
 
-    See Also
-    --------
-    sklearn_reject.curves.roc_frontier : The same from arrays.
-
     Examples
     --------
     >>> from sklearn_reject.metrics import roc_frontier
@@ -491,10 +467,6 @@ def precision_recall_frontier(
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
         range, or if there are no ID or no OOD samples.
-
-    See Also
-    --------
-    sklearn_reject.curves.precision_recall_frontier : The same from arrays.
 
     Examples
     --------

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_number
 from sklearn_reject.metrics._ood import ood_samples
 from sklearn_reject.selection import (
@@ -86,10 +86,6 @@ def risk_coverage_frontier(
         range, if `y_pred` holds the OOD label, or if there are no ID or no OOD
         samples.
 
-    See Also
-    --------
-    sklearn_reject.curves.risk_coverage_frontier : The same from arrays.
-
     Examples
     --------
     >>> from sklearn_reject.metrics import risk_coverage_frontier
@@ -159,10 +155,6 @@ def oscr_score(
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
         range, if `y_pred` holds the OOD label, or if there are no ID samples.
-
-    See Also
-    --------
-    sklearn_reject.curves.oscr_score : The same from arrays.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Counts of true against false positives, from labels of which some are missing."""
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject._labels import rate
 from sklearn_reject._validation import check_same_length, check_vector
 
@@ -50,7 +50,6 @@ def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight
 
     See Also
     --------
-    sklearn_reject.curves.pn_curve : The same from arrays.
     sklearn.metrics.roc_curve : Both axes divided by the totals.
 
     References
@@ -133,7 +132,6 @@ def pn_auc_score(
 
     See Also
     --------
-    sklearn_reject.curves.pn_auc_score : The same from arrays.
     sklearn.metrics.roc_auc_score : The same as ``normalize=True``, where all documents
         were rated.
 

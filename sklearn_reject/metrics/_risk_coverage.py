@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import unique_labels
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.losses import check_loss
 from sklearn_reject.metrics._ood import ood_samples
@@ -74,10 +74,6 @@ def risk_coverage_curve(
         If an argument is empty, not finite, of another length than the others or out
         of its range, if a label is not among those of the cost matrix, or if `y_pred`
         holds the OOD label or there are no OOD samples for `max_fpr`.
-
-    See Also
-    --------
-    sklearn_reject.curves.risk_coverage_curve : The same from scores and losses.
 
     Examples
     --------
@@ -160,10 +156,6 @@ def aurc_score(
         If an argument is empty, not finite, of another length than the others or out
         of its range, or if a label is not among those of the cost matrix.
 
-    See Also
-    --------
-    sklearn_reject.curves.aurc_score : The same from scores and losses.
-
     Examples
     --------
     >>> from sklearn_reject.metrics import aurc_score
@@ -219,10 +211,6 @@ def augrc_score(
     ValueError
         If an argument is empty, not finite, of another length than the others or out
         of its range, or if a label is not among those of the cost matrix.
-
-    See Also
-    --------
-    sklearn_reject.curves.augrc_score : The same from scores and losses.
 
     Examples
     --------
@@ -284,10 +272,6 @@ def sele_score(
     ValueError
         If an argument is empty, not finite, of another length than the others or out
         of its range, or if a label is not among those of the cost matrix.
-
-    See Also
-    --------
-    sklearn_reject.curves.sele_score : The same from scores and losses.
 
     Examples
     --------
@@ -352,10 +336,6 @@ def selective_risk_at_coverage_score(
     ValueError
         If an argument is empty, not finite, of another length than the others or out
         of its range, or if a label is not among those of the cost matrix.
-
-    See Also
-    --------
-    sklearn_reject.curves.selective_risk_at_coverage_score : The same from losses.
 
     Examples
     --------
@@ -423,10 +403,6 @@ def coverage_at_risk_score(
         If an argument is empty, not finite, of another length than the others or out
         of its range, or if a label is not among those of the cost matrix.
 
-    See Also
-    --------
-    sklearn_reject.curves.coverage_at_risk_score : The same from scores and losses.
-
     Examples
     --------
     >>> from sklearn_reject.metrics import coverage_at_risk_score
@@ -442,10 +418,14 @@ def coverage_at_risk_score(
 
 def scores_and_losses(y_true, y_pred, uncertainty, loss, labels):
     """Return validated uncertainties and the loss of each prediction."""
-    y_true, y_pred = _label_column(y_true), _label_column(y_pred)
-    if labels is None and not (isinstance(loss, str) or callable(loss)):
-        labels = unique_labels(y_true, y_pred)
-    losses = check_loss(loss, labels=labels)(y_true, y_pred)
+    is_table = not (isinstance(loss, str) or callable(loss))
+    if is_table and np.ndim(loss) == 1:
+        losses = check_vector(loss, "loss", non_negative=True)
+    else:
+        y_true, y_pred = _label_column(y_true), _label_column(y_pred)
+        if is_table and labels is None:
+            labels = unique_labels(y_true, y_pred)
+        losses = check_loss(loss, labels=labels)(y_true, y_pred)
     scores = check_vector(uncertainty, "uncertainty")
     check_same_length(len(losses), uncertainty=scores)
     return scores, losses

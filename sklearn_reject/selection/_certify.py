@@ -8,13 +8,13 @@ from numbers import Real
 import numpy as np
 from scipy.stats import beta, binom
 
-from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     argsort_scores,
     running_sum,
     snap_sorted,
     starts_of_ties,
 )
+from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._rule import Certificate

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
-from sklearn_reject.curves import check_origin_samples, starts_of_ties
+from sklearn_reject._curves import check_origin_samples, starts_of_ties
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence, choose_bound

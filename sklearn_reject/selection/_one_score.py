@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_reject._validation import check_option
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
     check_origin_samples,
     group_origins_validated,
 )
+from sklearn_reject._validation import check_option
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_rule import SingleScoreRule
 

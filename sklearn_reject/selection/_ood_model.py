@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sklearn_reject._curves import RELATIVE_TOLERANCE, check_ood_prior
 from sklearn_reject._validation import check_number
-from sklearn_reject.curves import RELATIVE_TOLERANCE, check_ood_prior
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 
 #: What says which model to solve, as every function that solves one calls it.

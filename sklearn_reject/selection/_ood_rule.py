@@ -4,17 +4,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._validation import (
-    check_extended_vector,
-    check_same_length,
-    check_vector,
-)
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     check_ood_prior,
     check_origin_samples,
     combine,
     sizes_of_sums,
     snap,
+)
+from sklearn_reject._validation import (
+    check_extended_vector,
+    check_same_length,
+    check_vector,
 )
 from sklearn_reject.selection._ood_model import check_costs
 from sklearn_reject.selection._rule import Certificate, compare, decide

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sklearn_reject._curves import tie_range
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
     check_samples,
     check_vector,
 )
-from sklearn_reject.curves import tie_range
 
 
 @dataclass(frozen=True)

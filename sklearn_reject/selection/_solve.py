@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_number, check_option, check_samples
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
     group_validated,
     share_reaching_coverage,
     share_within_risk,
 )
+from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (

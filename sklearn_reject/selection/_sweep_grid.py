@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     TIE_TOLERANCE,
     checked_scale,
     running_sum,

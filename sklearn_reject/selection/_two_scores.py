@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sklearn_reject._validation import check_option
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     check_origin_samples,
     direction_grid,
     snap,
 )
+from sklearn_reject._validation import check_option
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
 from sklearn_reject.selection._sweep_exact import arc_around, sweep_all, sweep_near

@@ -10,7 +10,7 @@ from scipy.special import polygamma
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     _area,
     _groups,
     augrc_score,
@@ -18,7 +18,7 @@ from sklearn_reject.curves import (
     risk_coverage_curve,
     sele_score,
 )
-from sklearn_reject.curves._area import digamma_increment
+from sklearn_reject._curves._area import digamma_increment
 from tests.samples import samples
 
 RTOL = 1e-13

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     _frontiers,
     ood_precision_recall_curve,
     ood_roc_curve,
@@ -14,7 +14,7 @@ from sklearn_reject.curves import (
     risk_coverage_frontier,
     roc_frontier,
 )
-from sklearn_reject.curves._origins import combine, direction_grid, scale_of
+from sklearn_reject._curves._origins import combine, direction_grid, scale_of
 from sklearn_reject.selection import InfeasibleTargetError, tune_single_score
 from tests.origin_samples import (
     origin_samples,

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.curves import group_by_score
-from sklearn_reject.curves._groups import (
+from sklearn_reject._curves import group_by_score
+from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     TIE_TOLERANCE,
     running_sum,

@@ -15,8 +15,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from sklearn_reject import curves
-from sklearn_reject.curves._origins import combine, direction_grid, scale_of
+from sklearn_reject import _curves as curves
+from sklearn_reject._curves._origins import combine, direction_grid, scale_of
 from sklearn_reject.datasets import make_fpp23_mixture
 from tests.origin_samples import (
     origin_samples,

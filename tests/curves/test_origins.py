@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from sklearn_reject.curves import group_by_origin
-from sklearn_reject.curves._origins import combine, direction_grid, scale_of
+from sklearn_reject._curves import group_by_origin
+from sklearn_reject._curves._origins import combine, direction_grid, scale_of
 from tests.origin_samples import (
     origin_samples,
     permute,

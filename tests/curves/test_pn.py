@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from sklearn_reject.curves import pn_auc_score, pn_curve
+from sklearn_reject._curves import pn_auc_score, pn_curve
 
 
 @st.composite

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject.curves import (
+from sklearn_reject._curves import (
     coverage_at_risk_score,
     risk_coverage_curve,
     selective_risk_at_coverage_score,

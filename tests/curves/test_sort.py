@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from sklearn_reject.curves import _groups
-from sklearn_reject.curves._groups import FEWEST_FOR_CELLS, argsort_scores
+from sklearn_reject._curves import _groups
+from sklearn_reject._curves._groups import FEWEST_FOR_CELLS, argsort_scores
 
 N = FEWEST_FOR_CELLS + 7
 

@@ -31,7 +31,7 @@ from sklearn_reject import (
     InfeasibleTargetError,
     SelectiveClassifier,
 )
-from sklearn_reject.curves import aurc_score
+from sklearn_reject._curves import aurc_score
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
     make_selective_scorer,

@@ -23,7 +23,7 @@ from sklearn_reject import (
     InfeasibleTargetError,
     SelectiveClassifier,
 )
-from sklearn_reject.curves import aurc_score
+from sklearn_reject._curves import aurc_score
 from sklearn_reject.metrics import neg_aurc_scorer
 from sklearn_reject.scores import SELE, ErrorProbability, LossRegression, SELEBoosting
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_reject import SelectiveRegressor
-from sklearn_reject.curves import aurc_score
+from sklearn_reject._curves import aurc_score
 from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
 
 rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from joblib import parallel_backend
 
-from sklearn_reject.curves import aurc_score, sele_score
+from sklearn_reject._curves import aurc_score, sele_score
 from sklearn_reject.losses import sele_loss_and_gradient
 from sklearn_reject.losses._pair_sums import sum_over_pairs
 from sklearn_reject.losses._sele import exact_sele, sele_gradient_and_curvature

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject import curves, metrics
+from sklearn_reject import _curves as curves
+from sklearn_reject import metrics
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.selection import (
     InfeasibleTargetError,

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject.metrics import pn_auc_score, pn_curve
 
 RESPONSES = ("decision_function", "predict_proba")

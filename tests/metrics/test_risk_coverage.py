@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject import curves, metrics
+from sklearn_reject import _curves as curves
+from sklearn_reject import metrics
 from sklearn_reject.losses import CostMatrixLoss
 
 rng = np.random.default_rng(0)

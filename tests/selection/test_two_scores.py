@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from joblib import parallel_backend
 from scipy.optimize import linprog
 
-from sklearn_reject.curves import group_by_origin
-from sklearn_reject.curves._origins import combine, direction_grid, scale_of
+from sklearn_reject._curves import group_by_origin
+from sklearn_reject._curves._origins import combine, direction_grid, scale_of
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     _sweep_exact,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_option
 from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._ood import ood_samples, scores_and_origins

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject._labels import rate
 from sklearn_reject._response import positive_score
 from sklearn_reject._validation import check_same_length

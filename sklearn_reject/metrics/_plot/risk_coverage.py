@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject import curves
+from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._validation import check_sample_weight, take_weight
 from sklearn_reject.metrics._inside import predict_with_uncertainty

@@ -8,13 +8,13 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
+from sklearn_reject._curves import aurc_score
 from sklearn_reject._validation import (
     check_count,
     check_level,
     check_number,
     check_option,
 )
-from sklearn_reject.curves import aurc_score
 from sklearn_reject.losses import sele_gradient_and_curvature
 from sklearn_reject.scores.learned._base import FeatureMap, LearnedScore, weight_for
 from sklearn_reject.scores.learned._linear import split_off

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
+from sklearn_reject._curves import aurc_score
 from sklearn_reject._response import row_products
 from sklearn_reject._validation import check_level, check_option, take_weight
-from sklearn_reject.curves import aurc_score
 from sklearn_reject.scores.learned._base import FeatureMap
 
 

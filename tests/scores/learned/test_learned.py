@@ -24,7 +24,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_reject.curves import aurc_score
+from sklearn_reject._curves import aurc_score
 from sklearn_reject.scores import (
     SELE,
     ConditionalRisk,

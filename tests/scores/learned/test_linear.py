@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject.curves import aurc_score
+from sklearn_reject._curves import aurc_score
 from sklearn_reject.losses import sele_loss_and_gradient
 from sklearn_reject.scores import SELE, LossRegression, TrueClassProbability
 from sklearn_reject.scores.learned._linear import (

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.integrate import trapezoid
 from sklearn.exceptions import UndefinedMetricWarning
 
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._origins import check_positive, gather_samples
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject.curves._origins import check_positive, gather_samples
 
 
 def ood_roc_curve(scores, is_ood, *, sample_weight=None):
@@ -49,7 +49,7 @@ def ood_roc_curve(scores, is_ood, *, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import ood_roc_curve
+    >>> from sklearn_reject._curves import ood_roc_curve
     >>> ood_roc_curve([0.1, 0.4, 0.4, 0.8], [False, True, False, True])
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), \
 array([-inf,  0.1,  0.4,  0.8]))
@@ -105,7 +105,7 @@ def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None)
 
     Examples
     --------
-    >>> from sklearn_reject.curves import ood_precision_recall_curve
+    >>> from sklearn_reject._curves import ood_precision_recall_curve
     >>> precision, recall, thresholds = ood_precision_recall_curve(
     ...     [0.1, 0.4, 0.4, 0.8], [False, True, False, True], ood_prior=0.25
     ... )
@@ -157,7 +157,7 @@ def ood_auroc_score(scores, is_ood, *, n_angles=361, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import ood_auroc_score
+    >>> from sklearn_reject._curves import ood_auroc_score
     >>> ood_auroc_score([0.1, 0.4, 0.4, 0.8], [False, True, False, True])
     0.875
     """
@@ -222,7 +222,7 @@ def ood_aupr_score(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import ood_aupr_score
+    >>> from sklearn_reject._curves import ood_aupr_score
     >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [False, True, False, False]
     >>> round(ood_aupr_score(scores, is_ood, positive="id"), 4)
     0.8056
@@ -292,7 +292,7 @@ def fpr_at_tpr_score(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import fpr_at_tpr_score
+    >>> from sklearn_reject._curves import fpr_at_tpr_score
     >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [False, True, False, True]
     >>> fpr_at_tpr_score(scores, is_ood, positive="id")
     0.5
@@ -422,7 +422,7 @@ def oscr_score(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import oscr_score
+    >>> from sklearn_reject._curves import oscr_score
     >>> scores, losses = [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 0]
     >>> is_ood = [False, True, False, True]
     >>> oscr_score(scores, losses, is_ood)

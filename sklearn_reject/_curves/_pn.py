@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.integrate import trapezoid
 
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._origins import group_origins_validated
 from sklearn_reject._validation import (
     check_flags,
     check_number,
@@ -11,8 +13,6 @@ from sklearn_reject._validation import (
     check_sample_weight,
     check_vector,
 )
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject.curves._origins import group_origins_validated
 
 
 def pn_curve(scores, is_positive, *, sample_weight=None):
@@ -50,7 +50,7 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import pn_curve
+    >>> from sklearn_reject._curves import pn_curve
     >>> fp, tp, thresholds = pn_curve([0.9, 0.7, 0.7, 0.2], [1, 0, 1, 0])
     >>> fp, tp, thresholds
     (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]), array([inf, 0.9, 0.7, 0.2]))
@@ -115,7 +115,7 @@ def pn_auc_score(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import pn_auc_score
+    >>> from sklearn_reject._curves import pn_auc_score
     >>> scores, is_positive = [0.9, 0.7, 0.7, 0.2], [1, 0, 1, 0]
     >>> pn_auc_score(scores, is_positive)
     3.5

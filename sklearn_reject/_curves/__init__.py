@@ -1,17 +1,12 @@
-"""Curves and areas from arrays of scores and losses.
+"""Curves and areas from arrays of scores and losses: what metrics are made of."""
 
-The functions here take the losses themselves; those of the same name in
-:mod:`sklearn_reject.metrics` take labels. What is imported but not in ``__all__`` is
-for the other rooms of the package, and may change.
-"""
-
-from sklearn_reject.curves._area import augrc_score, aurc_score, sele_score
-from sklearn_reject.curves._frontiers import (
+from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
+from sklearn_reject._curves._frontiers import (
     precision_recall_frontier,
     risk_coverage_frontier,
     roc_frontier,
 )
-from sklearn_reject.curves._groups import (
+from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     TIE_TOLERANCE,
     TieGroups,
@@ -25,7 +20,7 @@ from sklearn_reject.curves._groups import (
     starts_of_ties,
     tie_range,
 )
-from sklearn_reject.curves._ood import (
+from sklearn_reject._curves._ood import (
     check_ood_prior,
     fpr_at_tpr_score,
     ood_aupr_score,
@@ -34,7 +29,7 @@ from sklearn_reject.curves._ood import (
     ood_roc_curve,
     oscr_score,
 )
-from sklearn_reject.curves._origins import (
+from sklearn_reject._curves._origins import (
     OriginGroups,
     check_origin_samples,
     checked_scale,
@@ -45,8 +40,8 @@ from sklearn_reject.curves._origins import (
     sizes_of_sums,
     weighted_sum,
 )
-from sklearn_reject.curves._pn import pn_auc_score, pn_curve
-from sklearn_reject.curves._risk_coverage import (
+from sklearn_reject._curves._pn import pn_auc_score, pn_curve
+from sklearn_reject._curves._risk_coverage import (
     coverage_at_risk_score,
     risk_coverage_curve,
     selective_risk_at_coverage_score,
@@ -55,14 +50,25 @@ from sklearn_reject.curves._risk_coverage import (
 )
 
 __all__ = [
+    "RELATIVE_TOLERANCE",
+    "TIE_TOLERANCE",
     "OriginGroups",
     "TieGroups",
+    "argsort_scores",
     "augrc_score",
     "aurc_score",
+    "check_ood_prior",
+    "check_origin_samples",
+    "checked_scale",
+    "combine",
     "coverage_at_risk_score",
+    "direction_grid",
     "fpr_at_tpr_score",
     "group_by_origin",
     "group_by_score",
+    "group_origins_validated",
+    "group_validated",
+    "make_finite",
     "ood_aupr_score",
     "ood_auroc_score",
     "ood_precision_recall_curve",
@@ -74,6 +80,15 @@ __all__ = [
     "risk_coverage_curve",
     "risk_coverage_frontier",
     "roc_frontier",
+    "running_sum",
     "sele_score",
     "selective_risk_at_coverage_score",
+    "share_reaching_coverage",
+    "share_within_risk",
+    "sizes_of_sums",
+    "snap",
+    "snap_sorted",
+    "starts_of_ties",
+    "tie_range",
+    "weighted_sum",
 ]

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, group_by_score
+from sklearn_reject._curves._origins import gather_samples
 from sklearn_reject._validation import check_number
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE, group_by_score
-from sklearn_reject.curves._origins import gather_samples
 
 
 def risk_coverage_curve(
@@ -57,7 +57,7 @@ def risk_coverage_curve(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import risk_coverage_curve
+    >>> from sklearn_reject._curves import risk_coverage_curve
     >>> risk_coverage_curve([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
     (array([0.25, 0.75, 1.  ]), array([0.        , 0.33333333, 0.5       ]), \
 array([0.1, 0.4, 0.8]))
@@ -142,7 +142,7 @@ def selective_risk_at_coverage_score(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import selective_risk_at_coverage_score
+    >>> from sklearn_reject._curves import selective_risk_at_coverage_score
     >>> scores, losses = [0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]
     >>> selective_risk_at_coverage_score(scores, losses, coverage=0.75)
     0.3333333333333333
@@ -195,7 +195,7 @@ def coverage_at_risk_score(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import coverage_at_risk_score
+    >>> from sklearn_reject._curves import coverage_at_risk_score
     >>> scores, losses = [0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]
     >>> coverage_at_risk_score(scores, losses, risk=0.2)
     0.25

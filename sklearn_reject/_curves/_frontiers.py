@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._ood import check_ood_prior, precisions
+from sklearn_reject._curves._origins import gather_samples
 from sklearn_reject._validation import check_number
-from sklearn_reject.curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject.curves._ood import check_ood_prior, precisions
-from sklearn_reject.curves._origins import gather_samples
 
 # With two scores and more samples, rates are taken on an even grid of so many steps.
 _FINEST = 10_000
@@ -52,7 +52,7 @@ def roc_frontier(scores, is_ood, *, n_angles=361, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import roc_frontier
+    >>> from sklearn_reject._curves import roc_frontier
     >>> risk, novelty = [0.1, 0.4, 0.2, 0.8], [0.3, 0.1, 0.7, 0.4]
     >>> is_ood = [False, False, True, True]
     >>> roc_frontier(risk, is_ood)
@@ -116,7 +116,7 @@ def precision_recall_frontier(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import precision_recall_frontier
+    >>> from sklearn_reject._curves import precision_recall_frontier
     >>> scores, is_ood = [0.1, 0.4, 0.2, 0.8], [False, False, True, True]
     >>> precision, recall = precision_recall_frontier(scores, is_ood, ood_prior=0.25)
     >>> precision.round(3), recall
@@ -182,7 +182,7 @@ def risk_coverage_frontier(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import risk_coverage_frontier
+    >>> from sklearn_reject._curves import risk_coverage_frontier
     >>> scores, losses = [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 0]
     >>> is_ood = [False, True, False, True]
     >>> risk_coverage_frontier(scores, losses, is_ood, max_fpr=0.5)

@@ -5,6 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_reject._curves._groups import (
+    argsort_scores,
+    make_finite,
+    running_sum,
+    snap,
+    starts_of_ties,
+)
 from sklearn_reject._validation import (
     check_count,
     check_extended_vector,
@@ -13,13 +20,6 @@ from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
     check_vector,
-)
-from sklearn_reject.curves._groups import (
-    argsort_scores,
-    make_finite,
-    running_sum,
-    snap,
-    starts_of_ties,
 )
 
 
@@ -48,7 +48,7 @@ class OriginGroups:
 
     Examples
     --------
-    >>> from sklearn_reject.curves import group_by_origin
+    >>> from sklearn_reject._curves import group_by_origin
     >>> groups = group_by_origin([0.1, 0.4, 0.4, 0.8], [0, 1, 0, 0], [0, 0, 1, 1])
     >>> groups.scores, groups.id_weights, groups.ood_weights
     (array([0.1, 0.4, 0.8]), array([1., 1., 0.]), array([0., 1., 1.]))
@@ -153,7 +153,7 @@ def group_by_origin(scores, losses, is_ood, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import group_by_origin
+    >>> from sklearn_reject._curves import group_by_origin
     >>> groups = group_by_origin([0.5, 0.1, float("inf")], [1, 0, 0], [0, 0, 1])
     >>> groups.false_positive_rates
     array([0., 0., 0.])

@@ -8,13 +8,13 @@ from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import gen_batches
 
-from sklearn_reject._validation import check_option, check_samples
-from sklearn_reject.curves._groups import (
+from sklearn_reject._curves._groups import (
     cut_into_cells,
     draw_evenly,
     group_by_score,
     group_validated,
 )
+from sklearn_reject._validation import check_option, check_samples
 
 
 def aurc_score(
@@ -72,7 +72,7 @@ def aurc_score(
 
     Examples
     --------
-    >>> from sklearn_reject.curves import aurc_score
+    >>> from sklearn_reject._curves import aurc_score
     >>> round(aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]), 6)
     0.208333
     >>> aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], normalize="prr")
@@ -239,7 +239,7 @@ def augrc_score(scores, losses, *, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import augrc_score
+    >>> from sklearn_reject._curves import augrc_score
     >>> augrc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])
     0.125
     """
@@ -280,7 +280,7 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import sele_score
+    >>> from sklearn_reject._curves import sele_score
     >>> sele_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])
     0.1875
     >>> sele_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], ties="midrank")

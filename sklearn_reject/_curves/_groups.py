@@ -31,7 +31,7 @@ class TieGroups:
 
     Examples
     --------
-    >>> from sklearn_reject.curves import group_by_score
+    >>> from sklearn_reject._curves import group_by_score
     >>> groups = group_by_score([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
     >>> groups.prefix(1, share=0.5)
     (2.0, 0.5)
@@ -147,7 +147,7 @@ def group_by_score(scores, losses, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.curves import group_by_score
+    >>> from sklearn_reject._curves import group_by_score
     >>> groups = group_by_score([0.5, 0.1, 0.5], [1, 0, 0])
     >>> groups.scores, groups.weights, groups.losses
     (array([0.1, 0.5]), array([1., 2.]), array([0., 1.]))
