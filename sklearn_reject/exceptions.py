@@ -1,4 +1,4 @@
-"""Errors that callers may want to catch."""
+"""Errors that callers may want to catch, and warnings to filter."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -59,6 +59,10 @@ class InfeasibleTargetError(ValueError):
     def __str__(self):
         """Return the message."""
         return self.args[0]
+
+
+class RejectionWarning(UserWarning):
+    """Something is asked for that does not do what was probably meant."""
 
 
 def round_down(value):

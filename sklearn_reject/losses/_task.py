@@ -47,6 +47,9 @@ class TaskLoss:
     #: Whether a prediction may be a vector of several outputs.
     takes_vectors = False
 
+    #: Largest loss that is possible, whatever the labels; None where it depends on them.
+    max_loss = None
+
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         register_by_name(cls, _LOSSES)
@@ -121,6 +124,7 @@ class ZeroOneLoss(TaskLoss):
     """
 
     name = "zero_one"
+    max_loss = 1.0
 
     def _losses(self, y_true, y_pred):
         return (y_true != y_pred).astype(np.float64)
@@ -192,6 +196,7 @@ class CostMatrixLoss(TaskLoss):
                 f"{self.labels.tolist()}."
             )
         self.costs = _check_cost_matrix(costs, len(self.labels))
+        self.max_loss = float(self.costs.max())
 
     def _losses(self, y_true, y_pred):
         return self.costs[self._index(y_true, "y_true"), self._index(y_pred, "y_pred")]
