@@ -47,7 +47,7 @@ class TaskLoss:
     #: Whether a prediction may be a vector of several outputs.
     takes_vectors = False
 
-    #: Largest loss that is possible, whatever the labels; None where it depends on them.
+    #: Largest loss that is possible; None where that depends on the labels.
     max_loss = None
 
     def __init_subclass__(cls, **kwargs):
