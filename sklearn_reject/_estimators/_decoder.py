@@ -459,15 +459,16 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if _routing_enabled():
             is_ours = request is not False and is_binary
         else:
-            params = {key: value for key, value in params.items() if key != "groups"}
             is_ours = is_binary
-            if not is_binary and not splits_by_groups(self.cv):
-                _refuse_groups(groups)
+            if not splits_by_groups(self.cv):
+                params = {
+                    key: value for key, value in params.items() if key != "groups"
+                }
+                if not is_binary:
+                    _refuse_groups(groups)
         fit_params, split_params, _ = route_params(
             self, n_samples, params, estimator=self.estimator
         )
-        if groups is not None and not _routing_enabled() and splits_by_groups(self.cv):
-            split_params = {"groups": groups}
         groups = groups if is_ours else None
         if groups is not None:
             check_same_length(n_samples, groups=groups)
