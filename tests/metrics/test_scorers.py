@@ -298,11 +298,21 @@ def test_coverage_that_cannot_be_had():
 # Weights
 
 
-def test_integer_weights_equal_repeated_rows(pair):
+@pytest.mark.parametrize("name", [n for n in SCORERS if "aurc" not in n])
+def test_integer_weights_equal_repeated_rows(name):
+    """But for the AuRC, where more samples mean more prefixes: see test_area.py."""
+    scorer, _ = SCORERS[name]
     rows = np.repeat(np.arange(100), WEIGHT.astype(int))
-    weighted = pair[0](BAYES, X_test, y_test, sample_weight=WEIGHT)
-    repeated = pair[0](BAYES, X_test[rows], y_test[rows])
+    weighted = scorer(BAYES, X_test, y_test, sample_weight=WEIGHT)
+    repeated = scorer(BAYES, X_test[rows], y_test[rows])
     assert weighted == pytest.approx(repeated, rel=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1 / 250, 1e12])
+def test_only_relative_weights_matter(pair, scale):
+    weighted = pair[0](BAYES, X_test, y_test, sample_weight=WEIGHT)
+    scaled = pair[0](BAYES, X_test, y_test, sample_weight=scale * WEIGHT)
+    assert scaled == pytest.approx(weighted, rel=1e-10)
 
 
 def test_weights_matter(pair):
