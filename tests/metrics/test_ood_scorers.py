@@ -18,8 +18,9 @@ from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.metrics import (
     get_selective_scorer,
     get_selective_scorer_names,
-    neg_selective_risk_at_precision_recall_scorer,
-    neg_selective_risk_at_tpr_fpr_scorer,
+    make_neg_selective_risk_at_precision_recall_scorer,
+    make_neg_selective_risk_at_tpr_fpr_scorer,
+    make_oscr_scorer,
     oscr_score,
     oscr_scorer,
     selective_risk_at_precision_recall_score,
@@ -58,11 +59,11 @@ CASES = [
     ("oscr", {"definition": "franc"}, 1, partial(oscr_score, definition="franc")),
 ]
 MAKERS = {
-    "neg_selective_risk_at_tpr_fpr": neg_selective_risk_at_tpr_fpr_scorer,
+    "neg_selective_risk_at_tpr_fpr": make_neg_selective_risk_at_tpr_fpr_scorer,
     "neg_selective_risk_at_precision_recall": (
-        neg_selective_risk_at_precision_recall_scorer
+        make_neg_selective_risk_at_precision_recall_scorer
     ),
-    "oscr": oscr_scorer,
+    "oscr": make_oscr_scorer,
 }
 
 
@@ -142,12 +143,12 @@ def test_by_name():
 
 
 def test_repr():
-    assert repr(oscr_scorer()) == (
+    assert repr(oscr_scorer) == (
         "<selective scorer oscr_score, definition='dhamija', ood_label='auto'>"
     )
-    assert repr(neg_selective_risk_at_tpr_fpr_scorer(**TPR_FPR)) == (
+    assert repr(make_neg_selective_risk_at_tpr_fpr_scorer(**TPR_FPR)) == (
         "<selective scorer -selective_risk_at_tpr_fpr_score, min_tpr=0.4, max_fpr=0.2, "
-        "ood_label='auto', loss='zero_one', infeasible=nan>"
+        "ood_label='auto', infeasible=nan>"
     )
 
 
@@ -200,14 +201,14 @@ def test_a_classifier_that_was_fitted_on_ood_samples(case):
 
 
 def test_bounds_out_of_reach_are_nan():
-    scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=1.0, max_fpr=0.0)
+    scorer = make_neg_selective_risk_at_tpr_fpr_scorer(min_tpr=1.0, max_fpr=0.0)
     with pytest.warns(UndefinedMetricWarning, match=r"min_tpr=1.*set to NaN"):
         assert np.isnan(scorer(BAYES, X_test, y_test))
 
 
 def test_weights_are_routed():
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = oscr_scorer().set_score_request(sample_weight=True)
+        scorer = oscr_scorer.set_score_request(sample_weight=True)
         model = double(novelty_score="msp").set_fit_request(sample_weight=False)
         model.estimator.set_fit_request(sample_weight=False)
         results = cross_validate(
@@ -227,31 +228,39 @@ def test_weights_are_routed():
         strict=True,
     ):
         samples = X_test[rows], y_test[rows]
-        assert score == oscr_scorer()(model, *samples, sample_weight=WEIGHT[rows])
-        assert score != oscr_scorer()(model, *samples)
+        assert score == oscr_scorer(model, *samples, sample_weight=WEIGHT[rows])
+        assert score != oscr_scorer(model, *samples)
 
 
 @pytest.mark.parametrize(
     ("make", "options", "message"),
     [
-        (neg_selective_risk_at_tpr_fpr_scorer, {"min_tpr": 0, "max_fpr": 1}, "min_tpr"),
-        (neg_selective_risk_at_tpr_fpr_scorer, {"min_tpr": 1, "max_fpr": 2}, "max_fpr"),
         (
-            neg_selective_risk_at_precision_recall_scorer,
+            make_neg_selective_risk_at_tpr_fpr_scorer,
+            {"min_tpr": 0, "max_fpr": 1},
+            "min_tpr",
+        ),
+        (
+            make_neg_selective_risk_at_tpr_fpr_scorer,
+            {"min_tpr": 1, "max_fpr": 2},
+            "max_fpr",
+        ),
+        (
+            make_neg_selective_risk_at_precision_recall_scorer,
             {**PRECISION_RECALL, "min_precision": 0},
             "min_precision",
         ),
         (
-            neg_selective_risk_at_precision_recall_scorer,
+            make_neg_selective_risk_at_precision_recall_scorer,
             {**PRECISION_RECALL, "min_recall": 1.5},
             "min_recall",
         ),
         (
-            neg_selective_risk_at_precision_recall_scorer,
+            make_neg_selective_risk_at_precision_recall_scorer,
             {**PRECISION_RECALL, "ood_prior": 1},
             "ood_prior",
         ),
-        (oscr_scorer, {"definition": "usual"}, "definition"),
+        (make_oscr_scorer, {"definition": "usual"}, "definition"),
     ],
 )
 def test_bad_options(make, options, message):
