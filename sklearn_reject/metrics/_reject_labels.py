@@ -1,5 +1,6 @@
 """Predictions that hold a label which says "rejected", where labels are compared."""
 
+import sys
 import warnings
 from heapq import nsmallest
 
@@ -12,8 +13,7 @@ _WAY_OUT = (
     "Pass what `predict_label` returns, the labels of all samples, rejected or not"
 )
 
-# So many labels are looked for one by one, which takes no sort.
-_FEW = 8
+_FEW, _SOME = 8, 2**14
 
 # Whole numbers in so wide a range are counted instead of sorted.
 _WIDEST = 2**16
@@ -27,8 +27,10 @@ def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
     """
     labels = set(np.asarray(labels).tolist())
     unknown = _distinct(y_pred) - labels
+    # Most classes are among any few samples, and few labels take no sort to look for.
+    unknown -= _distinct(y_true[:: 1 + len(y_true) // _SOME])
     if len(unknown) <= _FEW:
-        unknown -= {label for label in unknown if np.any(y_true == label)}
+        unknown = {label for label in unknown if not np.any(y_true == label)}
     if not unknown:
         return
     known = _distinct(y_true) | labels
@@ -48,8 +50,16 @@ def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
             "as labels=. Losses instead of labels go in as loss=, with None as y_true "
             "and y_pred.",
             RejectionWarning,
-            stacklevel=5,
+            stacklevel=_levels_to_caller(),
         )
+
+
+def _levels_to_caller():
+    """Return how many functions of this package, and the caller, are on the stack."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_globals.get("__name__", "").startswith("sklearn_reject."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _distinct(labels):
@@ -59,6 +69,8 @@ def _distinct(labels):
     if labels.dtype.kind in "iu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < _WIDEST:
-            counts = np.bincount((labels - labels.min()).astype(np.intp))
+            offsets = labels.astype(np.int64)
+            offsets -= labels.min().astype(np.int64)
+            counts = np.bincount(offsets)
             return set((np.flatnonzero(counts) + low).tolist())
     return set(np.unique(labels).tolist())
