@@ -177,9 +177,9 @@ def _refuse_targets(estimator, y):
     if is_regression(estimator) or is_continuous or y.ndim > 1:
         raise ValueError(
             "on_reject='count_as_error' gives rejected samples a wrong label, but "
-            f"what {type(estimator).__name__} predicts is no label of one class. Say "
-            "what the metric is to count for a rejected sample by reject_penalty=, a "
-            "number, or use on_reject='drop' with a coverage."
+            f"{type(estimator).__name__} predicts numbers or several outputs, of which "
+            "none is a wrong label. Pass what a rejected sample counts in the metric "
+            "as reject_penalty=, or use on_reject='drop' with a coverage."
         )
 
 
