@@ -29,7 +29,8 @@ def losses_of(y_true, y_pred, loss, labels):
     task = check_loss(loss)
     losses = task(y_true, y_pred)
     is_of_labels = isinstance(task, ZeroOneLoss)
-    if y_pred.ndim == 1 and (is_of_labels or y_pred.dtype.kind != "f"):
+    is_continuous = "f" in (y_true.dtype.kind, y_pred.dtype.kind)
+    if y_pred.ndim == 1 and (is_of_labels or not is_continuous):
         wrong, known = y_pred[losses > 0], () if labels is None else labels
         refuse_reject_label(y_true, wrong, known, may_warn=is_of_labels)
     return losses
@@ -57,12 +58,13 @@ def _without_column(y):
 def _costs(y_true, y_pred, loss, labels):
     """Return costs from a table; what is outside of it may be a reject label."""
     y_true, y_pred = label_vector(y_true), label_vector(y_pred)
+    # Before the table, which has no row for a reject label, says that it has not.
     known = getattr(loss, "labels", labels)
-    # A table without labels has no row for a reject label: say so before it does.
-    may_warn, labels = known is None, labels
     if known is None:
-        known, labels = (), unique_labels(y_true, y_pred)
-    refuse_reject_label(y_true, y_pred, known, may_warn=may_warn)
+        labels = unique_labels(y_true, y_pred)
+        refuse_reject_label(y_true, y_pred)
+    else:
+        refuse_reject_label(y_true, y_pred, known, may_warn=False)
     return check_loss(loss, labels=labels)(y_true, y_pred)
 
 
@@ -79,7 +81,24 @@ def judge(estimator, y, y_pred, loss=None, labels=None, *, ood_label=None):
         if ood_label is not None:
             is_class = classes != ood_label
         labels = unique_labels(label_vector(y), label_vector(y_pred), classes[is_class])
-    return check_loss(loss, labels=labels)(y, y_pred)
+    task = check_loss(loss, labels=labels)
+    if not isinstance(task, ZeroOneLoss):
+        _refuse_ood_samples(estimator, y, task)
+    return task(y, y_pred)
+
+
+def _refuse_ood_samples(estimator, y, loss):
+    """Raise where a loss would compare the OOD label of an estimator with classes."""
+    inner, _ = find(estimator, has_method("risk_and_novelty"))
+    label = getattr(inner, "ood_label_", None)
+    if label is not None and np.any(np.asarray(y) == label):
+        raise ValueError(
+            f"y holds the OOD label {label!r} of {type(inner).__name__}, which {loss} "
+            "would compare with classes. Leave OOD samples out, take the `score` of "
+            "the estimator, or a scorer that knows them, such as "
+            "make_neg_selective_risk_at_tpr_fpr_scorer. loss='zero_one' counts them as "
+            "errors."
+        )
 
 
 def loss_of(estimator):

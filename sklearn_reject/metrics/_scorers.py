@@ -282,7 +282,8 @@ def make_neg_augrc_scorer(*, loss=None, labels=None):
     Raises
     ------
     ValueError
-        By the scorer, if the loss is unknown or does not suit the estimator.
+        If the scorer is called with a loss that is unknown or does not suit what the
+        estimator predicts.
 
     Examples
     --------

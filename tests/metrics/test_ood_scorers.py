@@ -16,11 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.metrics import (
+    aurc_score,
     get_selective_scorer,
     get_selective_scorer_names,
+    make_neg_aurc_scorer,
     make_neg_selective_risk_at_precision_recall_scorer,
     make_neg_selective_risk_at_tpr_fpr_scorer,
     make_oscr_scorer,
+    neg_aurc_scorer,
     oscr_score,
     oscr_scorer,
     selective_risk_at_precision_recall_score,
@@ -285,3 +288,22 @@ def test_a_number_stands_for_bounds_that_cannot_be_met(name):
         assert np.isnan(make(**strict[name])(BAYES, X_test, y_test))
     with pytest.raises(ValueError, match="infeasible must be in"):
         make(**strict[name], infeasible=-1.0)(BAYES, X_test, y_test)
+
+
+def test_a_loss_of_classes_never_sees_the_ood_label():
+    """But 0/1 loss, for which an OOD sample is an error whatever is predicted."""
+    model = double(novelty_score="msp", loss=3.0 * (1 - np.eye(3)))
+    model.fit(X[:400], y[:400])
+    with pytest.raises(ValueError, match=r"holds the OOD label -1 .*CostMatrixLoss"):
+        neg_aurc_scorer(model, X_test, y_test)
+    assert make_neg_aurc_scorer(loss="zero_one")(model, X_test, y_test) < 0
+    inside = y_test != -1
+    labels, uncertainty = model.predict_label(X_test), model.uncertainty(X_test)
+    samples = y_test[inside], labels[inside], uncertainty[inside]
+    value = neg_aurc_scorer(model, X_test[inside], y_test[inside])
+    assert value == pytest.approx(-3 * aurc_score(*samples))
+    # With OOD samples, the loss of the estimator is the default, too.
+    make = make_neg_selective_risk_at_tpr_fpr_scorer
+    value = make(**TPR_FPR)(model, X_test, y_test)
+    as_errors = make(**TPR_FPR, loss="zero_one")(model, X_test, y_test)
+    assert value == pytest.approx(3 * as_errors)

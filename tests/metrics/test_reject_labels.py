@@ -83,7 +83,10 @@ def test_other_losses_of_whole_numbers_refuse_the_automatic_label_only(loss):
     below = np.where(REJECTED, -1.0, Y_PRED)  # regression, of what is counted
     assert aurc_score(Y_TRUE, below, UNCERTAINTY, loss=loss) > 0
     targets = rng.normal(size=60)
-    assert aurc_score(targets, targets.round(), UNCERTAINTY, loss=loss) > 0
+    rounded = targets.round()
+    assert -1 in rounded
+    for predictions in (rounded, rounded.astype(int)):
+        assert aurc_score(targets, predictions, UNCERTAINTY, loss=loss) > 0
 
 
 def test_labels_say_what_is_a_class():
