@@ -399,7 +399,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         -------
         score : float
             Higher is better. It is in units of the estimator's own loss: to compare
-            losses, take :func:`~sklearn_reject.metrics.neg_set_loss_scorer`.
+            losses, take :func:`~sklearn_reject.metrics.make_neg_set_loss_scorer`.
         """
         require_fit(self)
         if sample_weight is not None and self.target_type_ == "binary":
