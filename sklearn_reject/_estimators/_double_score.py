@@ -111,7 +111,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         class, and no sample is OOD. A frozen classifier settles whether -1 is a class.
         With None no sample is OOD.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.

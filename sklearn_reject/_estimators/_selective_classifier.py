@@ -76,11 +76,11 @@ class SelectiveClassifier(RejectClassifier):
         object with a `loss` of its own only orders the samples, and a `reject_cost` is
         solved on data for it.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column, both in sorted order. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+        predicted labels by column, both in sorted order; a data frame is read by its
+        labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of the samples that solve the rule, that

@@ -66,11 +66,11 @@ class ConditionalRisk(PlugInScore):
 
     Parameters
     ----------
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes), callable or None, default=None
         Loss of a prediction; a matrix has true labels by row and predicted labels by
-        column, in the order of `classes_`. None takes the loss of the meta-estimator
-        around it, and "zero_one" without one.
+        column, in the order of `classes_`, and a data frame is read by its labels. None
+        takes the loss of the meta-estimator around it, and "zero_one" without one.
 
     decision : {"predict", "bayes"}, default="predict"
         Which prediction the risk is of: "predict" is the classifier's own, "bayes" the
