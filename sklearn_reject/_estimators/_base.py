@@ -12,6 +12,7 @@ from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys
 from sklearn_reject._sklearn import CallbackSupportMixin
+from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import keyed_draws
 
 DOC_LINK_TEMPLATE = (
@@ -230,11 +231,11 @@ class RejectMixin:
 
     def _evaluate(self, response):
         """Return labels and scores of one pass of the inner estimator."""
-        return self.uncertainty_score_.evaluate(response)
+        return evaluate_score(self.uncertainty_score_, response)
 
     def _labels(self, response):
         """Return labels alone."""
-        return self.uncertainty_score_.labels(response)
+        return find_labels(self.uncertainty_score_, response)
 
     def _combine(self, scores):
         """Return the uncertainty that scores stand for."""

@@ -32,7 +32,12 @@ from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option, take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import check_loss
-from sklearn_reject.scores import resolve_novelty, resolve_score
+from sklearn_reject.scores import (
+    evaluate_score,
+    find_labels,
+    resolve_novelty,
+    resolve_score,
+)
 from sklearn_reject.selection import (
     MODEL_PARAMETERS,
     certify_double_score,
@@ -553,12 +558,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
-        labels, risk = self.risk_score_.evaluate(response)
+        labels, risk = evaluate_score(self.risk_score_, response, "risk_score")
         novelty = self.novelty_score_.from_response(response)
         return labels, np.column_stack([risk, novelty])
 
     def _labels(self, response):
-        return self.risk_score_.labels(response)
+        return find_labels(self.risk_score_, response)
 
     def _combine(self, scores):
         return self.rule_.combine(*scores.T)

@@ -70,11 +70,11 @@ class SelectiveClassifier(RejectClassifier):
             "sele_boosting", "true_class_probability"}, score object or callable, \
             default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
-        conditional risk where the classifier has `predict_proba`, else the margin. The
-        last five are learned, from predictions out of sample. A frozen score object is
-        not fitted again. A callable is ``(estimator, X) -> (n_samples,)``. A score
-        object with a `loss` of its own only orders the samples, and a `reject_cost` is
-        solved on data for it.
+        conditional risk where the fitted classifier has `predict_proba`, else the
+        margin. The last five are learned, from predictions out of sample. A frozen
+        score object is not fitted again. A callable is ``(estimator, X) ->
+        (n_samples,)``. A score object with a `loss` of its own only orders the samples,
+        and a `reject_cost` is solved on data for it.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -282,6 +282,8 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
+        # What "auto" stands for may have shown on the fitted classifier only.
+        is_chow = is_comparable(target, self.uncertainty_score, evaluated.score.score)
         rule = solve_rule(
             self,
             target,

@@ -11,7 +11,7 @@ from sklearn_reject._curves import make_finite
 from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
-from sklearn_reject.scores import resolve_score
+from sklearn_reject.scores import evaluate_score, resolve_score
 from sklearn_reject.thresholds import RatedDocuments, count_intervals
 
 
@@ -24,7 +24,7 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
     inner, inner_X = locate(estimator, X, has_method("uncertainty"))
     if inner is None:
         score = resolve_score("auto", estimator)
-        labels, uncertainty = score.evaluate(Response(estimator, X))
+        labels, uncertainty = evaluate_score(score, Response(estimator, X))
     elif hasattr(inner, "_predict_with_uncertainty"):
         labels, uncertainty = inner._predict_with_uncertainty(inner_X)  # in one pass
     else:
