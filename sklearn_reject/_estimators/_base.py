@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys
-from sklearn_reject._sklearn import CallbackSupportMixin
+from sklearn_reject._sklearn import CallbackSupportMixin, find_label_counter
 from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import keyed_draws
 
@@ -58,9 +58,6 @@ class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     _doc_link_module = "sklearn_reject"
     _doc_link_template = DOC_LINK_TEMPLATE
-
-    # `fit` takes it through **params, where no request would be found.
-    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
 
     def _doc_link_url_param_generator(self):
         return {"estimator_name": type(self).__name__}
@@ -305,13 +302,29 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         -------
         labels : ndarray of shape (n_samples,)
             Labels, in a dtype that holds the classes and the reject label.
+
+        Raises
+        ------
+        ValueError
+            If a sample is rejected inside a meta-estimator that counts labels, such as
+            a hard vote, unless `reject_label` is None.
         """
         require_fit(self)
         keys = self._check_keys(X, keys)
         labels, scores = self._evaluate(Response(self.estimator_, X))
         if self.reject_label_ is None:
             return labels
-        return mark_rejected(labels, self._accept(X, scores, keys), self.reject_label_)
+        accepted = self._accept(X, scores, keys)
+        counter = None if accepted.all() else find_label_counter()
+        if counter is not None:
+            raise ValueError(
+                f"{counter} counts the labels of {type(self).__name__}.predict, which "
+                f"rejects {np.sum(~accepted)} of {len(accepted)} samples, and "
+                f"{self.reject_label_!r} is no label to count. Set reject_label=None "
+                "inside, so that all samples have a label, or reject outside: "
+                f"{type(self).__name__}({counter}(...))."
+            )
+        return mark_rejected(labels, accepted, self.reject_label_)
 
     def predict_label(self, X):
         """Predict labels for all samples, rejected or not.

@@ -271,7 +271,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and both scores, and tune the rule.
 
         Parameters
@@ -282,10 +282,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             Class labels, and `ood_label` for OOD samples.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X. `sample_weight` weighs the samples for the rule too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -303,6 +308,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self._check_parameters()
         X, y = indexable(X, y)
         y = check_class_labels(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )

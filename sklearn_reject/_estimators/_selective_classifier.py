@@ -211,7 +211,7 @@ class SelectiveClassifier(RejectClassifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and solve the rejection rule.
 
         Parameters
@@ -222,10 +222,15 @@ class SelectiveClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X. `sample_weight` weighs the samples for the rule too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -244,6 +249,7 @@ class SelectiveClassifier(RejectClassifier):
         check_option(self.randomize, "randomize", (True, False))
         X, y = indexable(X, y)
         y = check_class_labels(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )

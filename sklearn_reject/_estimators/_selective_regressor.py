@@ -184,7 +184,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the regressor, learn the score and solve the rejection rule.
 
         Parameters
@@ -195,10 +195,15 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the regressor, indexed by sample where they are
-            as long as X. `sample_weight` weighs the samples for score and rule too.
-            With metadata routing, parameters go where they are requested.
+            as long as X. With metadata routing, parameters, and weights among them, go
+            where they are requested.
 
         Returns
         -------
@@ -217,6 +222,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         check_option(self.randomize, "randomize", (True, False))
         X, y = indexable(X, y)
         y = check_targets(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
