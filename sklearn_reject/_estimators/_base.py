@@ -1,5 +1,7 @@
 """What scikit-learn asks of every meta-estimator, and of every one that rejects."""
 
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
@@ -163,6 +165,42 @@ def find_classes(estimator, y):
     return np.unique(y)
 
 
+class Decisions(NamedTuple):
+    """What an estimator that rejects says about samples, all of it.
+
+    The arrays have one entry a sample, so that
+    ``pandas.DataFrame(decisions._asdict())`` is a table of them.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        The label of each sample, or the prediction of a regressor, rejected or not.
+
+    uncertainty : ndarray of shape (n_samples,)
+        Higher = more uncertain.
+
+    accepted : ndarray of shape (n_samples,), dtype bool
+        Whether the prediction is to be trusted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import Decisions, SelectiveClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_coverage=0.9).fit(X, y)
+    >>> decisions = selective.predict_all(X[[0, 77]])
+    >>> isinstance(decisions, Decisions)
+    True
+    >>> decisions.label, decisions.accepted
+    (array([0, 2]), array([ True, False]))
+    """
+
+    label: np.ndarray
+    uncertainty: np.ndarray
+    accepted: np.ndarray
+
+
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
@@ -226,6 +264,31 @@ class RejectMixin:
         """
         return self._probability(self._scores(X))
 
+    def predict_all(self, X, keys=None):
+        """Predict, and tell how uncertain the predictions are and which are accepted.
+
+        The estimator inside predicts once, where separate calls repeat it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        keys : array-like of shape (n_samples,), default=None
+            What the draws at the threshold depend on, as in :meth:`accept`.
+
+        Returns
+        -------
+        decisions : Decisions
+            A named tuple of `label`, of all samples, rejected or not, `uncertainty` and
+            `accepted`, arrays with one entry a sample.
+        """
+        require_fit(self)
+        keys = self._check_keys(X, keys)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
+        accepted = self._accept(X, scores, keys)
+        return Decisions(labels, self._combine(scores), accepted)
+
     def _evaluate(self, response):
         """Return labels and scores of one pass of the inner estimator."""
         return evaluate_score(self.uncertainty_score_, response)
@@ -267,18 +330,6 @@ class RejectMixin:
                 "such draws only. Leave keys out."
             )
         return user_keys(keys, X)
-
-    def _predict_with_uncertainty(self, X):
-        """Return labels and uncertainty from one pass of the inner estimator."""
-        require_fit(self)
-        labels, scores = self._evaluate(Response(self.estimator_, X))
-        return labels, self._combine(scores)
-
-    def _predict_and_accept(self, X):
-        """Return labels and acceptance from one pass of the inner estimator."""
-        require_fit(self)
-        labels, scores = self._evaluate(Response(self.estimator_, X))
-        return labels, self._accept(X, scores)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")

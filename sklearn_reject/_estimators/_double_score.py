@@ -391,7 +391,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        labels, uncertainty, _ = self.predict_all(X)
         y = check_class_labels(y)
         inside = np.ones(len(y), dtype=bool)
         if self.ood_label_ is not None:

@@ -25,8 +25,8 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
     if inner is None:
         score = resolve_score("auto", estimator)
         labels, uncertainty = evaluate_score(score, Response(estimator, X))
-    elif hasattr(inner, "_predict_with_uncertainty"):
-        labels, uncertainty = inner._predict_with_uncertainty(inner_X)  # in one pass
+    elif hasattr(inner, "predict_all"):
+        labels, uncertainty, _ = inner.predict_all(inner_X)  # in one pass
     else:
         labels = getattr(inner, "predict_label", inner.predict)(inner_X)
         uncertainty = inner.uncertainty(inner_X)
@@ -47,8 +47,9 @@ def predict_and_accept(estimator, X):
     if not hasattr(inner, "accept"):
         labels, _ = predict_with_uncertainty(estimator, X)
         return labels, np.ones(len(labels), dtype=bool)
-    if hasattr(inner, "_predict_and_accept"):
-        return inner._predict_and_accept(inner_X)  # in one pass
+    if hasattr(inner, "predict_all"):
+        labels, _, accepted = inner.predict_all(inner_X)  # in one pass
+        return labels, accepted
     labels = getattr(inner, "predict_label", inner.predict)(inner_X)
     return labels, np.asarray(inner.accept(inner_X), dtype=bool)
 
