@@ -5,8 +5,6 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 
-from sklearn_reject._validation import check_extended_vector, check_vector
-
 # Integers beyond it do not survive the conversion to float64.
 _LARGEST_EXACT_INTEGER = 2**53
 
@@ -20,30 +18,39 @@ def check_scores(values, n_samples, name, *, finite=True):
     a number, too.
     """
     array = _as_vector(values, n_samples, name)
+    if array.dtype.kind in "iuO":
+        _check_exact(array, name)
+    numbers = np.asarray(array, dtype=np.float64)
+    if np.ma.isMaskedArray(values):
+        numbers = np.where(np.ma.getmaskarray(values), np.nan, numbers)
+    # A finite sum proves finite terms; an infinite one may also be an overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = numbers.sum()
+    if not np.isfinite(total):
+        rule = "must be finite" if finite else "must not be NaN"
+        is_bad = ~np.isfinite(numbers) if finite else np.isnan(numbers)
+        _refuse_rows(numbers, is_bad, name, rule)
+    return numbers
+
+
+def _check_exact(array, name):
+    """Raise for objects that are no numbers, and for integers that float64 has not."""
+    limit = _LARGEST_EXACT_INTEGER
     if array.dtype.kind == "O":
         # Text, None and what stands for missing; a bool is a coarse score.
-        is_real = [isinstance(value, (Real, np.bool_)) for value in array.tolist()]
-        _refuse_rows(array, ~np.array(is_real), name, "must hold numbers")
-        too_large = np.array([_is_inexact(value) for value in array.tolist()])
-    elif array.dtype.kind in "iu":
-        limit = _LARGEST_EXACT_INTEGER
-        too_large = (array > limit) | (array < -limit)
+        objects = array.tolist()
+        is_real = np.array([isinstance(x, (Real, np.bool_)) for x in objects])
+        _refuse_rows(array, ~is_real, name, "must hold numbers")
+        is_inexact = [isinstance(x, Integral) and abs(int(x)) > limit for x in objects]
     else:
-        too_large = np.zeros(n_samples, dtype=bool)
-    _refuse_rows(array, too_large, name, "must hold integers of at most 2**53")
-    numbers = array.astype(np.float64)
-    is_bad = ~np.isfinite(numbers) if finite else np.isnan(numbers)
-    hidden = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else False
-    if np.any(hidden):
-        numbers = np.where(hidden, np.nan, numbers)
-    rule = "must be finite" if finite else "must not be NaN"
-    _refuse_rows(numbers, is_bad | hidden, name, rule)
-    check = check_vector if finite else check_extended_vector
-    return check(numbers, name)
+        is_inexact = (array > limit) | (array < -limit)
+    _refuse_rows(array, is_inexact, name, "must hold integers of at most 2**53")
 
 
 def _as_vector(values, n_samples, name):
     """Return what may be numbers, in an array of the right shape."""
+    if n_samples == 0:
+        raise ValueError(f"{name} is empty: at least one sample is needed.")
     if sparse.issparse(values):
         raise ValueError(
             f"{name} returned a sparse matrix. Return a dense vector: "
@@ -66,10 +73,6 @@ def _as_vector(values, n_samples, name):
             f"{array.dtype}. Convert it before it is returned."
         )
     return array
-
-
-def _is_inexact(value):
-    return isinstance(value, Integral) and abs(int(value)) > _LARGEST_EXACT_INTEGER
 
 
 def _refuse_rows(array, is_bad, name, rule):

@@ -197,6 +197,16 @@ def test_what_is_no_number_a_sample_is_refused(values, message):
         check_scores(values, 3, "risk_score")
 
 
+def test_no_sample_is_no_batch():
+    with pytest.raises(ValueError, match="risk_score is empty"):
+        check_scores([], 0, "risk_score")
+
+
+def test_numbers_whose_sum_is_too_large_are_finite():
+    largest = np.full(3, np.finfo(float).max)
+    np.testing.assert_array_equal(check_scores(largest, 3, "risk_score"), largest)
+
+
 def test_only_the_first_rows_are_listed():
     with pytest.raises(ValueError, match=r"rows 0, 1, 2, 3, 4, \.\.\. \(60 of the 60"):
         check_scores(np.full(60, np.nan), 60, "uncertainty_score")
