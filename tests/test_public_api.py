@@ -178,6 +178,11 @@ SHARED_PARAMETERS = {
         ("X", "groups"),
         {"X": 2},  # samples that are one set
     ),
+    "weights": (
+        rf"({ESTIMATORS}|EnsembleThresholdTuner)\.fit",
+        ("sample_weight",),
+        {},
+    ),
     "targets": (
         r"Selective\w+",
         ("target_risk", "target_coverage", "randomize", "n_jobs"),

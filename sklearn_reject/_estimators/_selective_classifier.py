@@ -79,17 +79,17 @@ class SelectiveClassifier(RejectClassifier):
             "sele_boosting", "true_class_probability"}, score object or callable, \
             default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
-        conditional risk where the classifier has `predict_proba`, else the margin. The
-        last five are learned, from predictions out of sample. A frozen score object is
-        not fitted again. A callable is ``(estimator, X) -> (n_samples,)``. A score
-        object with a `loss` of its own only orders the samples, and a `reject_cost` is
-        solved on data for it.
+        conditional risk where the fitted classifier has `predict_proba`, else the
+        margin. The last five are learned, from predictions out of sample. A frozen
+        score object is not fitted again. A callable is ``(estimator, X) ->
+        (n_samples,)``. A score object with a `loss` of its own only orders the samples,
+        and a `reject_cost` is solved on data for it.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column, both in sorted order. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+        predicted labels by column, both in sorted order; a data frame is read by its
+        labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of the samples that solve the rule, that
@@ -234,7 +234,7 @@ class SelectiveClassifier(RejectClassifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and solve the rejection rule.
 
         Parameters
@@ -245,10 +245,15 @@ class SelectiveClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X. `sample_weight` weighs the samples for the rule too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -267,6 +272,7 @@ class SelectiveClassifier(RejectClassifier):
         check_option(self.randomize, "randomize", (True, False))
         X, y = indexable(X, y)
         y = check_class_labels(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
@@ -314,7 +320,8 @@ class SelectiveClassifier(RejectClassifier):
             self,
             target,
             calibration,
-            score=score,
+            # What "auto" stands for may have shown on the fitted classifier only.
+            score=evaluated.score.score,
             loss=loss,
             max_loss=max_loss,
             seed=row_seed,
@@ -384,7 +391,7 @@ class SelectiveClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        labels, uncertainty, _ = self.predict_all(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
 

@@ -193,7 +193,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the regressor, learn the score and solve the rejection rule.
 
         Parameters
@@ -204,10 +204,15 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the regressor, indexed by sample where they are
-            as long as X. `sample_weight` weighs the samples for score and rule too.
-            With metadata routing, parameters go where they are requested.
+            as long as X. With metadata routing, parameters, and weights among them, go
+            where they are requested.
 
         Returns
         -------
@@ -226,6 +231,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         check_option(self.randomize, "randomize", (True, False))
         X, y = indexable(X, y)
         y = check_targets(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
@@ -268,7 +274,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             self,
             target,
             calibration,
-            score=score,
+            score=evaluated.score.score,
             loss=loss,
             max_loss=max_loss,
             seed=row_seed,
@@ -352,7 +358,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        labels, uncertainty, _ = self.predict_all(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
 

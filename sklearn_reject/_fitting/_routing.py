@@ -6,12 +6,14 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
+from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_reject._fitting._splits import splits_by_groups
 from sklearn_reject._sklearn import _routing_enabled
@@ -127,9 +129,17 @@ def _takes(estimator, name):
 
 def check_takes_weights(estimator):
     """Raise unless `fit` of an estimator takes weights."""
-    if not _takes(estimator, "sample_weight"):
-        raise ValueError(
-            f"sample_weight was given, but {type(estimator).__name__}.fit does not "
-            "take it. To weigh the samples for the rule only, enable metadata routing "
-            "and call `set_fit_request(sample_weight=True)` on the meta-estimator."
-        )
+    parameters = signature(estimator.fit).parameters.values()
+    # A pipeline takes anything, and refuses weights as it has none to give them to.
+    if has_fit_parameter(estimator, "sample_weight") or (
+        any(p.kind is p.VAR_KEYWORD for p in parameters)
+        and not isinstance(estimator, Pipeline)
+    ):
+        return
+    raise ValueError(
+        f"sample_weight was given, but {type(estimator).__name__}.fit does not take "
+        "it. To weigh the samples for the rule only, enable metadata routing and call "
+        "`set_fit_request(sample_weight=True)` on the meta-estimator; for a step of a "
+        "pipeline, request it there. A BaggingClassifier outside gives weights "
+        "unasked: with routing enabled, it draws rows where none are requested."
+    )

@@ -11,7 +11,7 @@ from sklearn_reject._curves import make_finite
 from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
-from sklearn_reject.scores import resolve_score
+from sklearn_reject.scores import evaluate_score, resolve_score
 from sklearn_reject.thresholds import RatedDocuments, count_intervals
 
 
@@ -29,9 +29,9 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
             "SelectiveRegressor, or give it such a method and pass a loss",
         )
         score = resolve_score("auto", estimator)
-        labels, uncertainty = score.evaluate(Response(estimator, X))
-    elif hasattr(inner, "_predict_with_uncertainty"):
-        labels, uncertainty = inner._predict_with_uncertainty(inner_X)  # in one pass
+        labels, uncertainty = evaluate_score(score, Response(estimator, X))
+    elif hasattr(inner, "predict_all"):
+        labels, uncertainty, _ = inner.predict_all(inner_X)  # in one pass
     else:
         labels = getattr(inner, "predict_label", inner.predict)(inner_X)
         uncertainty = inner.uncertainty(inner_X)
@@ -49,8 +49,9 @@ def predict_with_both_scores(estimator, X):
 def predict_and_accept(estimator, X):
     """Return predictions, and which are accepted: all, if it cannot reject."""
     inner, X = locate(estimator, X, has_method("uncertainty"))
-    if hasattr(inner, "_predict_and_accept"):
-        return inner._predict_and_accept(X)  # in one pass
+    if hasattr(inner, "predict_all"):
+        labels, _, accepted = inner.predict_all(X)  # in one pass
+        return labels, accepted
     inner = estimator if inner is None else inner
     labels = getattr(inner, "predict_label", inner.predict)(X)
     if not hasattr(inner, "accept"):
