@@ -179,7 +179,7 @@ def _hold_out(share, y, stratify, random_state):
             [(train, test)] = splitter.split(np.zeros(len(others)), y[others])
         except ValueError:
             # Fewer samples would be held out than there are classes.
-            if kind is kinds[-1]:
+            if kind is kinds[-1] or len(y) < 2:
                 raise
             warnings.warn(
                 f"cv={share:g} of {len(y)} samples cannot hold each class in both "

@@ -50,6 +50,12 @@ from sklearn_reject import (
 )
 from sklearn_reject.metrics import get_selective_scorer
 
+# Members see parts of the samples, other labels and other weights: what a rule tells of
+# them is of no interest here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_reject.exceptions.RejectionWarning"
+)
+
 IRIS = load_iris()
 X, Y = IRIS.data[:, :2], IRIS.target
 WEIGHT = np.random.default_rng(0).uniform(0.5, 2, len(Y))

@@ -222,6 +222,7 @@ def make_documents(n, seed=0):
     return [" ".join(words[row]) for row in drawn], label.astype(int)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_rows_of_text():
     texts, label = make_documents(400)
     small = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -292,6 +293,7 @@ def make_counts(n, seed=0):
     return rows, label
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_rows_that_are_dicts():
     """Order, zeros and the kind of a number are no part of them."""
     rows, label = make_counts(1000)
@@ -477,6 +479,7 @@ def test_certified_risk_in_batches_of_five(randomize):
     assert wrong[accepted].mean() < 0.27
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 @pytest.mark.parametrize("probabilities", [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]])
 def test_a_risk_equal_to_the_cost_but_for_its_last_bit_is_accepted(probabilities):
     known = Known(np.array([probabilities])).fit(None, None)
