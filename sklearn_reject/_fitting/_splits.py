@@ -14,6 +14,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
+from sklearn_reject._sklearn import _num_samples
 from sklearn_reject.exceptions import RejectionWarning
 
 DEFAULT_FOLDS = 5
@@ -136,22 +137,23 @@ def _default_folds(y, stratify):
     A class of one member is in all training parts: a fold without it may leave a
     single class, which most classifiers refuse to be fitted on.
     """
+    n_samples, stratify = _num_samples(y), stratify and np.ndim(y) == 1
     single = _rows_of_single_members(y) if stratify else np.zeros(0, dtype=np.intp)
-    others = np.setdiff1d(np.arange(len(y)), single)
-    y = y[others]
+    others = np.setdiff1d(np.arange(n_samples), single)
     if len(others) < 2:
         raise ValueError(
-            f"{len(single) + len(others)} samples are too few to fit the estimator on "
+            f"{n_samples} samples are too few to fit the estimator on "
             "some and evaluate it on others, which takes two samples of a class. Pass "
             "more, or a FrozenEstimator of what was fitted on others."
         )
-    largest = np.unique(y, return_counts=True)[1].max() if stratify else len(y)
+    y = y[others] if stratify else None
+    largest = np.unique(y, return_counts=True)[1].max() if stratify else n_samples
     n_folds = int(min(DEFAULT_FOLDS, largest))
     splitter = StratifiedKFold(n_folds) if stratify else KFold(n_folds)
     with warnings.catch_warnings():
         # That some folds lack a class is what scores and losses can deal with.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        folds = list(splitter.split(np.zeros(len(y)), y))
+        folds = list(splitter.split(np.zeros(len(others)), y))
     return [
         (np.sort(np.append(others[train], single)), others[test])
         for train, test in folds
@@ -160,10 +162,11 @@ def _default_folds(y, stratify):
 
 def _hold_out(share, y, stratify, random_state):
     """Return the rows to fit on and those held out, of all classes where possible."""
+    n_samples, stratify = _num_samples(y), stratify and np.ndim(y) == 1
     single = _rows_of_single_members(y) if stratify else np.zeros(0, dtype=np.intp)
-    if len(single) == len(y):  # nothing else could be held out
+    if len(single) == n_samples:  # nothing else could be held out
         single = single[:0]
-    others = np.setdiff1d(np.arange(len(y)), single)
+    others = np.setdiff1d(np.arange(n_samples), single)
     if len(single):
         warnings.warn(
             f"The class {y[single].tolist()[0]!r} has one member, so that it cannot be "
@@ -176,13 +179,14 @@ def _hold_out(share, y, stratify, random_state):
     for kind in kinds:
         splitter = kind(1, test_size=share, random_state=random_state)
         try:
-            [(train, test)] = splitter.split(np.zeros(len(others)), y[others])
+            labels = y[others] if stratify else None
+            [(train, test)] = splitter.split(np.zeros(len(others)), labels)
         except ValueError:
             # Fewer samples would be held out than there are classes.
-            if kind is kinds[-1] or len(y) < 2:
+            if kind is kinds[-1] or n_samples < 2:
                 raise
             warnings.warn(
-                f"cv={share:g} of {len(y)} samples cannot hold each class in both "
+                f"cv={share:g} of {n_samples} samples cannot hold each class in both "
                 "parts, and is drawn without regard to the classes. Pass more "
                 "samples, or folds.",
                 RejectionWarning,

@@ -26,6 +26,7 @@ from sklearn_reject import (
 from sklearn_reject._curves import aurc_score
 from sklearn_reject.metrics import neg_aurc_scorer
 from sklearn_reject.scores import SELE, ErrorProbability, LossRegression, SELEBoosting
+from sklearn_reject.selection import solve_reject_cost
 
 X, y = make_classification(
     1200, 8, n_informative=5, n_classes=3, class_sep=0.8, flip_y=0.05, random_state=0
@@ -100,6 +101,7 @@ def test_the_final_score_has_learned_from_every_sample():
     assert known.mean() == pytest.approx(0.75)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_groups_stay_together():
     groups = np.arange(len(X)) // 4
     twins = np.repeat(X[::4], 4, axis=0)
@@ -163,10 +165,11 @@ def test_rule_is_solved_on_cross_fitted_uncertainty():
 
 
 @quick_and_named("error_probability", "loss_regression")
-def test_reject_cost_is_compared_with_an_estimate_of_the_risk(score):
+def test_reject_cost_is_solved_for_an_estimate_of_the_risk_too(score):
     selective = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
     rule = selective.fit(X, y).rule_
-    assert (rule.threshold, rule.proba_at_threshold) == (0.2, 1.0)
+    calibration = selective.calibration_
+    assert rule == solve_reject_cost(calibration.scores, calibration.losses, 0.2)
     assert 0 < rule.selective_risk < 0.2
 
 
@@ -276,8 +279,14 @@ def test_certified_risk_holds_out_what_it_is_solved_on():
 )
 def test_bound_follows_from_the_losses_that_are_possible(loss, bound):
     scale = 1 if loss == "zero_one" else 4
+    max_loss = 4.0 if loss == "absolute" else None
     selective = SelectiveClassifier(
-        NAIVE, loss=loss, target_risk=0.45 * scale, confidence=0.8, cv=0.5
+        NAIVE,
+        loss=loss,
+        target_risk=0.45 * scale,
+        confidence=0.8,
+        max_loss=max_loss,
+        cv=0.5,
     ).fit(X, y)
     assert selective.rule_.certificate.bound == bound
 
@@ -363,6 +372,7 @@ def test_nothing_to_learn_from_in_a_fold():
         selective.fit(X, y, sample_weight=weight)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 @pytest.mark.parametrize("cv", [0.3, 3])
 @pytest.mark.parametrize("name", ["selective", "double"])
 def test_learned_from_a_kernel_matrix(name, cv):
@@ -413,6 +423,7 @@ def test_seed_of_a_score_without_its_own(given):
         assert seed != clf.seed_
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_order_of_the_folds_does_not_mix_the_columns_of_a_kernel():
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(120, 3))

@@ -769,6 +769,7 @@ def test_cross_validate_and_cross_val_predict():
 # Weights and metadata
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 @pytest.mark.parametrize("score", ["conditional_risk", "entropy"])
 def test_integer_weights_equal_repeated_rows(target, score):
