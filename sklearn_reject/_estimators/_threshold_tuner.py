@@ -1,5 +1,7 @@
 """The estimator that chooses the thresholds of several classifiers together."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import PredefinedSplit
@@ -9,6 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 from sklearn_reject._curves import pn_auc_score
 from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
 from sklearn_reject._estimators._joint_scores import JointScores
+from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     ALL_ROWS,
     FoldScore,
@@ -45,6 +48,9 @@ from sklearn_reject.thresholds import (
 )
 
 _UNRATED = -1
+
+# Three names of one number.
+_TARGETS = ("target_derivative", "marginal_precision", "max_fp_per_tp")
 
 
 class EnsembleThresholdTuner(
@@ -155,6 +161,13 @@ class EnsembleThresholdTuner(
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies.
+
+    documents_ : RatedDocuments
+        What tuned the thresholds, and what :meth:`retarget` tunes again: `scores` of
+        shape (n_rated, n_classifiers), `is_positive` and `weight` or None, of the rated
+        documents that the lowest thresholds reach. Some 8 (n_classifiers + 2) bytes for
+        each of them; where folds or the method "direct" tune anew, 8 (n_classifiers +
+        1) more for each document, rated or not, and 2 for each fold and document.
 
     area_ : float
         Area under TP against FP along the path, in units of both. Higher is better.
@@ -332,21 +345,74 @@ class EnsembleThresholdTuner(
         )
 
         # The thresholds, tuned on all of them and again without each fold.
-        options = self.confidence_level, self.random_state
-        path, vertex = search.find_point(documents, derivative)
-        point = make_point(documents, derivative, path, vertex, *options)
-        cross_validated = cross_validate_point(
-            documents, derivative, search, folds, *options, n_jobs=self.n_jobs
-        )
+        found = self._tune(search, documents, derivative, folds)
 
         # A fit that fails has changed nothing.
         self._check_features(X, reset=True)
         self._fitted, self._ordered_classes = evaluated.estimator, ordered
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
-        self.path_, self.base_thresholds_ = path, path.thresholds[0]
-        self.operating_point_ = point
-        self.cross_validated_point_ = cross_validated
+        self.path_, self.operating_point_, self.cross_validated_point_ = found
+        self.base_thresholds_ = self.path_.thresholds[0]
+        self._search, self._folds = search, _as_masks(folds, len(evaluated.scores))
+        if not folds and search.follows_path(documents):
+            # Those that were not rated have placed the thresholds, which stay.
+            documents = replace(documents, given=None, given_rows=None)
+        self.documents_ = documents
         return self
+
+    def retarget(self, **target):
+        """Return a copy with another operating point, without another fit.
+
+        The point is the one that `fit` would find for this target, on the same scores
+        and folds, with its counts, intervals and cross-validation. Classifiers, scores
+        and, unless the method is "direct", the path are shared with this estimator,
+        which stays as it is.
+
+        Parameters
+        ----------
+        **target : dict
+            One of `target_derivative`, `marginal_precision` and `max_fp_per_tp`. The
+            others become None.
+
+        Returns
+        -------
+        copy : EnsembleThresholdTuner
+            The copy, whose parameters say the new target.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If the derivative is not attained. The range that is can be read from its
+            `attainable`.
+        ValueError
+            If not exactly one of the three is given, or it is out of range.
+        TypeError
+            If another parameter is given.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn_reject import EnsembleThresholdTuner
+        >>> scores, y = make_classification(
+        ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+        ... )
+        >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1).fit(scores, y)
+        >>> for price in (0.5, 1, 2):
+        ...     point = tuner.retarget(max_fp_per_tp=price).operating_point_
+        ...     print(f"{point.tp:.0f} true, {point.fp:.0f} false positives")
+        75 true, 13 false positives
+        86 true, 22 false positives
+        101 true, 49 false positives
+        """
+        require_fit(self)
+        check_target_names(target, _TARGETS)
+        twin = copy_fitted(self, dict.fromkeys(_TARGETS) | target)
+        derivative = resolve_target(*(getattr(twin, name) for name in _TARGETS))
+        folds = [tuple(map(np.flatnonzero, split)) for split in self._folds]
+        twin.path_, twin.operating_point_, twin.cross_validated_point_ = twin._tune(
+            self._search, self.documents_, derivative, folds, self.path_
+        )
+        return twin
 
     def joint_scores(self, X):
         """Return the scores that the thresholds apply to.
@@ -567,9 +633,7 @@ class EnsembleThresholdTuner(
             smoothing=self.smoothing,
         )
         search.check()
-        derivative = resolve_target(
-            self.target_derivative, self.marginal_precision, self.max_fp_per_tp
-        )
+        derivative = resolve_target(*(getattr(self, name) for name in _TARGETS))
         return joint, search, derivative
 
     def _check_features(self, X, reset=None):
@@ -625,6 +689,16 @@ class EnsembleThresholdTuner(
         folds = PredefinedSplit(fold).split() if len(plan.folds) > 1 else []
         return plan, list(folds)
 
+    def _tune(self, search, documents, derivative, folds, path=None):
+        """Return the path, the operating point on it, and that of the folds or None."""
+        options = self.confidence_level, self.random_state
+        path, vertex = search.find_point(documents, derivative, path)
+        point = make_point(documents, derivative, path, vertex, *options)
+        cross_validated = cross_validate_point(
+            documents, derivative, search, folds, *options, n_jobs=self.n_jobs
+        )
+        return path, point, cross_validated
+
 
 class _JointEvaluation(FoldScore):
     """The scores of all classifiers, as they are."""
@@ -632,3 +706,12 @@ class _JointEvaluation(FoldScore):
     def evaluate_response(self, response, y):
         """Return the scores of each document."""
         return (response.estimator.scores(response.X),)
+
+
+def _as_masks(splits, n_documents):
+    """Return which documents are in the two parts of each split, a byte for each."""
+    masks = np.zeros((len(splits), 2, n_documents), dtype=bool)
+    for split, of_parts in zip(splits, masks, strict=True):
+        for rows, mask in zip(split, of_parts, strict=True):
+            mask[rows] = True
+    return masks

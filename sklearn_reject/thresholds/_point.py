@@ -9,7 +9,12 @@ from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
+from sklearn_reject.exceptions import (
+    InfeasibleTargetError,
+    RejectionWarning,
+    round_down,
+    round_up,
+)
 from sklearn_reject.thresholds._documents import check_columns, predict_positive
 
 # Slopes and targets that differ by no more than rounding are equal.
@@ -146,7 +151,7 @@ def make_point(
             f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
             "too, but ratings are incomplete below. Rate more documents, or ask for a "
             "larger derivative.",
-            UserWarning,
+            RejectionWarning,
             stacklevel=3,
         )
     intervals = count_intervals(
