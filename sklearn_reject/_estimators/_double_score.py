@@ -1,5 +1,7 @@
 """The classifier that rejects what is ambiguous and what is novel by one rule."""
 
+from warnings import warn
+
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
@@ -31,7 +33,7 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label, split_origin
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
 from sklearn_reject.scores import resolve_novelty, resolve_score
 from sklearn_reject.selection import (
@@ -111,8 +113,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
         where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
-        class, and no sample is OOD. A frozen classifier settles whether -1 is a class.
-        With None no sample is OOD.
+        class, and no sample is OOD, of which a warning tells. A frozen classifier
+        settles whether -1 is a class. With None no sample is OOD.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -330,6 +332,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             f"y has no row with ood_label={ood_label!r}",
             is_learned=score.novelty_score.needs_ood,
         )
+        self._warn_of_labels(is_ood, classes)
         self._check_max_loss(score.loss)
         learns = score.learns or self.confidence is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
@@ -526,7 +529,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _split_labels(self, y):
         """Return the label of OOD samples, which rows have it, and the classes."""
         known = None
-        if isinstance(self.estimator, FrozenEstimator):
+        if self._is_frozen():
             known = find_classes(self.estimator, None)
         ood_label, is_ood = split_origin(y, self.ood_label, known)
         if is_ood.all():
@@ -589,6 +592,28 @@ class DoubleScoreOODClassifier(RejectClassifier):
                 "label that marks them by ood_label. Without any, use "
                 "SelectiveClassifier."
             )
+
+    def _warn_of_labels(self, is_ood, classes):
+        """Warn where OOD samples may be there, and are taken for a class."""
+        if is_ood.any() or self.ood_label is None:
+            return
+        is_auto = isinstance(self.ood_label, str) and self.ood_label == "auto"
+        if is_auto and (-1 not in classes.tolist() or self._is_frozen()):
+            return
+        reason, way_out = (
+            ("-1 is one of two labels of y and so, by ood_label='auto', a class", -1)
+            if is_auto
+            else (f"ood_label={self.ood_label!r} is no label of y", "'auto'")
+        )
+        warn(
+            f"{reason}: no sample is OOD, and {classes.tolist()[:5]} are classes. Pass "
+            f"ood_label={way_out}, or None if that is meant.",
+            RejectionWarning,
+            stacklevel=3,
+        )
+
+    def _is_frozen(self):
+        return isinstance(self.estimator, FrozenEstimator)
 
     def _check_confidence_kept(self):
         """Raise where a copy asks for samples that `fit` has not held out, or has."""

@@ -1,6 +1,7 @@
 """The estimator that chooses the thresholds of several classifiers together."""
 
 from dataclasses import replace
+from warnings import warn
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
@@ -38,6 +39,7 @@ from sklearn_reject._validation import (
     check_same_length,
     take_weight,
 )
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import (
     Search,
     check_documents,
@@ -125,7 +127,8 @@ class EnsembleThresholdTuner(
 
     pos_label : label, default=None
         The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        two sorted classes otherwise; a warning tells if that is a text and the more
+        frequent of the two.
 
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         Where scores come from. "auto" is the first of the two that a classifier has.
@@ -320,6 +323,7 @@ class EnsembleThresholdTuner(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label
         )
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
+        self._warn_of_positives(ordered, is_positive, is_negative)
         joint.set_params(classes=ordered)
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
@@ -635,6 +639,18 @@ class EnsembleThresholdTuner(
         search.check()
         derivative = resolve_target(*(getattr(self, name) for name in _TARGETS))
         return joint, search, derivative
+
+    def _warn_of_positives(self, ordered, is_positive, is_negative):
+        """Warn where the alphabet has made the more frequent class the positive one."""
+        is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
+        if is_chosen and is_positive.sum() > is_negative.sum():
+            warn(
+                f"pos_label=None takes {ordered[1].item()!r} for the positive class, "
+                f"as it comes after {ordered[0].item()!r}, but it is the more "
+                "frequent one. Pass pos_label, one of these.",
+                RejectionWarning,
+                stacklevel=3,
+            )
 
     def _check_features(self, X, reset=None):
         """Remember or compare number and names of the features, where X has them.
