@@ -15,7 +15,7 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._ood_calibration import keep_calibration
-from sklearn_reject._estimators._rejection_models import takes_sparse
+from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     Plan,
@@ -34,8 +34,13 @@ from sklearn_reject._labels import resolve_reject_label, split_origin
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
-from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
-from sklearn_reject.scores import resolve_novelty, resolve_score
+from sklearn_reject.losses import check_loss
+from sklearn_reject.scores import (
+    evaluate_score,
+    find_labels,
+    resolve_novelty,
+    resolve_score,
+)
 from sklearn_reject.selection import (
     MODEL_PARAMETERS,
     certify_double_score,
@@ -44,6 +49,9 @@ from sklearn_reject.selection import (
     rates_to_certify,
     tune_double_score,
 )
+
+# What a rule of any model depends on beside its target.
+_OF_ANY = ("confidence", "max_loss", "randomize")
 
 # What belongs to each model alone; a prior may serve all of them.
 _MODELS = (("min_tpr", "max_fpr"), ("min_precision", "min_recall"), ("costs",))
@@ -116,7 +124,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         class, and no sample is OOD, of which a warning tells. A frozen classifier
         settles whether -1 is a class. With None no sample is OOD.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.
@@ -285,7 +293,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and both scores, and tune the rule.
 
         Parameters
@@ -296,10 +304,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             Class labels, and `ood_label` for OOD samples.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X. `sample_weight` weighs the samples for the rule too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -317,6 +330,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self._check_parameters()
         X, y = indexable(X, y)
         y = check_class_labels(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
@@ -376,8 +390,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         ----------
         **target : dict
             Any of `min_tpr`, `max_fpr`, `min_precision`, `min_recall`, `costs`,
-            `ood_prior` and `confidence`. Those that are not given keep their values, or
-            become None where they are of another model than those given.
+            `ood_prior`, `confidence`, `max_loss` and `randomize`. Those that are not
+            given keep their values, or become None where they are of another model than
+            those given.
 
         Returns
         -------
@@ -418,11 +433,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         0.91 0.254
         """
         require_fit(self)
-        check_target_names(target, (*MODEL_PARAMETERS, "confidence"))
-        of_any = {"ood_prior", "confidence"}
+        check_target_names(target, (*MODEL_PARAMETERS, *_OF_ANY))
         given = {name for name, value in target.items() if value is not None}
         for names in _MODELS:
-            if given - of_any - set(names):
+            if given - {"ood_prior", *_OF_ANY, *names}:
                 target = dict.fromkeys(names) | target
         twin = copy_fitted(self, target)
         twin._check_confidence_kept()
@@ -472,7 +486,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        labels, uncertainty, _ = self.predict_all(X)
         y = check_class_labels(y)
         inside = np.ones(len(y), dtype=bool)
         if self.ood_label_ is not None:
@@ -697,7 +711,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             held_out.losses,
             held_out.is_ood,
             **bounds,
-            **self._bound_of_losses(loss),
+            **bound_of_losses(loss, self._known_max_loss(loss), "hoeffding_bentkus"),
             confidence=self.confidence,
             draws=held_out.draws,
         )
@@ -705,27 +719,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _known_max_loss(self, loss):
         return self.max_loss if loss.max_loss is None else loss.max_loss
 
-    def _bound_of_losses(self, loss):
-        """Return how to bound the risk, given all losses that are possible."""
-        largest = self._known_max_loss(loss)
-        # Pairs of classes that y does not have are possible, too.
-        possible = [np.nan]
-        if isinstance(loss, ZeroOneLoss):
-            possible = [0.0, 1.0]
-        elif isinstance(loss, CostMatrixLoss):
-            possible = loss.costs
-        is_binary = np.isin(possible, (0.0, largest)).all()
-        bound = "binomial" if is_binary else "hoeffding_bentkus"
-        return {"bound": bound, "max_loss": largest or 1.0}
-
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
-        labels, risk = self.risk_score_.evaluate(response)
+        labels, risk = evaluate_score(self.risk_score_, response, "risk_score")
         novelty = self.novelty_score_.from_response(response)
         return labels, np.column_stack([risk, novelty])
 
     def _labels(self, response):
-        return self.risk_score_.labels(response)
+        return find_labels(self.risk_score_, response)
 
     def _combine(self, scores):
         return self.rule_.combine(*scores.T)

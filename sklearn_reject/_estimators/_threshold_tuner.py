@@ -235,9 +235,6 @@ class EnsembleThresholdTuner(
     _doc_link_module = "sklearn_reject"
     _doc_link_template = DOC_LINK_TEMPLATE
 
-    # `fit` takes it through **params, where no request would be found.
-    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
-
     def __init__(
         self,
         estimators,
@@ -282,7 +279,7 @@ class EnsembleThresholdTuner(
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifiers on rated documents, and tune their joint thresholds.
 
         Parameters
@@ -295,10 +292,15 @@ class EnsembleThresholdTuner(
             Two classes, and `unrated_label` or missing values for documents that were
             not rated.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they
-            are as long as X; `sample_weight` among them, which weighs the counts, too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -325,6 +327,7 @@ class EnsembleThresholdTuner(
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
         self._warn_of_positives(ordered, is_positive, is_negative)
         joint.set_params(classes=ordered)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
 
@@ -340,6 +343,7 @@ class EnsembleThresholdTuner(
             caller=self,
         )
         rows = evaluated.rows
+        _check_tuning(ratings, rows)
         documents = check_documents(
             evaluated.scores,
             ratings[rows],
@@ -666,22 +670,15 @@ class EnsembleThresholdTuner(
 
     def _route(self, n_samples, params, joint):
         """Return the parameters of inner `fit` and split, and weights of documents."""
-        groups = None
-        if not _routing_enabled():
-            if splits_by_groups(self.cv):
-                groups = params.pop("groups", None)
-            lost = sorted(params.keys() - {"sample_weight"})
-            if lost and joint.is_frozen:
+        if joint.is_frozen and not _routing_enabled():
+            known = {"sample_weight", "groups" if splits_by_groups(self.cv) else ""}
+            lost = sorted(params.keys() - known)
+            if lost:
                 raise TypeError(
                     f"fit got the parameter {lost[0]!r}, but there is no classifier to "
                     "be fitted with it. Leave it out."
                 )
-        fit_params, split_params, weight = route_params(
-            self, n_samples, params, estimator=joint
-        )
-        if groups is not None:
-            split_params = {"groups": groups}
-        return fit_params, split_params, weight
+        return route_params(self, n_samples, params, estimator=joint)
 
     def _plan(self, joint, X, ratings, split_params):
         """Return which documents fit and tune, and the folds that tune again."""
@@ -731,3 +728,18 @@ def _as_masks(splits, n_documents):
         for rows, mask in zip(split, of_parts, strict=True):
             mask[rows] = True
     return masks
+
+
+def _check_tuning(ratings, rows):
+    """Raise where the documents that tune have ratings of one class, and all have two.
+
+    A class of a single document stays in the training part of each fold.
+    """
+    for rating, name in ((1, "positives"), (0, "negatives")):
+        n_rated = int(np.sum(ratings == rating))
+        if not (ratings[rows] == rating).any():
+            raise ValueError(
+                f"cv: there are no rated {name} to tune the thresholds on, of "
+                f"{n_rated} in y: they are in training parts only. Rate more "
+                "documents, or use other folds."
+            )

@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     PredefinedSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -36,11 +37,11 @@ from sklearn_reject._curves import aurc_score
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
+    make_neg_selective_risk_at_tpr_fpr_scorer,
+    make_selective_accuracy_scorer,
     make_selective_scorer,
     neg_augrc_scorer,
     neg_aurc_scorer,
-    neg_selective_risk_at_tpr_fpr_scorer,
-    selective_accuracy_scorer,
 )
 from sklearn_reject.scores import (
     KNN,
@@ -266,7 +267,7 @@ def test_score_is_the_area_with_ood_samples_as_errors():
 
 def test_grid_search_over_the_novelty_score():
     grid = [{"novelty_score__n_neighbors": [1, 200]}, {"method": ["grid"]}]
-    scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.6, max_fpr=0.6)
+    scorer = make_neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.6, max_fpr=0.6)
     model = double(cv=0.4, random_state=0, min_tpr=0.6, max_fpr=0.8)
     search = GridSearchCV(model, grid, scoring=scorer, cv=2)
     search.fit(X, y)
@@ -502,7 +503,7 @@ def test_weights_under_another_name():
     [
         neg_aurc_scorer,
         neg_augrc_scorer,
-        selective_accuracy_scorer(coverage=0.5),
+        make_selective_accuracy_scorer(coverage=0.5),
         make_selective_scorer(accuracy_score, coverage=0.5, on_reject="drop"),
         make_selective_scorer(accuracy_score),
     ],
@@ -582,3 +583,22 @@ def test_weights_of_any_scale_give_the_same_rule():
             for name in ("threshold", "proba_at_threshold", "mu", "tpr", "fpr"):
                 expected = getattr(rule, name)
                 assert getattr(model.rule_, name) == pytest.approx(expected, rel=1e-9)
+
+
+def test_groups_are_kept_together_without_routing():
+    groups = np.arange(300) % 10
+    model = double(cv=GroupKFold(3), **MODELS["tpr"])
+    rule = model.fit(X[:300], y[:300], groups=groups).rule_
+    splits = list(GroupKFold(3).split(X[:300], y[:300], groups))
+    assert clone(model).set_params(cv=splits).fit(X[:300], y[:300]).rule_ == rule
+    with pytest.raises(ValueError, match="groups were given, but cv=3 does not split"):
+        double(cv=3).fit(X[:300], y[:300], groups=groups)
+
+
+def test_a_share_held_out_where_a_class_has_one_member():
+    rows = np.flatnonzero((y <= 1) | (np.arange(len(y)) == np.argmax(y == 2)))
+    model = double(cv=0.3, min_tpr=0.5, max_fpr=0.9, random_state=0)
+    with pytest.warns(RejectionWarning, match="The class 2 has one member"):
+        model.fit(X[rows], y[rows])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert len(model.calibration_.rows) == pytest.approx(0.3 * len(rows), abs=2)
