@@ -1,5 +1,7 @@
 """The classifier that rejects what is ambiguous and what is novel by one rule."""
 
+from warnings import warn
+
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
@@ -9,13 +11,15 @@ from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
     find_classes,
+    require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._ood_calibration import keep_calibration
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
+from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     Plan,
     RiskAndNovelty,
-    Samples,
     check_cv_choice,
     check_inner,
     draw_seeds,
@@ -27,10 +31,9 @@ from sklearn_reject._fitting import (
     route_params,
 )
 from sklearn_reject._labels import resolve_reject_label, split_origin
-from sklearn_reject._response import row_keys
 from sklearn_reject._sklearn import with_callbacks
-from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import (
     evaluate_score,
@@ -43,10 +46,15 @@ from sklearn_reject.selection import (
     certify_double_score,
     check_confidence,
     check_model,
-    keyed_draws,
     rates_to_certify,
     tune_double_score,
 )
+
+# What a rule of any model depends on beside its target.
+_OF_ANY = ("confidence", "max_loss", "randomize")
+
+# What belongs to each model alone; a prior may serve all of them.
+_MODELS = (("min_tpr", "max_fpr"), ("min_precision", "min_recall"), ("costs",))
 
 
 class DoubleScoreOODClassifier(RejectClassifier):
@@ -113,8 +121,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
         where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
-        class, and no sample is OOD. A frozen classifier settles whether -1 is a class.
-        With None no sample is OOD.
+        class, and no sample is OOD, of which a warning tells. A frozen classifier
+        settles whether -1 is a class. With None no sample is OOD.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -134,6 +142,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         population. It takes `cv` as a float, the share of the samples in that part;
         weight and threshold are tuned on the others, then the threshold is set anew. A
         bound on the risk comes along in ``rule_.certificate``.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible, which a `confidence` needs where `loss` does not
+        say: for "absolute", "squared" and callables, as a class that is not in `y` may
+        be further off than all that are.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions tune the rule. An int or a splitter pools predictions out of
@@ -168,6 +181,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Weights of both scores with their ratio `mu`, threshold, and the TPR, FPR,
         precision and selective risk achieved on the predictions that tuned it. With a
         `confidence`, these are of the calibration part, and it has a certificate.
+
+    calibration_ : OODCalibration
+        What tuned the rule, and what :meth:`retarget` tunes another one on: `scores` of
+        shape (n_samples, 2), risk and novelty, `losses`, `is_ood`, `rows`, positions
+        among the samples given to `fit`, and `sample_weight` or None. With a
+        `confidence`, `held_out` has the same of the calibration part, with the `draws`
+        that break ties; else it is None. Some 40 bytes a sample.
 
     risk_score_, novelty_score_ : score object
         The scores, fitted.
@@ -244,6 +264,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         n_angles=361,
         method="auto",
         confidence=None,
+        max_loss=None,
         cv=None,
         reject_label="auto",
         randomize=True,
@@ -264,6 +285,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.n_angles = n_angles
         self.method = method
         self.confidence = confidence
+        self.max_loss = max_loss
         self.cv = cv
         self.reject_label = reject_label
         self.randomize = randomize
@@ -319,11 +341,17 @@ class DoubleScoreOODClassifier(RejectClassifier):
         reject_label = resolve_reject_label(self.reject_label, classes)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = self._resolve_scores(classes, is_ood, score_seed)
-        self._check_has_ood(is_ood, score, f"y has no row with ood_label={ood_label!r}")
+        self._check_has_ood(
+            is_ood,
+            f"y has no row with ood_label={ood_label!r}",
+            is_learned=score.novelty_score.needs_ood,
+        )
+        self._warn_of_labels(is_ood, classes)
+        self._check_max_loss(score.loss)
         learns = score.learns or self.confidence is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
-        plan, calibration, rates = self._plan(X, y, split_params, is_ood, learns)
+        plan, held_out = self._plan(X, y, split_params, is_ood, learns)
         evaluated = evaluate_out_of_sample(
             self.estimator,
             score,
@@ -334,12 +362,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
-        rule = self._tune(evaluated, weight, rates)
-        if calibration is not None:
-            samples = Samples(X, y)
-            rule = self._certify(
-                rule, evaluated, samples, plan.final, calibration, row_seed
-            )
+        calibration = keep_calibration(
+            evaluated, X, y, weight, train=plan.final, held_out=held_out, seed=row_seed
+        )
+        rule = self._solve(calibration, score.loss)
         return store_fitted(
             self,
             evaluated.estimator,
@@ -347,10 +373,77 @@ class DoubleScoreOODClassifier(RejectClassifier):
             novelty_score_=evaluated.score.novelty_score,
             loss_=score.loss,
             rule_=rule,
+            calibration_=calibration,
             ood_label_=ood_label,
             reject_label_=reject_label,
             seed_=row_seed,
         )
+
+    def retarget(self, **target):
+        """Return a copy with the rule of another target, without another fit.
+
+        The rule is the one that `fit` would tune with these parameters, on the same
+        samples and with the same seeds. Classifier, scores and `calibration_` are
+        shared with this estimator, which stays as it is.
+
+        Parameters
+        ----------
+        **target : dict
+            Any of `min_tpr`, `max_fpr`, `min_precision`, `min_recall`, `costs`,
+            `ood_prior`, `confidence`, `max_loss` and `randomize`. Those that are not
+            given keep their values, or become None where they are of another model than
+            those given.
+
+        Returns
+        -------
+        copy : DoubleScoreOODClassifier
+            The copy, whose parameters say the new target.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no rule meets the bounds. It says what can be met.
+        ValueError
+            If a parameter is invalid, or needs OOD samples that are not there, or a
+            `confidence` is given where `fit` had none, or taken away where it had one:
+            other samples would tune the rule then, which takes another fit.
+        TypeError
+            If another parameter is given.
+
+        Notes
+        -----
+        Each certificate holds with its `confidence` by itself. It is not the confidence
+        that those of several targets hold together, nor that of the best of them: who
+        looks at all and takes one has used the samples held out to choose. For m
+        targets, each at ``1 - (1 - confidence) / m``, all hold together.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_blobs
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sklearn_reject import DoubleScoreOODClassifier
+        >>> X, y = make_blobs(400, centers=4, cluster_std=2, random_state=0)
+        >>> y[y == 3] = -1
+        >>> model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7).fit(X, y)
+        >>> for min_tpr in (0.7, 0.8, 0.9):
+        ...     rule = model.retarget(min_tpr=min_tpr).rule_
+        ...     print(f"{rule.tpr:.2f} {rule.selective_risk:.3f}")
+        0.70 0.175
+        0.81 0.215
+        0.91 0.254
+        """
+        require_fit(self)
+        check_target_names(target, (*MODEL_PARAMETERS, *_OF_ANY))
+        given = {name for name, value in target.items() if value is not None}
+        for names in _MODELS:
+            if given - {"ood_prior", *_OF_ANY, *names}:
+                target = dict.fromkeys(names) | target
+        twin = copy_fitted(self, target)
+        twin._check_confidence_kept()
+        twin._check_parameters()
+        twin._check_max_loss(self.loss_)
+        twin.rule_ = twin._solve(self.calibration_, self.loss_)
+        return twin
 
     def risk_and_novelty(self, X):
         """Return the two scores that the rule combines.
@@ -371,9 +464,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def score(self, X, y, sample_weight=None):
         """Return the negative area under the risk-coverage curve of all samples.
 
-        Predicting for an OOD sample costs as much as the worst error. It tells how well
-        the uncertainty puts errors and OOD samples last, whatever the threshold, so
-        that no search over hyper-parameters can win by rejecting everything.
+        Predicting for an OOD sample costs as much as the worst error: what `loss` or
+        `max_loss` says or, where neither does, the largest loss between `classes_`. It
+        tells how well the uncertainty puts errors and OOD samples last, whatever the
+        threshold, so that no search over hyper-parameters can win by rejecting
+        everything.
 
         Parameters
         ----------
@@ -396,7 +491,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         inside = np.ones(len(y), dtype=bool)
         if self.ood_label_ is not None:
             inside = y != self.ood_label_
-        losses = np.full(len(y), self.loss_.matrix(self.classes_).max())
+        largest = self._known_max_loss(self.loss_)
+        if largest is None:
+            largest = self.loss_.matrix(self.classes_).max()
+        losses = np.full(len(y), largest)
         if inside.any():
             losses[inside] = self.loss_(y[inside], labels[inside])
         uncertainty = make_finite(uncertainty)
@@ -445,7 +543,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _split_labels(self, y):
         """Return the label of OOD samples, which rows have it, and the classes."""
         known = None
-        if isinstance(self.estimator, FrozenEstimator):
+        if self._is_frozen():
             known = find_classes(self.estimator, None)
         ood_label, is_ood = split_origin(y, self.ood_label, known)
         if is_ood.all():
@@ -471,7 +569,24 @@ class DoubleScoreOODClassifier(RejectClassifier):
         novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
         return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
 
-    def _check_has_ood(self, present, score, without):
+    def _check_max_loss(self, loss):
+        """Raise where a bound would rest on the classes that happen to be in y."""
+        if self.max_loss is not None:
+            check_number(self.max_loss, "max_loss", open_low=True)
+            if loss.max_loss is not None and self.max_loss < loss.max_loss:
+                raise ValueError(
+                    f"max_loss={self.max_loss!r} is below {loss.max_loss:g}, which "
+                    f"loss={self.loss!r} can reach. Leave max_loss=None."
+                )
+        elif self.confidence is not None and loss.max_loss is None:
+            raise ValueError(
+                f"max_loss is needed with confidence={self.confidence!r} and "
+                f"loss={self.loss!r}: the certificate bounds the risk, and a class "
+                "that is not in y may be further off than all that are. Pass the "
+                "largest loss that is possible, in units of the loss."
+            )
+
+    def _check_has_ood(self, present, without, is_learned=False):
         """Raise where a bound or a score needs OOD samples, and none are present."""
         if present.any():
             return
@@ -481,7 +596,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
                 ("max_fpr", self.max_fpr is not None and self.max_fpr < 1),
                 ("min_precision", self.min_precision is not None and self.ood_prior),
                 ("costs", self.costs is not None and self.ood_prior),
-                ("novelty_score", score.novelty_score.needs_ood),
+                ("novelty_score", is_learned),
             )
             if is_needy
         ]
@@ -492,75 +607,117 @@ class DoubleScoreOODClassifier(RejectClassifier):
                 "SelectiveClassifier."
             )
 
-    def _plan(self, X, y, split_params, is_ood, learns):
-        """Return the plan that tunes the rule, rows kept to certify it, and bounds.
+    def _warn_of_labels(self, is_ood, classes):
+        """Warn where OOD samples may be there, and are taken for a class."""
+        if is_ood.any() or self.ood_label is None:
+            return
+        is_auto = isinstance(self.ood_label, str) and self.ood_label == "auto"
+        if is_auto and (-1 not in classes.tolist() or self._is_frozen()):
+            return
+        reason, way_out = (
+            ("-1 is one of two labels of y and so, by ood_label='auto', a class", -1)
+            if is_auto
+            else (f"ood_label={self.ood_label!r} is no label of y", "'auto'")
+        )
+        warn(
+            f"{reason}: no sample is OOD, and {classes.tolist()[:5]} are classes. Pass "
+            f"ood_label={way_out}, or None if that is meant.",
+            RejectionWarning,
+            stacklevel=3,
+        )
 
-        The first of the bounds that can be met is to be taken: a rule that will be
-        certified has to do better than those asked for.
-        """
+    def _is_frozen(self):
+        return isinstance(self.estimator, FrozenEstimator)
+
+    def _check_confidence_kept(self):
+        """Raise where a copy asks for samples that `fit` has not held out, or has."""
+        is_certified = self.calibration_.held_out is not None
+        if is_certified == (self.confidence is not None):
+            return
+        held_out, way_out = (
+            ("a part of the samples for it", "Fit a clone with confidence=None")
+            if is_certified
+            else ("no samples for it", "Fit with a confidence, and with cv=0.3 or so")
+        )
+        raise ValueError(
+            f"confidence={self.confidence!r} cannot be had from this fit, which has "
+            f"held out {held_out}. {way_out}."
+        )
+
+    def _plan(self, X, y, split_params, is_ood, learns):
+        """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
         stratify = self.confidence is None
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
         if self.confidence is None:
-            return plan, None, [self._bounds()]
-        rows, calibration = plan.final, plan.held_out
-        folds = make_splits(None, rows, y[rows], stratify=True)
-        folds = tuple((rows[train], rows[test]) for train, test in folds)
-        n_ood = int(is_ood[calibration].sum())
-        n_id = len(calibration) - n_ood
-        rates = rates_to_certify(n_id, n_ood, self.confidence, self._bounds())
-        return Plan(rows, folds), calibration, rates
+            return plan, None
+        self._rates(is_ood[plan.held_out])  # raises for too few, before any fit
+        folds = make_splits(None, plan.final, y[plan.final], stratify=True)
+        folds = tuple((plan.final[train], plan.final[test]) for train, test in folds)
+        return Plan(plan.final, folds), plan.held_out
 
-    def _tune(self, evaluated, weight, rates):
-        """Return the best rule for the first of some bounds that can be met."""
-        rows = evaluated.rows
-        is_ood, weight = evaluated.score.is_ood[rows], take_weight(weight, rows)
-        self._check_has_ood(
-            is_ood if weight is None else is_ood & (weight > 0),
-            evaluated.score,
-            "No OOD row (of positive weight) is among those that tune the rule",
-        )
-        for bounds in rates:
+    def _rates(self, is_ood):
+        """Return bounds to tune with, the first of which that can be met is taken.
+
+        A rule that will be certified has to do better than asked for.
+        """
+        n_ood = int(is_ood.sum())
+        n_id = len(is_ood) - n_ood
+        return rates_to_certify(n_id, n_ood, self.confidence, self._bounds())
+
+    def _solve(self, calibration, loss):
+        """Return the best rule and, where that is asked for, certify it."""
+        if calibration.held_out is None:
+            return self._tune(calibration, self._bounds())
+        for rates in self._rates(calibration.held_out.is_ood):
             try:
-                return tune_double_score(
-                    *evaluated.scores.T,
-                    evaluated.losses,
-                    is_ood,
-                    **bounds,
-                    n_angles=self.n_angles,
-                    method=self.method,
-                    randomize=self.randomize,
-                    sample_weight=weight,
-                    n_jobs=self.n_jobs,
-                )
+                rule = self._tune(calibration, rates)
             except InfeasibleTargetError as error:
                 failure = error
-        if self.confidence is None:
-            raise failure
+            else:
+                return self._certify(rule, calibration.held_out, loss)
         raise InfeasibleTargetError(
             f"To be certified with confidence={self.confidence:g} on the samples held "
             f"out, a rule has to do better than the bounds asked for. {failure}",
             attainable=failure.attainable,
         ) from failure
 
-    def _certify(self, rule, evaluated, samples, train, calibration, seed):
-        """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
-        score = evaluated.score
-        scores, losses = score.evaluate(
-            evaluated.estimator, samples, calibration, train
+    def _tune(self, calibration, bounds):
+        """Return the best rule for some bounds."""
+        is_ood, weight = calibration.is_ood, calibration.sample_weight
+        self._check_has_ood(
+            is_ood if weight is None else is_ood & (weight > 0),
+            "No OOD row (of positive weight) is among those that tune the rule",
         )
+        return tune_double_score(
+            *calibration.scores.T,
+            calibration.losses,
+            is_ood,
+            **bounds,
+            n_angles=self.n_angles,
+            method=self.method,
+            randomize=self.randomize,
+            sample_weight=weight,
+            n_jobs=self.n_jobs,
+        )
+
+    def _certify(self, rule, held_out, loss):
+        """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
         bounds = self._bounds()
         del bounds["costs"]
         return certify_double_score(
             rule,
-            *scores.T,
-            losses,
-            score.is_ood[calibration],
+            *held_out.scores.T,
+            held_out.losses,
+            held_out.is_ood,
             **bounds,
-            **bound_of_losses(score.loss, score.classes, "hoeffding_bentkus"),
+            **bound_of_losses(loss, self._known_max_loss(loss), "hoeffding_bentkus"),
             confidence=self.confidence,
-            draws=keyed_draws(seed, row_keys(samples.X, calibration)),
+            draws=held_out.draws,
         )
+
+    def _known_max_loss(self, loss):
+        return self.max_loss if loss.max_loss is None else loss.max_loss
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""

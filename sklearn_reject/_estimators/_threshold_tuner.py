@@ -1,5 +1,8 @@
 """The estimator that chooses the thresholds of several classifiers together."""
 
+from dataclasses import replace
+from warnings import warn
+
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import PredefinedSplit
@@ -9,6 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 from sklearn_reject._curves import pn_auc_score
 from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
 from sklearn_reject._estimators._joint_scores import JointScores
+from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     ALL_ROWS,
     FoldScore,
@@ -35,6 +39,7 @@ from sklearn_reject._validation import (
     check_same_length,
     take_weight,
 )
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import (
     Search,
     check_documents,
@@ -45,6 +50,9 @@ from sklearn_reject.thresholds import (
 )
 
 _UNRATED = -1
+
+# Three names of one number.
+_TARGETS = ("target_derivative", "marginal_precision", "max_fp_per_tp")
 
 
 class EnsembleThresholdTuner(
@@ -119,7 +127,8 @@ class EnsembleThresholdTuner(
 
     pos_label : label, default=None
         The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        two sorted classes otherwise; a warning tells if that is a text and the more
+        frequent of the two.
 
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         Where scores come from. "auto" is the first of the two that a classifier has.
@@ -155,6 +164,13 @@ class EnsembleThresholdTuner(
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies.
+
+    documents_ : RatedDocuments
+        What tuned the thresholds, and what :meth:`retarget` tunes again: `scores` of
+        shape (n_rated, n_classifiers), `is_positive` and `weight` or None, of the rated
+        documents that the lowest thresholds reach. Some 8 (n_classifiers + 2) bytes for
+        each of them; where folds or the method "direct" tune anew, 8 (n_classifiers +
+        1) more for each document, rated or not, and 2 for each fold and document.
 
     area_ : float
         Area under TP against FP along the path, in units of both. Higher is better.
@@ -309,6 +325,7 @@ class EnsembleThresholdTuner(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label
         )
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
+        self._warn_of_positives(ordered, is_positive, is_negative)
         joint.set_params(classes=ordered)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
@@ -326,6 +343,7 @@ class EnsembleThresholdTuner(
             caller=self,
         )
         rows = evaluated.rows
+        _check_tuning(ratings, rows)
         documents = check_documents(
             evaluated.scores,
             ratings[rows],
@@ -335,21 +353,74 @@ class EnsembleThresholdTuner(
         )
 
         # The thresholds, tuned on all of them and again without each fold.
-        options = self.confidence_level, self.random_state
-        path, vertex = search.find_point(documents, derivative)
-        point = make_point(documents, derivative, path, vertex, *options)
-        cross_validated = cross_validate_point(
-            documents, derivative, search, folds, *options, n_jobs=self.n_jobs
-        )
+        found = self._tune(search, documents, derivative, folds)
 
         # A fit that fails has changed nothing.
         self._check_features(X, reset=True)
         self._fitted, self._ordered_classes = evaluated.estimator, ordered
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
-        self.path_, self.base_thresholds_ = path, path.thresholds[0]
-        self.operating_point_ = point
-        self.cross_validated_point_ = cross_validated
+        self.path_, self.operating_point_, self.cross_validated_point_ = found
+        self.base_thresholds_ = self.path_.thresholds[0]
+        self._search, self._folds = search, _as_masks(folds, len(evaluated.scores))
+        if not folds and search.follows_path(documents):
+            # Those that were not rated have placed the thresholds, which stay.
+            documents = replace(documents, given=None, given_rows=None)
+        self.documents_ = documents
         return self
+
+    def retarget(self, **target):
+        """Return a copy with another operating point, without another fit.
+
+        The point is the one that `fit` would find for this target, on the same scores
+        and folds, with its counts, intervals and cross-validation. Classifiers, scores
+        and, unless the method is "direct", the path are shared with this estimator,
+        which stays as it is.
+
+        Parameters
+        ----------
+        **target : dict
+            One of `target_derivative`, `marginal_precision` and `max_fp_per_tp`. The
+            others become None.
+
+        Returns
+        -------
+        copy : EnsembleThresholdTuner
+            The copy, whose parameters say the new target.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If the derivative is not attained. The range that is can be read from its
+            `attainable`.
+        ValueError
+            If not exactly one of the three is given, or it is out of range.
+        TypeError
+            If another parameter is given.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn_reject import EnsembleThresholdTuner
+        >>> scores, y = make_classification(
+        ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+        ... )
+        >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1).fit(scores, y)
+        >>> for price in (0.5, 1, 2):
+        ...     point = tuner.retarget(max_fp_per_tp=price).operating_point_
+        ...     print(f"{point.tp:.0f} true, {point.fp:.0f} false positives")
+        75 true, 13 false positives
+        86 true, 22 false positives
+        101 true, 49 false positives
+        """
+        require_fit(self)
+        check_target_names(target, _TARGETS)
+        twin = copy_fitted(self, dict.fromkeys(_TARGETS) | target)
+        derivative = resolve_target(*(getattr(twin, name) for name in _TARGETS))
+        folds = [tuple(map(np.flatnonzero, split)) for split in self._folds]
+        twin.path_, twin.operating_point_, twin.cross_validated_point_ = twin._tune(
+            self._search, self.documents_, derivative, folds, self.path_
+        )
+        return twin
 
     def joint_scores(self, X):
         """Return the scores that the thresholds apply to.
@@ -570,10 +641,20 @@ class EnsembleThresholdTuner(
             smoothing=self.smoothing,
         )
         search.check()
-        derivative = resolve_target(
-            self.target_derivative, self.marginal_precision, self.max_fp_per_tp
-        )
+        derivative = resolve_target(*(getattr(self, name) for name in _TARGETS))
         return joint, search, derivative
+
+    def _warn_of_positives(self, ordered, is_positive, is_negative):
+        """Warn where the alphabet has made the more frequent class the positive one."""
+        is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
+        if is_chosen and is_positive.sum() > is_negative.sum():
+            warn(
+                f"pos_label=None takes {ordered[1].item()!r} for the positive class, "
+                f"as it comes after {ordered[0].item()!r}, but it is the more "
+                "frequent one. Pass pos_label, one of these.",
+                RejectionWarning,
+                stacklevel=3,
+            )
 
     def _check_features(self, X, reset=None):
         """Remember or compare number and names of the features, where X has them.
@@ -589,22 +670,15 @@ class EnsembleThresholdTuner(
 
     def _route(self, n_samples, params, joint):
         """Return the parameters of inner `fit` and split, and weights of documents."""
-        groups = None
-        if not _routing_enabled():
-            if splits_by_groups(self.cv):
-                groups = params.pop("groups", None)
-            lost = sorted(params.keys() - {"sample_weight"})
-            if lost and joint.is_frozen:
+        if joint.is_frozen and not _routing_enabled():
+            known = {"sample_weight", "groups" if splits_by_groups(self.cv) else ""}
+            lost = sorted(params.keys() - known)
+            if lost:
                 raise TypeError(
                     f"fit got the parameter {lost[0]!r}, but there is no classifier to "
                     "be fitted with it. Leave it out."
                 )
-        fit_params, split_params, weight = route_params(
-            self, n_samples, params, estimator=joint
-        )
-        if groups is not None:
-            split_params = {"groups": groups}
-        return fit_params, split_params, weight
+        return route_params(self, n_samples, params, estimator=joint)
 
     def _plan(self, joint, X, ratings, split_params):
         """Return which documents fit and tune, and the folds that tune again."""
@@ -628,6 +702,16 @@ class EnsembleThresholdTuner(
         folds = PredefinedSplit(fold).split() if len(plan.folds) > 1 else []
         return plan, list(folds)
 
+    def _tune(self, search, documents, derivative, folds, path=None):
+        """Return the path, the operating point on it, and that of the folds or None."""
+        options = self.confidence_level, self.random_state
+        path, vertex = search.find_point(documents, derivative, path)
+        point = make_point(documents, derivative, path, vertex, *options)
+        cross_validated = cross_validate_point(
+            documents, derivative, search, folds, *options, n_jobs=self.n_jobs
+        )
+        return path, point, cross_validated
+
 
 class _JointEvaluation(FoldScore):
     """The scores of all classifiers, as they are."""
@@ -635,3 +719,27 @@ class _JointEvaluation(FoldScore):
     def evaluate_response(self, response, y):
         """Return the scores of each document."""
         return (response.estimator.scores(response.X),)
+
+
+def _as_masks(splits, n_documents):
+    """Return which documents are in the two parts of each split, a byte for each."""
+    masks = np.zeros((len(splits), 2, n_documents), dtype=bool)
+    for split, of_parts in zip(splits, masks, strict=True):
+        for rows, mask in zip(split, of_parts, strict=True):
+            mask[rows] = True
+    return masks
+
+
+def _check_tuning(ratings, rows):
+    """Raise where the documents that tune have ratings of one class, and all have two.
+
+    A class of a single document stays in the training part of each fold.
+    """
+    for rating, name in ((1, "positives"), (0, "negatives")):
+        n_rated = int(np.sum(ratings == rating))
+        if not (ratings[rows] == rating).any():
+            raise ValueError(
+                f"cv: there are no rated {name} to tune the thresholds on, of "
+                f"{n_rated} in y: they are in training parts only. Rate more "
+                "documents, or use other folds."
+            )

@@ -221,7 +221,13 @@ class RiskAndNovelty(FoldScore):
         weight, X_ood = samples.sample_weight, None
         if weight is not None:
             outside = outside[weight[outside] > 0]
-        if self.novelty_score.needs_ood and len(outside):
+        if self.novelty_score.needs_ood:
+            if not len(outside):
+                raise ValueError(
+                    f"cv: a training part has no OOD row (of positive weight), and "
+                    f"novelty_score={self.novelty_score!r} learns from them. Use "
+                    "stratified or fewer folds, or give more OOD samples."
+                )
             X_ood, _ = samples.take(estimator, outside, inside)
         self.novelty_score.fit(
             X,

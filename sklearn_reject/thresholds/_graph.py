@@ -15,7 +15,12 @@ from sklearn_reject.thresholds._grid import (
     locate_thresholds,
     threshold_grid,
 )
-from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
+from sklearn_reject.thresholds._path import (
+    ThresholdPath,
+    are_exact,
+    area_under,
+    only_path,
+)
 
 SEARCHES = ("auto", "grid", "pairs")
 
@@ -104,6 +109,10 @@ def _trace_back(best, fp, tp, shape):
     """Return the nodes, numbered row by row, that lead to the area of the last."""
     best, fp, tp = best.ravel(), fp.ravel(), tp.ravel()
     strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    # Of equal areas the one of the first axis; rounding must not choose between them.
+    slack = 0.0
+    if not are_exact(fp, tp):
+        slack = _LEAST_GAIN * best.item(prod(shape) - 1)
     indices = [length - 1 for length in shape]
     nodes = [prod(shape) - 1]
     while nodes[-1]:
@@ -114,7 +123,8 @@ def _trace_back(best, fp, tp, shape):
             best.item(node) + (fp.item(node) - fp_here) * (tp.item(node) + tp_here)
             for node in origins
         ]
-        latest = areas.index(max(areas))
+        least = max(areas) - slack
+        latest = next(k for k, area in enumerate(areas) if area >= least)
         indices[axes[latest]] -= 1
         nodes.append(origins[latest])
     return nodes[::-1]
@@ -200,7 +210,9 @@ def best_pairwise_path(documents, grid, through=None):
     # thresholds are the vertices of that path. A document reaches as many of them as
     # the most (the fewest, under the rule "all") that one of its scores reaches.
     search = _PairSearch(documents, grid, through)
-    best = max(map(search.climb, search.starts()), key=lambda branch: branch.area)
+    found = list(map(search.climb, search.starts()))
+    least = max(branch.area for branch in found) * (1 - _LEAST_GAIN)
+    best = next(branch for branch in found if branch.area >= least)
     order = np.argsort(best.members)
     pairs = zip(grid, best.nodes.T[order], strict=True)
     thresholds = np.column_stack([values[index] for values, index in pairs])
@@ -249,7 +261,9 @@ class _PairSearch:
         # the second best and ends with the best, and so on.
         none = _Branch((), np.zeros((1, 0), dtype=np.intp))
         singles = [self.merge(none, self.single(a)) for a in range(len(self.lengths))]
-        singles.sort(key=lambda branch: -branch.area)
+        # Rounding must not choose between equal areas.
+        unit = _LEAST_GAIN * max(branch.area for branch in singles) or 1.0
+        singles.sort(key=lambda branch: -np.rint(branch.area / unit))
         for first in range(min(len(singles), _MOST_STARTS)):
             yield reduce(self.merge, singles[first:] + singles[:first])
 

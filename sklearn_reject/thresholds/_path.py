@@ -4,12 +4,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sklearn_reject._validation import take_weight
 from sklearn_reject.thresholds._documents import check_columns
 
 # A pass over all points at once is worth while as long as it leaves out so many.
 _LARGEST_PART_LEFT = 0.75
+
+# Numbers that are looked at at a time, as tables may fill the memory.
+_LARGEST_PART = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,11 @@ class ThresholdPath:
 
     def __len__(self):
         return len(self.fp)
+
+    @cached_property
+    def is_rounded(self):
+        """Whether FP, TP or their products are more than float64 can hold."""
+        return not are_exact(self.fp, self.tp)
 
     @cached_property
     def majorant(self):
@@ -109,6 +118,18 @@ def _locate(thresholds, scores, rule):
     columns = zip(thresholds.T, scores.T, strict=True)
     left = [np.searchsorted(*pair, side="right") - 1 for pair in columns]
     return (np.maximum if rule == "any" else np.minimum).reduce(left)
+
+
+def are_exact(fp, tp):
+    """Tell whether float64 holds counts and areas: whole numbers, and not too large."""
+    fits = 2 * np.max(fp, initial=0.0) * np.max(tp, initial=0.0) < 2**53
+    return bool(fits) and _are_whole(fp) and _are_whole(tp)
+
+
+def _are_whole(values):
+    values = values.ravel()
+    parts = (values[rows] for rows in gen_batches(len(values), _LARGEST_PART))
+    return all((part == np.rint(part)).all() for part in parts)
 
 
 def area_under(fp, tp):

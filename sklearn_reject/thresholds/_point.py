@@ -9,7 +9,12 @@ from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
+from sklearn_reject.exceptions import (
+    InfeasibleTargetError,
+    RejectionWarning,
+    round_down,
+    round_up,
+)
 from sklearn_reject.thresholds._documents import check_columns, predict_positive
 
 # Slopes and targets that differ by no more than rounding are equal.
@@ -24,6 +29,9 @@ _TO_DERIVATIVE = {
     # A price of next to nothing has no finite reciprocal.
     "max_fp_per_tp": lambda price: 1 / max(price, 1e-300),
 }
+
+# What rounding of sums of weights may come to, relative to the total.
+_ROUNDING = 1e-11
 
 # Wider than rounding and Ridders' tolerance, as a share of the documents.
 _SAME_PLACE = 1e-9
@@ -146,7 +154,7 @@ def make_point(
             f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
             "too, but ratings are incomplete below. Rate more documents, or ask for a "
             "larger derivative.",
-            UserWarning,
+            RejectionWarning,
             stacklevel=3,
         )
     intervals = count_intervals(
@@ -253,15 +261,41 @@ def point_on_path(path, derivative, smoothing="concave"):
     # that count are those of its concave majorant, which are the isotonic regression of
     # the labels in the order of the path. They replace steps 7 and 8 of the analytic
     # approach in RZMR20, where a derivative is estimated from differences.
-    vertices = path.majorant
-    up, right = -np.diff(path.tp[vertices]), -np.diff(path.fp[vertices])
-    slopes = np.divide(up, right, out=np.full(len(up), np.inf), where=right > 0)
+    vertices, slopes, rounding = _find_segments(path)
     check_attainable(derivative, float(slopes[0]), float(slopes[-1]))
     if smoothing == "isotonic":
         return _nearest_to_interpolated(path, vertices, slopes, derivative)
     # It maximises TP - FP * derivative. At a slope that equals the target, true
     # positives are worth their price.
-    return int(vertices[np.sum(slopes < derivative * (1 - RELATIVE_TOLERANCE))])
+    return int(vertices[np.sum(slopes < derivative * (1 - rounding))])
+
+
+def _find_segments(path):
+    """Return the vertices between segments of the majorant, and the slopes of these.
+
+    The last array has by how much, relatively, each slope may be off.
+    """
+    vertices = path.majorant
+    slopes, rounding = _slopes_between(path, vertices)
+    if path.is_rounded:
+        # Sums of weights part what would be one segment in counts.
+        is_new = slopes[1:] * (1 - rounding[1:]) > slopes[:-1] * (1 + rounding[:-1])
+        vertices = vertices[np.concatenate([[True], is_new, [True]])]
+        slopes, rounding = _slopes_between(path, vertices)
+    return vertices, slopes, rounding
+
+
+def _slopes_between(path, vertices):
+    up, right = -np.diff(path.tp[vertices]), -np.diff(path.fp[vertices])
+    slopes = np.divide(up, right, out=np.full(len(up), np.inf), where=right > 0)
+    rounding = np.full(len(up), RELATIVE_TOLERANCE)
+    if path.is_rounded:
+        # Sums of many weights are off by a share of the total. Nothing is if it is not
+        # between the two vertices.
+        both = (up > 0) & (right > 0)
+        parts = path.tp[0] / up[both] + path.fp[0] / right[both]
+        rounding[both] = np.minimum(rounding[both] + _ROUNDING * parts, 0.5)
+    return slopes, rounding
 
 
 def _nearest_to_interpolated(path, vertices, slopes, derivative):

@@ -311,23 +311,27 @@ class Search:
             through=through,
         )
 
-    def find_point(self, documents, derivative):
+    def follows_path(self, documents):
+        """Tell whether the path does not depend on the target."""
+        # One classifier has a single path, which nothing is better than.
+        return self.method != "direct" or documents.n_classifiers == 1
+
+    def find_point(self, documents, derivative, path=None):
         """Return a path, and the vertex on it that is the operating point.
 
-        For the method "direct" it is the best path of "graph" that passes the point.
+        For the method "direct" it is the best path of "graph" that passes the point;
+        otherwise it may be a `path` that was found before, on the same documents.
         """
-        is_direct = self.method == "direct"
-        if is_direct and documents.n_classifiers > 1:
-            starts = self._starts(documents, derivative)
-            point = direct_point(documents, derivative, starts)
-            path = self.find_path(documents, through=point)
-            is_point = (path.thresholds == point).all(axis=1)
-            vertex = int(np.flatnonzero(is_point)[-1])
-        else:
-            # One classifier has a single path, which nothing is better than.
-            path = self.find_path(documents)
-            smoothing = "concave" if is_direct else self.smoothing
-            vertex = point_on_path(path, derivative, smoothing)
+        if self.follows_path(documents):
+            if path is None:
+                path = place_midway(self.find_path(documents), documents)
+            smoothing = "concave" if self.method == "direct" else self.smoothing
+            return path, point_on_path(path, derivative, smoothing)
+        starts = self._starts(documents, derivative)
+        point = direct_point(documents, derivative, starts)
+        path = self.find_path(documents, through=point)
+        is_point = (path.thresholds == point).all(axis=1)
+        vertex = int(np.flatnonzero(is_point)[-1])
         return place_midway(path, documents), vertex
 
     def _starts(self, documents, derivative):

@@ -8,6 +8,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
@@ -16,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     PredefinedSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -24,7 +26,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_reject import (
     DoubleScoreOODClassifier,
@@ -32,6 +34,7 @@ from sklearn_reject import (
     SelectiveClassifier,
 )
 from sklearn_reject._curves import aurc_score
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
     make_neg_selective_risk_at_tpr_fpr_scorer,
@@ -239,7 +242,8 @@ def test_string_labels(fitted):
 
 def test_labels_of_one_and_minus_one_are_classes():
     labels = np.where(y < 4, -1, 1)
-    model = double(min_tpr=0.9, max_fpr=None).fit(X, labels)
+    with pytest.warns(RejectionWarning, match="-1 is one of two labels of y"):
+        model = double(min_tpr=0.9, max_fpr=None).fit(X, labels)
     assert model.ood_label_ is None
     assert model.reject_label_ == -2
     assert model.classes_.tolist() == [-1, 1]
@@ -531,3 +535,70 @@ def test_infeasible_bounds_of_a_calibrated_rule_are_explained():
     model = double(min_tpr=0.75, max_fpr=0.2, confidence=0.9, cv=0.5, random_state=0)
     with pytest.raises(InfeasibleTargetError, match="has to do better than the bounds"):
         model.fit(X, y)
+
+
+def test_rows_of_a_frame_in_chunks_decide_alike():
+    frame = pd.DataFrame(X[:300, :6], columns=[f"x{k}" for k in range(6)])
+    frame["kind"] = np.where(X[:300, 10] > 0.5, "dark", "light")
+    frame.index = np.arange(300)[::-1]
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["kind"]), remainder="passthrough"
+    )
+    options = {"min_tpr": 0.5, "max_fpr": 0.9, "cv": 2, "method": "grid"}
+    model = double(make_pipeline(encode, NAIVE), **options)
+    model.fit(frame, pd.Series(y[:300], index=frame.index))
+    expected = model.predict(frame), model.uncertainty(frame)
+    for rows in (1, 7):
+        parts = [frame.iloc[k : k + rows] for k in range(0, 21, rows)]
+        labels = np.concatenate([model.predict(part) for part in parts])
+        scores = np.concatenate([model.uncertainty(part) for part in parts])
+        np.testing.assert_array_equal(labels, expected[0][: len(labels)])
+        # The classifier itself is the same but for the last digit.
+        np.testing.assert_allclose(scores, expected[1][: len(scores)], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_twelve_rows_and_a_class_that_folds_do_not_have():
+    three = np.flatnonzero(y <= 2)
+    few = np.sort(np.concatenate([three[y[three] == k][:4] for k in (-1, 0, 1)]))
+    options = {"novelty_score": "mahalanobis", "min_tpr": 0.7}
+    model = double(cv=4, **options).fit(X[few], y[few])
+    assert model.rule_.tpr >= 0.7
+    kinds = [three[y[three] == k][:n] for k, n in ((-1, 20), (0, 20), (1, 20), (2, 1))]
+    rows = np.concatenate(kinds)
+    for cv in (None, 3, StratifiedKFold(3, shuffle=True, random_state=0)):
+        model = double(cv=cv, min_tpr=0.7, max_fpr=0.9).fit(X[rows], y[rows])
+        assert model.classes_.tolist() == [0, 1, 2]
+        assert model.predict_proba(X[:5]).shape == (5, 3)
+
+
+def test_weights_of_any_scale_give_the_same_rule():
+    frozen = FrozenEstimator(clone(NAIVE).fit(X[~IS_OOD], y[~IS_OOD]))
+    weight = np.random.default_rng(0).random(len(y_new))
+    for bounds in MODELS.values():
+        model = double(frozen, cv=0.2, method="grid", random_state=0, **bounds)
+        rule = clone(model).fit(X_new, y_new, sample_weight=weight).rule_
+        for scale in (1e-12, 1 / 37, 1e12):
+            model.fit(X_new, y_new, sample_weight=scale * weight)
+            for name in ("threshold", "proba_at_threshold", "mu", "tpr", "fpr"):
+                expected = getattr(rule, name)
+                assert getattr(model.rule_, name) == pytest.approx(expected, rel=1e-9)
+
+
+def test_groups_are_kept_together_without_routing():
+    groups = np.arange(300) % 10
+    model = double(cv=GroupKFold(3), **MODELS["tpr"])
+    rule = model.fit(X[:300], y[:300], groups=groups).rule_
+    splits = list(GroupKFold(3).split(X[:300], y[:300], groups))
+    assert clone(model).set_params(cv=splits).fit(X[:300], y[:300]).rule_ == rule
+    with pytest.raises(ValueError, match="groups were given, but cv=3 does not split"):
+        double(cv=3).fit(X[:300], y[:300], groups=groups)
+
+
+def test_a_share_held_out_where_a_class_has_one_member():
+    rows = np.flatnonzero((y <= 1) | (np.arange(len(y)) == np.argmax(y == 2)))
+    model = double(cv=0.3, min_tpr=0.5, max_fpr=0.9, random_state=0)
+    with pytest.warns(RejectionWarning, match="The class 2 has one member"):
+        model.fit(X[rows], y[rows])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert len(model.calibration_.rows) == pytest.approx(0.3 * len(rows), abs=2)

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import LocalOutlierFactor
 
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import Entropy, LikelihoodRatio
 
 X, blob = make_blobs(200, centers=4, cluster_std=2.0, random_state=0)
@@ -174,7 +176,7 @@ def test_ood_rows_of_no_weight_are_none():
     with pytest.raises(ValueError, match=message):
         double(min_tpr=0.5, max_fpr=0.0).fit(X, y, sample_weight=weight)
     double(min_tpr=0.5).fit(X, y, sample_weight=weight)
-    with pytest.raises(ValueError, match="X_ood is None"):
+    with pytest.raises(ValueError, match=r"cv: a training part has no OOD row .of"):
         double(min_tpr=0.5, novelty_score=LikelihoodRatio(GaussianNB())).fit(
             X, y, sample_weight=weight
         )
@@ -198,3 +200,47 @@ def test_scores_that_are_none():
         double(risk_score="knn", **RATES).fit(X, y)
     with pytest.raises(ValueError, match="n_angles must be at least 3, got 2"):
         double(n_angles=2, **RATES).fit(X, y)
+
+
+def test_a_novelty_score_that_learns_from_ood_samples_of_one_fold_only():
+    order = np.argsort(y)  # the OOD rows first
+    model = double(novelty_score="likelihood_ratio", cv=KFold(4), **RATES)
+    with pytest.raises(ValueError, match="Use stratified or fewer folds"):
+        model.fit(X[order], y[order])
+
+
+def test_labels_that_are_silently_classes():
+    pair = np.where(y == -1, -1, 1)
+    with pytest.warns(RejectionWarning, match="-1 is one of two labels of y") as told:
+        model = double(min_tpr=0.5).fit(X, pair)
+    assert model.classes_.tolist() == [-1, 1]
+    assert "Pass ood_label=-1, or None if that is meant" in str(told[0].message)
+    with pytest.warns(RejectionWarning, match="ood_label=7 is no label of y"):
+        model = double(min_tpr=0.5, ood_label=7).fit(X, y)
+    assert model.classes_.tolist() == [-1, 0, 1, 2]
+    # What is said is done without a word.
+    double(min_tpr=0.5, ood_label=None).fit(X, pair)
+    double(min_tpr=0.5, ood_label=-1).fit(X, y)
+    double(min_tpr=0.5).fit(X[y >= 0], y[y >= 0])
+    with pytest.raises(ValueError, match="y has no row with ood_label=7, and max_fpr"):
+        double(ood_label=7, **RATES).fit(X, y)
+
+
+def test_labels_as_a_column_are_taken_with_a_warning():
+    plain = double(**RATES).fit(X, y)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        column = double(**RATES).fit(X, y[:, np.newaxis])
+    assert column.rule_ == plain.rule_
+
+
+def test_features_that_the_frozen_classifier_does_not_know():
+    known = GaussianNB().fit(np.hstack([X, X])[y >= 0], y[y >= 0])
+    with pytest.raises(ValueError, match="X has 2 features, but GaussianNB is expect"):
+        double(FrozenEstimator(known), **RATES).fit(X, y)
+
+
+def test_weights_of_another_length_or_shape():
+    with pytest.raises(ValueError, match="sample_weight has 5 elements where 200"):
+        double(**RATES).fit(X, y, sample_weight=np.ones(5))
+    with pytest.raises(ValueError, match="sample_weight must be a vector"):
+        double(**RATES).fit(X, y, sample_weight=np.ones((200, 1)))

@@ -24,11 +24,12 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import EnsembleThresholdTuner, InfeasibleTargetError
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import operating_point, optimal_path
 
 RULES = ("any", "all")
@@ -650,3 +651,69 @@ def test_frozen_classifiers_of_other_classes():
     tuner = EnsembleThresholdTuner([("other", other)], target_derivative=0.5)
     with pytest.raises(ValueError, match=r"'other' has the classes \['a', 'b'\], but"):
         tuner.fit(X, y)
+
+
+def test_the_alphabet_does_not_choose_the_frequent_class_silently():
+    scores, y = logged()
+    labels = np.where(y == 1, "fraud", "ok")
+    tuner = EnsembleThresholdTuner(None, target_derivative=0.5)
+    with pytest.warns(RejectionWarning, match="'ok' for the positive class, as it com"):
+        assert tuner.fit(-scores, labels).pos_label_ == "ok"
+    tuner.set_params(pos_label="fraud").fit(scores, labels)
+    plain = EnsembleThresholdTuner(None, target_derivative=0.5).fit(scores, y)
+    np.testing.assert_array_equal(tuner.thresholds_, plain.thresholds_)
+
+
+def test_rows_of_a_frame_in_chunks_decide_alike():
+    pd = pytest.importorskip("pandas")
+    X, y = rare_events(300)
+    names = [f"x{i}" for i in range(12)]
+    frame = pd.DataFrame(X, columns=names, index=np.arange(300)[::-1])
+    frame["kind"] = np.where(X[:, 0] > 0, "up", "down")
+    encode = OneHotEncoder(sparse_output=False)
+    detectors = [
+        ("text", make_pipeline(encode, GaussianNB()), ["kind"]),
+        ("numbers", GaussianNB(), names),
+    ]
+    tuner = EnsembleThresholdTuner(detectors, max_fp_per_tp=20, cv=3)
+    tuner.fit(frame, pd.Series(y, index=frame.index))
+    expected = tuner.predict(frame), tuner.decision_function(frame)
+    for rows in (1, 7):
+        parts = [frame.iloc[k : k + rows] for k in range(0, 21, rows)]
+        labels = np.concatenate([tuner.predict(part) for part in parts])
+        values = np.concatenate([tuner.decision_function(part) for part in parts])
+        np.testing.assert_array_equal(labels, expected[0][: len(labels)])
+        np.testing.assert_array_equal(values, expected[1][: len(values)])
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_twelve_documents_and_a_fold_without_positives():
+    X, y = rare_events(400)
+    positives, negatives = (np.flatnonzero(y == k) for k in (1, 0))
+    views = two_views()
+    few = np.concatenate([positives[:3], negatives[:9]])
+    tuner = EnsembleThresholdTuner(views, max_fp_per_tp=20).fit(X[few], y[few])
+    assert 0 < tuner.operating_point_.tp <= 3
+    single = np.concatenate([positives[:1], negatives[:30]])
+    with pytest.raises(ValueError, match=r"no rated positives to tune .*, of 1 in y"):
+        clone(tuner).fit(X[single], y[single])
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_groups_are_kept_together_without_routing(frozen):
+    X, y = rare_events(400)
+    groups = np.arange(400) % 8
+    estimators = None if frozen else two_views()
+    data = X[:, :2] if frozen else X
+    options = {"target_derivative": 0.1, "random_state": 0}
+    model = EnsembleThresholdTuner(estimators, cv=GroupKFold(4), **options)
+    model.fit(data, y, groups=groups)
+    splits = list(GroupKFold(4).split(X, y, groups))
+    expected = EnsembleThresholdTuner(estimators, cv=splits, **options).fit(data, y)
+    np.testing.assert_array_equal(model.thresholds_, expected.thresholds_)
+    np.testing.assert_array_equal(
+        model.cross_validated_point_.thresholds,
+        expected.cross_validated_point_.thresholds,
+    )
+    with pytest.raises(ValueError, match="groups"):
+        model.fit(data, y)
