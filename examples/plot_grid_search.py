@@ -47,7 +47,7 @@ print(f"best smallest leaf by accuracy: {by_accuracy}, by AuRC: {by_aurc}")
 # The first tree is more accurate on all samples, and no better on any share of them.
 # The second has the lower error once its most doubtful tenth is rejected.
 
-from sklearn_reject.metrics import selective_accuracy_scorer
+from sklearn_reject.metrics import make_selective_accuracy_scorer
 
 classifiers = {
     f"leaves of at least {size}": DecisionTreeClassifier(
@@ -55,7 +55,7 @@ classifiers = {
     ).fit(X_train, y_train)
     for size in (by_accuracy, by_aurc)
 }
-accuracy_at_70 = selective_accuracy_scorer(coverage=0.7)
+accuracy_at_70 = make_selective_accuracy_scorer(coverage=0.7)
 for name, tree in classifiers.items():
     print(
         f"{name}: accuracy {tree.score(X_test, y_test):.3f}, "

@@ -187,12 +187,12 @@ plt.show()
 
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_reject.metrics import neg_selective_risk_at_tpr_fpr_scorer
+from sklearn_reject.metrics import make_neg_selective_risk_at_tpr_fpr_scorer
 
 search = GridSearchCV(
     model,
     {"novelty_score__n_neighbors": [1, 3, 10, 30]},
-    scoring=neg_selective_risk_at_tpr_fpr_scorer(**BOUNDS, infeasible=1.0),
+    scoring=make_neg_selective_risk_at_tpr_fpr_scorer(**BOUNDS, infeasible=1.0),
     cv=5,
 ).fit(X_train, y_train)
 results = search.cv_results_

@@ -18,6 +18,7 @@ _SUBMODULES = (
     "thresholds",
 )
 _HOMES = {
+    "Decisions": "sklearn_reject._estimators._base",
     "DoubleScoreOODClassifier": "sklearn_reject._estimators._double_score",
     "EnsembleThresholdTuner": "sklearn_reject._estimators._threshold_tuner",
     "ExpectedLossDecoder": "sklearn_reject._estimators._decoder",

@@ -1,5 +1,7 @@
 """The one place for underscored names of scikit-learn, and for its versions."""
 
+import sys
+
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import _routing_enabled
@@ -56,6 +58,37 @@ def visual_block(kind, named):
     return _VisualBlock(kind, estimators, names=names)
 
 
+# What counts the labels of `predict`, or learns from them, by the module that calls it.
+# A reject label breaks the count, is taken for the last class, or gets lost.
+_LABEL_COUNTERS = {
+    "sklearn.ensemble._bagging": "BaggingClassifier",
+    "sklearn.ensemble._voting": "VotingClassifier",
+    "sklearn.ensemble._weight_boosting": "AdaBoostClassifier",
+    "sklearn.multiclass": "OneVsOneClassifier",
+    "sklearn.multioutput": "ClassifierChain",
+}
+
+# Their `predict` is that of what is inside.
+_PASSES_ON = (
+    "sklearn.model_selection._search",
+    "sklearn.pipeline",
+    "sklearn.utils._response",
+)
+
+
+def find_label_counter():
+    """Return the name of what counts the labels that a `predict` returns, or None.
+
+    No hook tells a member what its ensemble does with its labels, so that the caller's
+    frame is looked at. Only the nearest one matters that is no pipeline or search.
+    """
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") in _PASSES_ON:
+        frame = frame.f_back
+    name = None if frame is None else frame.f_globals.get("__name__")
+    return _LABEL_COUNTERS.get(name)
+
+
 __all__ = [
     "SILENT_CONTEXT",
     "CallbackSupportMixin",
@@ -66,6 +99,7 @@ __all__ = [
     "_routing_enabled",
     "_safe_indexing",
     "_safe_split",
+    "find_label_counter",
     "visual_block",
     "with_callbacks",
 ]

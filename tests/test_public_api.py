@@ -156,14 +156,20 @@ SHARED_PARAMETERS = {
             "positive": 2,
             "ood_prior": 3,
             "max_fpr": 2,
+            "loss": 2,  # that of the OSCR is 0 or 1
         },
     ),
+    "scorers of a loss": (
+        r"metrics\.make_(neg_(aurc|augrc|selective_risk_at_\w+)|coverage_at_risk)_scorer",
+        ("loss", "labels"),
+        {},
+    ),
     "partial ratings": (r"metrics\.pn_\w+", None, {}),
-    "sets": (r"metrics\.(neg_)?set_loss(_scorer)?", None, {"pos_label": 2}),
+    "sets": (r"metrics\.(make_neg_)?set_loss(_scorer)?", None, {"pos_label": 2}),
     "scorers at bounds": (
-        r"metrics\.neg_selective_risk_at_\w+_scorer",
+        r"metrics\.make_neg_selective_risk_at_\w+_scorer",
         None,
-        {"ood_label": 2, "loss": 2},  # each refers to its metric
+        {"ood_label": 2},  # each refers to its metric
     ),
     "plots": (r"metrics\.\w+Display\.plot", None, {"name": 2}),
     "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),
@@ -171,6 +177,11 @@ SHARED_PARAMETERS = {
         rf"({ESTIMATORS})\.(predict\w*|decision_function|accept\w*|uncertainty)",
         ("X", "groups"),
         {"X": 2},  # samples that are one set
+    ),
+    "weights": (
+        rf"({ESTIMATORS}|EnsembleThresholdTuner)\.fit",
+        ("sample_weight",),
+        {},
     ),
     "targets": (
         r"Selective\w+",

@@ -20,69 +20,26 @@ from sklearn_reject._validation import check_option, check_samples
 def aurc_score(
     scores, losses, *, sample_weight=None, interpolation="mean", normalize=None
 ):
-    r"""Compute the area under the risk-coverage curve. Lower is better.
+    r"""Compute :func:`sklearn_reject.metrics.aurc_score` of losses, shape (n_samples,).
 
-    The mean of the n selective risks, one a prefix of the samples in the order of their
-    score (FPV23, eq. 27), in expectation over the random order of tied samples. So the
-    value does not depend on the order of the rows.
-
-    In full: :func:`sklearn_reject.metrics.aurc_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain.
-
-    losses : array-like of shape (n_samples,)
-        Non-negative losses.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Integer weights equal repeated rows.
-
-    interpolation : {"mean", "trapezoid"}, default="mean"
-        The mean over the samples, or the integral of the curve between its distinct
-        points, from the first one to coverage 1.
-
-    normalize : {None, "excess", "prr"}, default=None
-        "excess" subtracts the area of the oracle, "prr" is (random - area) / (random -
-        oracle), **higher is better**.
-
-    Returns
-    -------
-    area : float
-        The area. NaN with a warning where random and oracle agree under "prr".
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Notes
-    -----
-    With group g covering the cumulative weight from a to b and W the total weight, each
-    unit of its loss adds
+    With n samples of weights that sum to n, and group g covering the cumulative weight
+    from a to b, each unit of its loss adds
 
     .. math::
 
-        \frac{1}{W} \left(\psi(W + 1) + 1
+        \frac{1}{n} \left(\psi(n + 1) + 1
         - \frac{b \psi(b + 1) - a \psi(a + 1)}{b - a}\right),
 
     where psi is the digamma function. Of many samples without weights, of which few
     have a loss, most only have to be counted, and are not sorted.
 
-    Examples
-    --------
     >>> from sklearn_reject._curves import aurc_score
-    >>> round(aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]), 6)
-    0.208333
-    >>> aurc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], normalize="prr")
-    1.0
     >>> round(aurc_score([0.4, 0.3, 0.2, 0.1], [0, 0, 1, 1], normalize="prr"), 6)
     -1.0
     """
     check_option(interpolation, "interpolation", ("mean", "trapezoid"))
     check_option(normalize, "normalize", (None, "excess", "prr"))
-    samples = check_samples(scores, losses, sample_weight)
+    samples = _with_weights_of_mean_one(*check_samples(scores, losses, sample_weight))
     if interpolation == "trapezoid":
         area, oracle, random = _trapezoid_areas(*samples)
     else:
@@ -104,6 +61,24 @@ def aurc_score(
         )
         return float("nan")
     return float((random - area) / (random - oracle))
+
+
+def _with_weights_of_mean_one(scores, losses, weight):
+    """Return samples of positive weight, None for weights that are all equal.
+
+    Only relative weights matter: harmonic sums would read their size as a number of
+    samples.
+    """
+    if weight is None:
+        return scores, losses, None
+    present = weight > 0
+    weight = weight * (np.count_nonzero(present) / weight.sum())
+    present = weight > 0  # again: the smallest may have become zero
+    if not present.all():
+        scores, losses, weight = scores[present], losses[present], weight[present]
+    if weight.min() == weight.max():
+        return scores, losses, None
+    return scores, losses, weight
 
 
 def _mean_area(scores, losses, weight):
@@ -182,8 +157,7 @@ def _weigh_losses(total, below, weights, losses):
 
 def _mean_references(losses, weight, area):
     """Return the area of the oracle and that of a random order."""
-    counted = losses if weight is None else losses[weight > 0]
-    if counted.min() == counted.max():
+    if losses.min() == losses.max():
         return area, area
     return _mean_area(losses, losses, weight), np.average(losses, weights=weight)
 
@@ -209,82 +183,15 @@ def _trapezoid_areas(scores, losses, weight):
 
 
 def augrc_score(scores, losses, *, sample_weight=None):
-    """Compute the area under the generalized risk-coverage curve. Lower is better.
-
-    The integral of coverage times selective risk over the coverage (Traub et al. 2024),
-    as a trapezoid from (0, 0): the SELE statistic with mid-rank ties.
-
-    In full: :func:`sklearn_reject.metrics.augrc_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain.
-
-    losses : array-like of shape (n_samples,)
-        Non-negative losses.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    area : float
-        The area, at most the mean loss.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import augrc_score
-    >>> augrc_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])
-    0.125
-    """
+    """Compute :func:`sklearn_reject.metrics.augrc_score` of losses."""
     return sele_score(scores, losses, ties="midrank", sample_weight=sample_weight)
 
 
 def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
-    """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
+    """Compute :func:`sklearn_reject.metrics.sele_score` of losses, shape (n_samples,).
 
-    The mean over all pairs (i, j) of l_i [s_i <= s_j] (FPV23, eq. 29).
-
-    In full: :func:`sklearn_reject.metrics.sele_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain.
-
-    losses : array-like of shape (n_samples,)
-        Non-negative losses.
-
-    ties : {"inclusive", "midrank"}, default="inclusive"
-        Whether a pair of tied samples, a sample with itself included, counts in full
-        or one half.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    value : float
-        The statistic.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import sele_score
-    >>> sele_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])
-    0.1875
-    >>> sele_score([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], ties="midrank")
-    0.125
+    With weights the mean over all pairs (i, j) of l_i [s_i <= s_j] (FPV23, eq. 29) is
+    one of weights w_i w_j.
     """
     check_option(ties, "ties", ("inclusive", "midrank"))
     groups = group_by_score(scores, losses, sample_weight)

@@ -13,30 +13,16 @@ RELATIVE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class TieGroups:
-    """Samples grouped by equal score, in increasing order of the score.
+    """Samples grouped by equal score: arrays of shape (n_groups,), scores increasing.
 
     A rule that sees only the score cannot tell the members of a group apart, so all
-    it can do is accept the first groups and a share of the next one.
+    it can do is accept the first groups and a share of the next one. `weights`, which
+    are positive, and `losses` are sums over the samples of a group.
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_groups,)
-        Distinct scores, increasing.
-
-    weights : ndarray of shape (n_groups,)
-        Total weight of each group, positive.
-
-    losses : ndarray of shape (n_groups,)
-        Weighted sum of the losses of each group.
-
-    Examples
-    --------
     >>> from sklearn_reject._curves import group_by_score
     >>> groups = group_by_score([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
-    >>> groups.prefix(1, share=0.5)
-    (2.0, 0.5)
-    >>> groups.count_within_risk(0.4), groups.count_reaching_coverage(0.5)
-    (2, 2)
+    >>> groups.weights, groups.losses, groups.prefix(1, share=0.5)
+    (array([1., 2., 1.]), array([0., 1., 1.]), (2.0, 0.5))
     """
 
     scores: np.ndarray
@@ -62,21 +48,7 @@ class TieGroups:
         return self.cumulative_weights[-1]
 
     def prefix(self, n_groups, share=0.0):
-        """Return weight and loss of the first groups and a share of the next.
-
-        Parameters
-        ----------
-        n_groups : int
-            Number of groups that are in as a whole.
-
-        share : float, default=0.0
-            Share of the next group, in [0, 1].
-
-        Returns
-        -------
-        weight, loss : float
-            Sums over that part of the sample.
-        """
+        """Return weight and loss of the first groups and a share of the next."""
         weight = self.cumulative_weights[n_groups - 1] if n_groups else 0.0
         loss = self.cumulative_losses[n_groups - 1] if n_groups else 0.0
         if share:
@@ -87,70 +59,23 @@ class TieGroups:
     def count_within_risk(self, risk):
         """Return the length of the longest prefix whose mean loss is at most `risk`.
 
-        Prefix risks are not monotone on data, so shorter prefixes may be over it.
-
-        Parameters
-        ----------
-        risk : float
-            Bound on the mean loss.
-
-        Returns
-        -------
-        n_groups : int
-            Number of groups, zero if every prefix is over the bound.
+        Prefix risks are not monotone on data, so shorter prefixes may be over it. Zero
+        where there is none.
         """
         allowed = self.cumulative_weights * (risk * (1 + RELATIVE_TOLERANCE))
         within = self.cumulative_losses <= allowed
         return len(self) - int(np.argmax(within[::-1])) if within.any() else 0
 
     def count_reaching_coverage(self, coverage):
-        """Return the length of the shortest prefix that covers at least `coverage`.
-
-        Parameters
-        ----------
-        coverage : float
-            Share of the total weight, in ]0, 1].
-
-        Returns
-        -------
-        n_groups : int
-            Number of groups, at least one.
-        """
+        """Return the length, one or more, of the shortest prefix of that coverage."""
         wanted = coverage * self.total_weight * (1 - RELATIVE_TOLERANCE)
         return int(np.searchsorted(self.cumulative_weights, wanted)) + 1
 
 
 def group_by_score(scores, losses, sample_weight=None):
-    """Group samples by equal score.
+    """Validate and group finite scores and losses >= 0 of shape (n_samples,).
 
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Finite uncertainty scores, higher = more uncertain.
-
-    losses : array-like of shape (n_samples,)
-        Finite, non-negative losses.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights. Samples of zero weight count as absent.
-
-    Returns
-    -------
-    groups : TieGroups
-        One group a distinct score.
-
-    Raises
-    ------
-    ValueError
-        If an array is empty, not finite, of another length than the others, or if a
-        loss or weight is negative or all weights are zero.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import group_by_score
-    >>> groups = group_by_score([0.5, 0.1, 0.5], [1, 0, 0])
-    >>> groups.scores, groups.weights, groups.losses
-    (array([0.1, 0.5]), array([1., 2.]), array([0., 1.]))
+    Samples of zero weight count as absent; None is a weight of one each.
     """
     return group_validated(*check_samples(scores, losses, sample_weight))
 

@@ -12,47 +12,9 @@ from sklearn_reject._validation import check_number, check_option
 
 
 def ood_roc_curve(scores, is_ood, *, sample_weight=None):
-    """Compute what a threshold accepts of ID samples against what of OOD samples.
+    """Compute :func:`sklearn_reject.metrics.ood_roc_curve`.
 
-    Point k belongs to the rule that accepts every sample whose score is at most
-    ``thresholds[k]``.
-
-    In full: :func:`sklearn_reject.metrics.ood_roc_curve`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Scores, higher = rejected first. Minus infinity is always accepted, infinity
-        never.
-
-    is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    fpr : ndarray of shape (n_thresholds,)
-        Weighted share of the OOD samples that are accepted, lower is better.
-
-    tpr : ndarray of shape (n_thresholds,)
-        Weighted share of the ID samples that are accepted, higher is better.
-
-    thresholds : ndarray of shape (n_thresholds,)
-        Minus infinity, then the distinct finite scores, increasing.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import ood_roc_curve
-    >>> ood_roc_curve([0.1, 0.4, 0.4, 0.8], [False, True, False, True])
-    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), \
-array([-inf,  0.1,  0.4,  0.8]))
+    Of scores that may be infinite and flags, both of shape (n_samples,).
     """
     groups = _group_one_score(scores, is_ood, sample_weight, "a ROC curve")
     thresholds = np.append(-np.inf, groups.scores)
@@ -65,53 +27,7 @@ array([-inf,  0.1,  0.4,  0.8]))
 
 
 def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None):
-    """Compute the precision of what a threshold accepts against its recall.
-
-    The positive class is ID. Point k belongs to the rule that accepts every sample
-    whose score is at most ``thresholds[k]``.
-
-    In full: :func:`sklearn_reject.metrics.ood_precision_recall_curve`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Scores, higher = rejected first. Minus infinity is always accepted, infinity
-        never.
-
-    is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    ood_prior : float in [0, 1[ or None
-        Share of OOD that the precision is for. None takes the share in the sample.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    precision : ndarray of shape (n_thresholds,)
-        Share of ID among the accepted, 1 where nothing is. Higher is better.
-
-    recall : ndarray of shape (n_thresholds,)
-        Weighted share of the ID samples that are accepted, increasing.
-
-    thresholds : ndarray of shape (n_thresholds,)
-        Minus infinity, then the distinct finite scores, increasing.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import ood_precision_recall_curve
-    >>> precision, recall, thresholds = ood_precision_recall_curve(
-    ...     [0.1, 0.4, 0.4, 0.8], [False, True, False, True], ood_prior=0.25
-    ... )
-    >>> precision.round(3), recall
-    (array([1.   , 1.   , 0.857, 0.75 ]), array([0. , 0.5, 1. , 1. ]))
-    """
+    """Compute :func:`sklearn_reject.metrics.ood_precision_recall_curve`."""
     if ood_prior is not None:
         ood_prior = check_ood_prior(ood_prior)
     what = "a precision-recall curve"
@@ -123,43 +39,10 @@ def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None)
 
 
 def ood_auroc_score(scores, is_ood, *, n_angles=361, sample_weight=None):
-    """Compute the area under the ROC curve of ID against OOD. Higher is better.
+    """Compute :func:`sklearn_reject.metrics.ood_auroc_score`.
 
-    The probability that an OOD sample has a higher score than an ID sample, ties
-    counted one half: the same whichever of the two is the positive class.
-
-    In full: :func:`sklearn_reject.metrics.ood_auroc_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first. Of two columns, a risk score and a novelty
-        score, the best of all weighted sums on the grid counts.
-
-    is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    n_angles : int >= 3, default=361
-        Number of directions for two scores.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    area : float
-        In [0, 1], 0.5 for a random score. NaN with a warning without OOD samples.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import ood_auroc_score
-    >>> ood_auroc_score([0.1, 0.4, 0.4, 0.8], [False, True, False, True])
-    0.875
+    Scores have shape (n_samples,), or (n_samples, 2): risk and novelty, of which the
+    best weighted sum on a grid of directions counts, as in the functions below.
     """
     samples = gather_samples(scores, None, is_ood, sample_weight)
     if not samples.is_ood.any():
@@ -182,53 +65,7 @@ def ood_aupr_score(
     n_angles=361,
     sample_weight=None,
 ):
-    """Compute the area under the precision-recall curve. Higher is better.
-
-    In full: :func:`sklearn_reject.metrics.ood_aupr_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first. Of two columns, a risk score and a novelty
-        score, the best of all weighted sums on the grid counts.
-
-    is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    positive : {"id", "ood"}
-        What is retrieved: ID samples by the lowest score, or OOD by the highest.
-
-    interpolation : {"step", "trapezoid"}, default="step"
-        Average precision, or lines between the distinct points.
-
-    ood_prior : float in ]0, 1[, default=None
-        Share of OOD that the precision is for. None takes the share in the sample.
-
-    n_angles : int >= 3, default=361
-        Number of directions for two scores.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    area : float
-        In [0, 1]. NaN with a warning without OOD samples.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import ood_aupr_score
-    >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [False, True, False, False]
-    >>> round(ood_aupr_score(scores, is_ood, positive="id"), 4)
-    0.8056
-    >>> round(ood_aupr_score(scores, is_ood, positive="ood"), 4)
-    0.3333
-    """
+    """Compute :func:`sklearn_reject.metrics.ood_aupr_score` of one or two columns."""
     check_positive(positive)
     check_option(interpolation, "interpolation", ("step", "trapezoid"))
     if ood_prior is not None:
@@ -251,52 +88,7 @@ def ood_aupr_score(
 def fpr_at_tpr_score(
     scores, is_ood, *, positive, tpr=0.95, n_angles=361, sample_weight=None
 ):
-    """Compute the false positive rate where the true positive rate reaches a value.
-
-    Lower is better.
-
-    In full: :func:`sklearn_reject.metrics.fpr_at_tpr_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first. Of two columns, a risk score and a novelty
-        score, the best of all weighted sums on the grid counts.
-
-    is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    positive : {"id", "ood"}
-        With "id" the value is the share of OOD samples accepted where at least `tpr` of
-        the ID samples are; with "ood" the share of ID samples rejected where at least
-        `tpr` of the OOD samples are.
-
-    tpr : float in ]0, 1], default=0.95
-        True positive rate to reach. Tied samples are taken together.
-
-    n_angles : int >= 3, default=361
-        Number of directions for two scores.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    fpr : float
-        In [0, 1]. NaN with a warning without OOD samples.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import fpr_at_tpr_score
-    >>> scores, is_ood = [0.1, 0.2, 0.3, 0.4], [False, True, False, True]
-    >>> fpr_at_tpr_score(scores, is_ood, positive="id")
-    0.5
-    """
+    """Compute :func:`sklearn_reject.metrics.fpr_at_tpr_score` of one or two columns."""
     check_positive(positive)
     tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
     samples = gather_samples(scores, None, is_ood, sample_weight)
@@ -364,47 +156,8 @@ def oscr_score(
     n_angles=361,
     sample_weight=None,
 ):
-    r"""Compute the area under correct classification against accepted OOD samples.
+    r"""Compute :func:`sklearn_reject.metrics.oscr_score` of losses that are 0 or 1.
 
-    Higher is better. The curve is that of all threshold rules, those that accept a
-    share of tied samples included, from FPR 0 to FPR 1.
-
-    In full: :func:`sklearn_reject.metrics.oscr_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,) or (n_samples, 2)
-        Scores, higher = rejected first. Of two columns, a risk score and a novelty
-        score, the best of all weighted sums on the grid counts.
-
-    losses : array-like of shape (n_samples,)
-        1 for ID samples of a wrong label, 0 for those of the right one.
-
-    is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    definition : {"dhamija", "franc"}, default="dhamija"
-        "dhamija" takes the share of **all** ID samples that are accepted and correct,
-        "franc" the accuracy among the **accepted** ID samples.
-
-    n_angles : int >= 3, default=361
-        Number of directions for two scores.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    area : float
-        In [0, 1]. NaN with a warning without OOD samples.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Notes
-    -----
     Let a group of tied samples hold the ID weight i, of which c is correct, and the
     share o of the OOD weight, and let I and C be the ID weight and the correct weight
     below the group. It adds to the area, for the two definitions,
@@ -419,16 +172,6 @@ def oscr_score(
 
     with n_I the weight of all ID samples. Without ties both are plain sums over the OOD
     samples.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import oscr_score
-    >>> scores, losses = [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 0]
-    >>> is_ood = [False, True, False, True]
-    >>> oscr_score(scores, losses, is_ood)
-    0.5
-    >>> oscr_score(scores, losses, is_ood, definition="franc")
-    0.75
     """
     check_option(definition, "definition", ("dhamija", "franc"))
     samples = gather_samples(scores, losses, is_ood, sample_weight)

@@ -25,29 +25,13 @@ from sklearn_reject._validation import (
 
 @dataclass(frozen=True, eq=False)
 class OriginGroups:
-    """ID and OOD samples grouped by equal score, in increasing order of the score.
+    """ID and OOD samples grouped by equal score, as arrays of shape (n_groups,).
 
     A rule accepts the first groups and maybe a share of the next one. Samples of score
     minus infinity are accepted by every rule, those of score infinity by none: the
     former are the first group, the latter no group at all but part of the totals.
+    Scores increase, `losses` are sums over ID samples, and `total_ood` may be zero.
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_groups,)
-        Distinct scores below infinity, increasing.
-
-    id_weights, ood_weights : ndarray of shape (n_groups,)
-        Weight of the ID and of the OOD samples of each group.
-
-    losses : ndarray of shape (n_groups,)
-        Weighted sum of the losses of the ID samples of each group.
-
-    total_id, total_ood : float
-        Weight of all ID and all OOD samples, rejected by every rule or not. The latter
-        may be zero.
-
-    Examples
-    --------
     >>> from sklearn_reject._curves import group_by_origin
     >>> groups = group_by_origin([0.1, 0.4, 0.4, 0.8], [0, 1, 0, 0], [0, 0, 1, 1])
     >>> groups.scores, groups.id_weights, groups.ood_weights
@@ -123,40 +107,10 @@ def check_origin_samples(scores, losses, is_ood, sample_weight=None):
 
 
 def group_by_origin(scores, losses, is_ood, sample_weight=None):
-    """Group ID and OOD samples by equal score.
+    """Validate and group scores, losses and flags of shape (n_samples,).
 
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Scores, higher = rejected first. Infinite ones are allowed: see
-        :class:`OriginGroups`.
-
-    losses : array-like of shape (n_samples,)
-        Non-negative losses of the ID samples. Those of OOD samples are not used.
-
-    is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights. Samples of zero weight count as absent.
-
-    Returns
-    -------
-    groups : OriginGroups
-        One group a distinct score below infinity.
-
-    Raises
-    ------
-    ValueError
-        If an array is empty, NaN or of another length than the others, if a loss or
-        weight is negative, or if there is no ID sample.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import group_by_origin
-    >>> groups = group_by_origin([0.5, 0.1, float("inf")], [1, 0, 0], [0, 0, 1])
-    >>> groups.false_positive_rates
-    array([0., 0., 0.])
+    Scores may be infinite, see `OriginGroups`; losses of OOD samples are not used and
+    samples of zero weight count as absent.
     """
     return group_origins_validated(
         *check_origin_samples(scores, losses, is_ood, sample_weight)
@@ -196,21 +150,10 @@ def group_origins_validated(scores, losses, is_ood, weight, *, near=False):
 
 @dataclass(frozen=True, eq=False)
 class OriginSamples:
-    """Validated samples of positive weight.
+    """Validated samples of positive weight, arrays of shape (n_samples,).
 
-    Attributes
-    ----------
-    scores : list of ndarray of shape (n_samples,)
-        One score, or a risk score and a novelty score.
-
-    losses : ndarray of shape (n_samples,)
-        Losses, zero for OOD samples.
-
-    is_ood : ndarray of shape (n_samples,), dtype bool
-        Origins.
-
-    weight : ndarray of shape (n_samples,)
-        Positive weights.
+    `scores` is a list of one score, or of a risk score and a novelty score; `losses`
+    are zero for OOD samples.
     """
 
     scores: list

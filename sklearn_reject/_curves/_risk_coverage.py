@@ -13,63 +13,9 @@ from sklearn_reject._validation import check_number
 def risk_coverage_curve(
     scores, losses, *, is_ood=None, max_fpr=None, sample_weight=None
 ):
-    """Compute selective risk against coverage, one point a distinct score.
+    """Compute :func:`sklearn_reject.metrics.risk_coverage_curve` of losses.
 
-    Point k belongs to the rule that accepts every sample whose score is at most
-    ``thresholds[k]`` (FPV23, section 3.1). Lower risk is better.
-
-    In full: :func:`sklearn_reject.metrics.risk_coverage_curve`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain. With `is_ood` they may be
-        infinite.
-
-    losses : array-like of shape (n_samples,)
-        Non-negative losses. Those of OOD samples are not used.
-
-    is_ood : array-like of shape (n_samples,), dtype bool, default=None
-        Whether a sample is out of distribution; coverage and risk are those of the
-        others.
-
-    max_fpr : float in [0, 1], default=None
-        Largest share of OOD samples to accept. It takes `is_ood`.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    coverage : ndarray of shape (n_thresholds,)
-        Weighted share of accepted samples, increasing.
-
-    risk : ndarray of shape (n_thresholds,)
-        Weighted mean loss of the accepted samples.
-
-    thresholds : ndarray of shape (n_thresholds,)
-        Distinct scores, increasing.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import risk_coverage_curve
-    >>> risk_coverage_curve([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
-    (array([0.25, 0.75, 1.  ]), array([0.        , 0.33333333, 0.5       ]), \
-array([0.1, 0.4, 0.8]))
-
-    The last sample is out of distribution, and must not be accepted:
-
-    >>> is_ood = [False, False, False, True]
-    >>> coverage, risk, thresholds = risk_coverage_curve(
-    ...     [0.1, 0.4, 0.9, 0.8], [0, 1, 1, 0], is_ood=is_ood, max_fpr=0.0
-    ... )
-    >>> coverage.round(3), risk, thresholds
-    (array([0.333, 0.667]), array([0. , 0.5]), array([0.1, 0.4]))
+    Scores may be infinite where `is_ood` is given; losses of OOD samples are not used.
     """
     if max_fpr is not None:
         max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
@@ -107,48 +53,7 @@ def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
 def selective_risk_at_coverage_score(
     scores, losses, *, coverage, randomize=False, sample_weight=None
 ):
-    """Compute the selective risk at the smallest threshold that reaches a coverage.
-
-    Lower is better.
-
-    In full: :func:`sklearn_reject.metrics.selective_risk_at_coverage_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain.
-
-    losses : array-like of shape (n_samples,)
-        Non-negative losses.
-
-    coverage : float in ]0, 1]
-        Share of the samples to accept.
-
-    randomize : bool, default=False
-        Whether the last group of ties is accepted in part, for the exact coverage.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    risk : float
-        Weighted mean loss of the accepted samples.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import selective_risk_at_coverage_score
-    >>> scores, losses = [0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]
-    >>> selective_risk_at_coverage_score(scores, losses, coverage=0.75)
-    0.3333333333333333
-    >>> selective_risk_at_coverage_score(scores, losses, coverage=0.5, randomize=True)
-    0.25
-    """
+    """Compute :func:`sklearn_reject.metrics.selective_risk_at_coverage_score`."""
     coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
     groups = group_by_score(scores, losses, sample_weight)
     n_groups = groups.count_reaching_coverage(coverage)
@@ -160,48 +65,7 @@ def selective_risk_at_coverage_score(
 def coverage_at_risk_score(
     scores, losses, *, risk, randomize=False, sample_weight=None
 ):
-    """Compute the largest coverage whose selective risk is at most `risk`.
-
-    Higher is better. NaN with a warning where no threshold keeps the risk.
-
-    In full: :func:`sklearn_reject.metrics.coverage_at_risk_score`.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Uncertainty scores, higher = more uncertain.
-
-    losses : array-like of shape (n_samples,)
-        Non-negative losses.
-
-    risk : float >= 0
-        Selective risk that must not be exceeded, in units of the loss.
-
-    randomize : bool, default=False
-        Whether the next group of ties is accepted in part, as far as the risk allows.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    coverage : float
-        Weighted share of accepted samples, in ]0, 1], or NaN.
-
-    Raises
-    ------
-    ValueError
-        If an array or an option is invalid, as in the metric.
-
-    Examples
-    --------
-    >>> from sklearn_reject._curves import coverage_at_risk_score
-    >>> scores, losses = [0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]
-    >>> coverage_at_risk_score(scores, losses, risk=0.2)
-    0.25
-    >>> coverage_at_risk_score(scores, losses, risk=0.2, randomize=True)
-    0.4166666666666667
-    """
+    """Compute :func:`sklearn_reject.metrics.coverage_at_risk_score` of losses."""
     risk = check_number(risk, "risk")
     groups = group_by_score(scores, losses, sample_weight)
     n_groups = groups.count_within_risk(risk)

@@ -1,5 +1,7 @@
 """What scikit-learn asks of every meta-estimator, and of every one that rejects."""
 
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
@@ -11,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys
-from sklearn_reject._sklearn import CallbackSupportMixin
+from sklearn_reject._sklearn import CallbackSupportMixin, find_label_counter
+from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import keyed_draws
 
 DOC_LINK_TEMPLATE = (
@@ -57,9 +60,6 @@ class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     _doc_link_module = "sklearn_reject"
     _doc_link_template = DOC_LINK_TEMPLATE
-
-    # `fit` takes it through **params, where no request would be found.
-    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
 
     def _doc_link_url_param_generator(self):
         return {"estimator_name": type(self).__name__}
@@ -165,6 +165,42 @@ def find_classes(estimator, y):
     return np.unique(y)
 
 
+class Decisions(NamedTuple):
+    """What an estimator that rejects says about samples, all of it.
+
+    The arrays have one entry a sample, so that
+    ``pandas.DataFrame(decisions._asdict())`` is a table of them.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        The label of each sample, or the prediction of a regressor, rejected or not.
+
+    uncertainty : ndarray of shape (n_samples,)
+        Higher = more uncertain.
+
+    accepted : ndarray of shape (n_samples,), dtype bool
+        Whether the prediction is to be trusted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import Decisions, SelectiveClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_coverage=0.9).fit(X, y)
+    >>> decisions = selective.predict_all(X[[0, 77]])
+    >>> isinstance(decisions, Decisions)
+    True
+    >>> decisions.label, decisions.accepted
+    (array([0, 2]), array([ True, False]))
+    """
+
+    label: np.ndarray
+    uncertainty: np.ndarray
+    accepted: np.ndarray
+
+
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
@@ -228,13 +264,38 @@ class RejectMixin:
         """
         return self._probability(self._scores(X))
 
+    def predict_all(self, X, keys=None):
+        """Predict, and tell how uncertain the predictions are and which are accepted.
+
+        The estimator inside predicts once, where separate calls repeat it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        keys : array-like of shape (n_samples,), default=None
+            What the draws at the threshold depend on, as in :meth:`accept`.
+
+        Returns
+        -------
+        decisions : Decisions
+            A named tuple of `label`, of all samples, rejected or not, `uncertainty` and
+            `accepted`, arrays with one entry a sample.
+        """
+        require_fit(self)
+        keys = self._check_keys(X, keys)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
+        accepted = self._accept(X, scores, keys)
+        return Decisions(labels, self._combine(scores), accepted)
+
     def _evaluate(self, response):
         """Return labels and scores of one pass of the inner estimator."""
-        return self.uncertainty_score_.evaluate(response)
+        return evaluate_score(self.uncertainty_score_, response)
 
     def _labels(self, response):
         """Return labels alone."""
-        return self.uncertainty_score_.labels(response)
+        return find_labels(self.uncertainty_score_, response)
 
     def _combine(self, scores):
         """Return the uncertainty that scores stand for."""
@@ -270,18 +331,6 @@ class RejectMixin:
             )
         return user_keys(keys, X)
 
-    def _predict_with_uncertainty(self, X):
-        """Return labels and uncertainty from one pass of the inner estimator."""
-        require_fit(self)
-        labels, scores = self._evaluate(Response(self.estimator_, X))
-        return labels, self._combine(scores)
-
-    def _predict_and_accept(self, X):
-        """Return labels and acceptance from one pass of the inner estimator."""
-        require_fit(self)
-        labels, scores = self._evaluate(Response(self.estimator_, X))
-        return labels, self._accept(X, scores)
-
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
 
@@ -304,13 +353,29 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         -------
         labels : ndarray of shape (n_samples,)
             Labels, in a dtype that holds the classes and the reject label.
+
+        Raises
+        ------
+        ValueError
+            If a sample is rejected inside a meta-estimator that counts labels, such as
+            a hard vote, unless `reject_label` is None.
         """
         require_fit(self)
         keys = self._check_keys(X, keys)
         labels, scores = self._evaluate(Response(self.estimator_, X))
         if self.reject_label_ is None:
             return labels
-        return mark_rejected(labels, self._accept(X, scores, keys), self.reject_label_)
+        accepted = self._accept(X, scores, keys)
+        counter = None if accepted.all() else find_label_counter()
+        if counter is not None:
+            raise ValueError(
+                f"{counter} counts the labels of {type(self).__name__}.predict, which "
+                f"rejects {np.sum(~accepted)} of {len(accepted)} samples, and "
+                f"{self.reject_label_!r} is no label to count. Set reject_label=None "
+                "inside, so that all samples have a label, or reject outside: "
+                f"{type(self).__name__}({counter}(...))."
+            )
+        return mark_rejected(labels, accepted, self.reject_label_)
 
     def predict_label(self, X):
         """Predict labels for all samples, rejected or not.

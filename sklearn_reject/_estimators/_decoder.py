@@ -214,7 +214,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier, and tune the threshold if the strategy has one.
 
         Parameters
@@ -225,12 +225,17 @@ class ExpectedLossDecoder(ClassifierWrapper):
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or indicators of several labels a sample.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X; `sample_weight` among them, which does not weigh the
-            items of a set. `groups`, the set of each sample where there are two
+            are as long as X. `groups`, the set of each sample where there are two
             classes, are for the strategy "eum" and for a splitter that works on
-            groups. With metadata routing, parameters go where they are requested.
+            groups. With metadata routing, parameters, and weights among them, go where
+            they are requested.
 
         Returns
         -------
@@ -259,6 +264,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         X, y = indexable(X, y)
         y = _check_labels(y)
         items = self._find_items(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
 
         plan = Plan(ALL_ROWS)
@@ -399,7 +405,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         -------
         score : float
             Higher is better. It is in units of the estimator's own loss: to compare
-            losses, take :func:`~sklearn_reject.metrics.neg_set_loss_scorer`.
+            losses, take :func:`~sklearn_reject.metrics.make_neg_set_loss_scorer`.
         """
         require_fit(self)
         if sample_weight is not None and self.target_type_ == "binary":
@@ -459,15 +465,16 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if _routing_enabled():
             is_ours = request is not False and is_binary
         else:
-            params = {key: value for key, value in params.items() if key != "groups"}
             is_ours = is_binary
-            if not is_binary and not splits_by_groups(self.cv):
-                _refuse_groups(groups)
+            if not splits_by_groups(self.cv):
+                params = {
+                    key: value for key, value in params.items() if key != "groups"
+                }
+                if not is_binary:
+                    _refuse_groups(groups)
         fit_params, split_params, _ = route_params(
             self, n_samples, params, estimator=self.estimator
         )
-        if groups is not None and not _routing_enabled() and splits_by_groups(self.cv):
-            split_params = {"groups": groups}
         groups = groups if is_ours else None
         if groups is not None:
             check_same_length(n_samples, groups=groups)

@@ -32,7 +32,12 @@ from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option, take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import check_loss
-from sklearn_reject.scores import resolve_novelty, resolve_score
+from sklearn_reject.scores import (
+    evaluate_score,
+    find_labels,
+    resolve_novelty,
+    resolve_score,
+)
 from sklearn_reject.selection import (
     MODEL_PARAMETERS,
     certify_double_score,
@@ -111,7 +116,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         class, and no sample is OOD. A frozen classifier settles whether -1 is a class.
         With None no sample is OOD.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.
@@ -266,7 +271,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and both scores, and tune the rule.
 
         Parameters
@@ -277,10 +282,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             Class labels, and `ood_label` for OOD samples.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X. `sample_weight` weighs the samples for the rule too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -298,6 +308,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self._check_parameters()
         X, y = indexable(X, y)
         y = check_class_labels(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
@@ -380,7 +391,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        labels, uncertainty, _ = self.predict_all(X)
         y = check_class_labels(y)
         inside = np.ones(len(y), dtype=bool)
         if self.ood_label_ is not None:
@@ -553,12 +564,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
-        labels, risk = self.risk_score_.evaluate(response)
+        labels, risk = evaluate_score(self.risk_score_, response, "risk_score")
         novelty = self.novelty_score_.from_response(response)
         return labels, np.column_stack([risk, novelty])
 
     def _labels(self, response):
-        return self.risk_score_.labels(response)
+        return find_labels(self.risk_score_, response)
 
     def _combine(self, scores):
         return self.rule_.combine(*scores.T)

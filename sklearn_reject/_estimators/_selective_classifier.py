@@ -1,5 +1,7 @@
 """The classifier that rejects what it is too uncertain about."""
 
+import warnings
+
 from sklearn.utils import indexable
 
 from sklearn_reject._curves import aurc_score
@@ -7,15 +9,20 @@ from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
     find_classes,
+    require_fit,
     store_fitted,
 )
 from sklearn_reject._estimators._rejection_models import (
-    bound_of_losses,
+    calibration_of,
     check_guarantee,
+    check_max_loss,
     find_target,
-    is_comparable,
+    has_target,
+    retarget,
     solve_rule,
     takes_sparse,
+    uses_plain_rule,
+    warn_if_vacuous,
 )
 from sklearn_reject._fitting import (
     check_cv_choice,
@@ -30,7 +37,8 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option
-from sklearn_reject.losses import check_loss
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores import resolve_score
 
 _DEFAULT_REJECT_COST = 0.5
@@ -57,7 +65,8 @@ class SelectiveClassifier(RejectClassifier):
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
         plus the cost of rejections. At most one of `reject_cost`, `target_risk` and
         `target_coverage` may be given; with none it is 0.5: reject when the label is
-        more likely wrong than right.
+        more likely wrong than right, which with two classes is hardly ever, and said
+        in a warning.
 
     target_risk : float >= 0, default=None
         Bound on the expected loss of accepted samples: maximise the coverage.
@@ -70,17 +79,17 @@ class SelectiveClassifier(RejectClassifier):
             "sele_boosting", "true_class_probability"}, score object or callable, \
             default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
-        conditional risk where the classifier has `predict_proba`, else the margin. The
-        last five are learned, from predictions out of sample. A frozen score object is
-        not fitted again. A callable is ``(estimator, X) -> (n_samples,)``. A score
-        object with a `loss` of its own only orders the samples, and a `reject_cost` is
-        solved on data for it.
+        conditional risk where the fitted classifier has `predict_proba`, else the
+        margin. The last five are learned, from predictions out of sample. A frozen
+        score object is not fitted again. A callable is ``(estimator, X) ->
+        (n_samples,)``. A score object with a `loss` of its own only orders the samples,
+        and a `reject_cost` is solved on data for it.
 
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label, lower is better. A matrix has true labels by row and
-        predicted labels by column, both in sorted order. A callable is
-        ``(y_true, y_pred) -> (n_samples,)``.
+        predicted labels by column, both in sorted order; a data frame is read by its
+        labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of the samples that solve the rule, that
@@ -89,15 +98,22 @@ class SelectiveClassifier(RejectClassifier):
         neither the classifier nor the score was fitted: `cv` as a float, or a frozen
         classifier with a score that is not learned.
 
-    cv : int, float, splitter, iterable or None, default=None
+    max_loss : float > 0, default=None
+        Largest loss that is possible, in units of the loss. Needed to certify a
+        `target_risk` where the loss is neither "zero_one" nor a matrix: labels that y
+        lacks may cost more than those it has.
+
+    cv : int, float, splitter, iterable, "plug_in" or None, default=None
         Which predictions solve the rule. An int or a splitter pools predictions out of
         fold and fits the classifier on everything afterwards. A float holds that share
         of the samples out, and the classifier is fitted on the rest. None is five
-        stratified folds where the rule needs data, and no extra fit where it needs
-        none: a reject cost is compared with a conditional risk as it is. A learned
-        score is learned from the same predictions, or from five folds of the rest
-        where a share is held out, and each sample that solves the rule is judged by a
-        score that was learned without it.
+        stratified folds, or fewer where no class has five members. A learned score is
+        learned from the same predictions, or from five folds of the rest where a share
+        is held out, and each sample that solves the rule is judged by a score that was
+        learned without it. "plug_in" is the plain rule of Chow for a `reject_cost`: the
+        conditional risk is compared with the cost as it is, without data and without
+        another fit. That is as good as the probabilities are. Elsewhere a conditional
+        risk counts as much as 30 samples when a `reject_cost` is solved.
 
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples. "auto" is -1 for numeric classes,
@@ -131,6 +147,11 @@ class SelectiveClassifier(RejectClassifier):
 
     uncertainty_score_ : score object
         The score, fitted.
+
+    calibration_ : Calibration or None
+        `scores`, `losses`, `rows` and `sample_weight` of the predictions out of sample
+        that the rule was solved on, for `retarget`. None where a rule without
+        data was asked for.
 
     loss_ : TaskLoss
         The loss.
@@ -191,6 +212,7 @@ class SelectiveClassifier(RejectClassifier):
         uncertainty_score="auto",
         loss="zero_one",
         confidence=None,
+        max_loss=None,
         cv=None,
         reject_label="auto",
         randomize=True,
@@ -204,6 +226,7 @@ class SelectiveClassifier(RejectClassifier):
         self.uncertainty_score = uncertainty_score
         self.loss = loss
         self.confidence = confidence
+        self.max_loss = max_loss
         self.cv = cv
         self.reject_label = reject_label
         self.randomize = randomize
@@ -211,7 +234,7 @@ class SelectiveClassifier(RejectClassifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and solve the rejection rule.
 
         Parameters
@@ -222,10 +245,15 @@ class SelectiveClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
-            are as long as X. `sample_weight` weighs the samples for the rule too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -244,6 +272,7 @@ class SelectiveClassifier(RejectClassifier):
         check_option(self.randomize, "randomize", (True, False))
         X, y = indexable(X, y)
         y = check_class_labels(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
@@ -258,17 +287,21 @@ class SelectiveClassifier(RejectClassifier):
             loss=loss,
             random_state=score_seed,
         )
-        check_cv_choice(self.cv, self.estimator, learns=learns(score))
+        check_cv_choice(
+            self.cv, self.estimator, learns=learns(score), takes_plug_in=True
+        )
+        max_loss = check_max_loss(self, target, loss)
         check_guarantee(self, target, score, weight)
+        is_plain = uses_plain_rule(self, target, score)
+        warn_if_vacuous(target, max_loss)
 
-        is_chow = is_comparable(target, self.uncertainty_score, score)
         plan = plan_fits(
             self,
             X,
             y,
             split_params,
             learns=learns(score),
-            needs_data=not is_chow,
+            needs_data=not is_plain,
             # A certificate is about samples that are drawn independently.
             stratify=self.confidence is None,
         )
@@ -282,25 +315,59 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
+        calibration = calibration_of(evaluated, X, weight, plan, row_seed)
         rule = solve_rule(
             self,
             target,
-            evaluated,
-            X,
-            weight,
-            is_chow=is_chow,
+            calibration,
+            # What "auto" stands for may have shown on the fitted classifier only.
+            score=evaluated.score.score,
+            loss=loss,
+            max_loss=max_loss,
             seed=row_seed,
-            bound=lambda: bound_of_losses(loss, classes, "betting"),
         )
+        self._warn_of_default(rule, classes, loss)
         return store_fitted(
             self,
             evaluated.estimator,
             uncertainty_score_=evaluated.score.score,
             loss_=loss,
+            calibration_=calibration,
             rule_=rule,
             reject_label_=reject_label,
             seed_=row_seed,
         )
+
+    def retarget(self, **target):
+        """Return a copy with a rule for another target, without another fit.
+
+        The rule is solved on `calibration_`, and is the one that `fit` would have
+        found. The copy shares everything that is fitted.
+
+        Parameters
+        ----------
+        **target : dict
+            One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
+            was asked for in `fit`; and `confidence`, `max_loss` or `randomize`, which
+            stay as they are where they are not given.
+
+        Returns
+        -------
+        estimator : object
+            The copy. With a `confidence`, each of several certificates from the same
+            samples holds with that probability, but not all of them at once.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold attains `target_risk`.
+        TypeError
+            If anything else is to be changed.
+        ValueError
+            If a parameter is invalid, or nothing was evaluated out of sample.
+        """
+        require_fit(self)
+        return retarget(self, target, _DEFAULT_REJECT_COST)
 
     def score(self, X, y, sample_weight=None):
         """Return the negative area under the risk-coverage curve.
@@ -324,9 +391,29 @@ class SelectiveClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        labels, uncertainty, _ = self.predict_all(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+
+    def __repr__(self, N_CHAR_MAX=700):
+        text = super().__repr__(N_CHAR_MAX)
+        if has_target(self):
+            return text
+        return f"{text[:-1]}, reject_cost={_DEFAULT_REJECT_COST})"
+
+    def _warn_of_default(self, rule, classes, loss):
+        """Warn where no target is given, and the default one rejects nothing."""
+        is_binary = len(classes) <= 2 and type(loss) is ZeroOneLoss
+        rejects = rule.coverage < 1
+        if is_binary and not rejects and not has_target(self):
+            warnings.warn(
+                f"Without a target, reject_cost={_DEFAULT_REJECT_COST}: reject when a "
+                "label is more likely wrong than right. With two classes that rejects "
+                "nothing here. Pass a reject_cost below 0.5, a target_risk or a "
+                "target_coverage.",
+                RejectionWarning,
+                stacklevel=3,
+            )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

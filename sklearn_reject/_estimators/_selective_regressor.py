@@ -14,11 +14,14 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._rejection_models import (
+    calibration_of,
     check_guarantee,
+    check_max_loss,
     find_target,
-    is_comparable,
+    retarget,
     solve_rule,
     takes_sparse,
+    warn_if_vacuous,
 )
 from sklearn_reject._fitting import (
     check_cv_choice,
@@ -31,7 +34,7 @@ from sklearn_reject._fitting import (
     route_params,
 )
 from sklearn_reject._sklearn import with_callbacks
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_option
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
 from sklearn_reject.scores import resolve_score
 
@@ -83,7 +86,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         float, or a frozen regressor with a score that is not learned.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, which a `target_risk` with `confidence` needs.
+        Largest loss that is possible, in units of the loss. Needed to certify a
+        `target_risk` where the loss is neither "zero_one" nor a matrix: labels that y
+        lacks may cost more than those it has.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions solve the rule. An int or a splitter pools predictions out of
@@ -118,6 +123,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     uncertainty_score_ : score object
         The score, fitted.
+
+    calibration_ : Calibration or None
+        `scores`, `losses`, `rows` and `sample_weight` of the predictions out of sample
+        that the rule was solved on, for `retarget`.
 
     loss_ : TaskLoss
         The loss.
@@ -184,7 +193,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the regressor, learn the score and solve the rejection rule.
 
         Parameters
@@ -195,10 +204,15 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the regressor, indexed by sample where they are
-            as long as X. `sample_weight` weighs the samples for score and rule too.
-            With metadata routing, parameters go where they are requested.
+            as long as X. With metadata routing, parameters, and weights among them, go
+            where they are requested.
 
         Returns
         -------
@@ -217,6 +231,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         check_option(self.randomize, "randomize", (True, False))
         X, y = indexable(X, y)
         y = check_targets(y)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
@@ -224,7 +239,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         if isinstance(self.estimator, FrozenEstimator):
             check_is_fitted(self.estimator)
         loss = check_loss_of_numbers(self.loss)
-        self._check_max_loss()
         score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
             self.uncertainty_score,
@@ -233,16 +247,16 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             random_state=score_seed,
         )
         check_cv_choice(self.cv, self.estimator, learns=learns(score))
+        max_loss = check_max_loss(self, target, loss)
         check_guarantee(self, target, score, weight)
+        warn_if_vacuous(target, max_loss)
 
-        is_chow = is_comparable(target, self.uncertainty_score, score)
         plan = plan_fits(
             self,
             X,
             y,
             split_params,
             learns=learns(score),
-            needs_data=not is_chow,
             stratify=False,
         )
         evaluated = evaluate_out_of_sample(
@@ -255,21 +269,22 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             sample_weight=weight,
             caller=self,
         )
+        calibration = calibration_of(evaluated, X, weight, plan, row_seed)
         rule = solve_rule(
             self,
             target,
-            evaluated,
-            X,
-            weight,
-            is_chow=is_chow,
+            calibration,
+            score=evaluated.score.score,
+            loss=loss,
+            max_loss=max_loss,
             seed=row_seed,
-            bound=lambda: {"bound": "betting", "max_loss": self.max_loss},
         )
         return store_fitted(
             self,
             evaluated.estimator,
             uncertainty_score_=evaluated.score.score,
             loss_=loss,
+            calibration_=calibration,
             rule_=rule,
             seed_=row_seed,
         )
@@ -289,6 +304,37 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         """
         require_fit(self)
         return self.estimator_.predict(X)
+
+    def retarget(self, **target):
+        """Return a copy with a rule for another target, without another fit.
+
+        The rule is solved on `calibration_`, and is the one that `fit` would have
+        found. The copy shares everything that is fitted.
+
+        Parameters
+        ----------
+        **target : dict
+            One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
+            was asked for in `fit`; and `confidence`, `max_loss` or `randomize`, which
+            stay as they are where they are not given.
+
+        Returns
+        -------
+        estimator : object
+            The copy. With a `confidence`, each of several certificates from the same
+            samples holds with that probability, but not all of them at once.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold attains `target_risk`.
+        TypeError
+            If anything else is to be changed.
+        ValueError
+            If a parameter is invalid, or nothing was evaluated out of sample.
+        """
+        require_fit(self)
+        return retarget(self, target, None)
 
     def score(self, X, y, sample_weight=None):
         """Return the negative area under the risk-coverage curve.
@@ -312,7 +358,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty = self._predict_with_uncertainty(X)
+        labels, uncertainty, _ = self.predict_all(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
 
@@ -323,16 +369,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         if not takes_sparse(self.uncertainty_score, self.estimator):
             tags.input_tags.sparse = False
         return tags
-
-    def _check_max_loss(self):
-        certifies_risk = self.confidence is not None and self.target_risk is not None
-        if self.max_loss is not None:
-            check_number(self.max_loss, "max_loss", open_low=True)
-        elif certifies_risk:
-            raise ValueError(
-                "max_loss is needed to certify a target_risk: pass the largest loss "
-                "that is possible, in units of the loss."
-            )
 
 
 def check_targets(y):

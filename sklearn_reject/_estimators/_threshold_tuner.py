@@ -219,9 +219,6 @@ class EnsembleThresholdTuner(
     _doc_link_module = "sklearn_reject"
     _doc_link_template = DOC_LINK_TEMPLATE
 
-    # `fit` takes it through **params, where no request would be found.
-    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
-
     def __init__(
         self,
         estimators,
@@ -266,7 +263,7 @@ class EnsembleThresholdTuner(
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifiers on rated documents, and tune their joint thresholds.
 
         Parameters
@@ -279,10 +276,15 @@ class EnsembleThresholdTuner(
             Two classes, and `unrated_label` or missing values for documents that were
             not rated.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they
-            are as long as X; `sample_weight` among them, which weighs the counts, too.
-            With metadata routing, parameters go where they are requested.
+            are as long as X. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -308,6 +310,7 @@ class EnsembleThresholdTuner(
         )
         ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
         joint.set_params(classes=ordered)
+        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
 

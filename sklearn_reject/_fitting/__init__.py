@@ -21,6 +21,7 @@ from sklearn_reject._fitting._routing import (
 )
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
+    PLUG_IN,
     Plan,
     check_cv_choice,
     check_splits,
@@ -33,6 +34,7 @@ from sklearn_reject._fitting._splits import (
 
 __all__ = [
     "ALL_ROWS",
+    "PLUG_IN",
     "FoldScore",
     "Plan",
     "RiskAndNovelty",

@@ -22,6 +22,7 @@ from sklearn_reject._sklearn import (
     _safe_split,
 )
 from sklearn_reject._validation import take_weight
+from sklearn_reject.scores import evaluate_score
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class Uncertainty(FoldScore):
 
     def evaluate_response(self, response, y):
         """Return uncertainty and loss of each sample."""
-        labels, uncertainty = self.score.evaluate(response)
+        labels, uncertainty = evaluate_score(self.score, response)
         _check_labels(response)
         return uncertainty, self.loss(y, labels)
 
@@ -234,7 +235,7 @@ class RiskAndNovelty(FoldScore):
         """Return risk and novelty, shape (n_rows, 2), and losses, zero for OOD rows."""
         X, y = samples.take(estimator, rows, self._split(train)[0])
         response = Response(estimator, X)
-        labels, risk = self.risk_score.evaluate(response)
+        labels, risk = evaluate_score(self.risk_score, response, "risk_score")
         _check_labels(response)
         novelty = self.novelty_score.from_response(response)
         inside = ~self.is_ood[rows]

@@ -6,13 +6,16 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
+from sklearn.utils.validation import has_fit_parameter
 
+from sklearn_reject._fitting._splits import splits_by_groups
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import check_sample_weight
 
@@ -40,11 +43,21 @@ def route_params(owner, n_samples, params, *, estimator):
         splitter = routed.get("splitter", Bunch(split={}))
         weight = None if request is False else weight
         return routed.estimator.fit, splitter.split, weight
+    split_params = {}
+    if "groups" in params and splits_by_groups(getattr(owner, "cv", None)):
+        # As in searches: the splitter asks for them, and no estimator is to get them.
+        split_params["groups"] = params.pop("groups")
     if isinstance(estimator, FrozenEstimator):
         params = {}
     elif weight is not None:
         check_takes_weights(estimator)
-    return params, {}, weight
+    if "groups" in params and not _takes(estimator, "groups"):
+        raise ValueError(
+            f"groups were given, but cv={owner.cv!r} does not split by them, and "
+            f"{type(estimator).__name__}.fit does not take them. Use a splitter such "
+            "as GroupKFold, or leave them out."
+        )
+    return params, split_params, weight
 
 
 def own_param(owner, name, params):
@@ -108,14 +121,25 @@ def refuse_weights(weight):
         )
 
 
+def _takes(estimator, name):
+    """Tell whether `fit` of an estimator takes a parameter."""
+    parameters = signature(estimator.fit).parameters.values()
+    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
 def check_takes_weights(estimator):
     """Raise unless `fit` of an estimator takes weights."""
     parameters = signature(estimator.fit).parameters.values()
-    if not any(
-        p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters
+    # A pipeline takes anything, and refuses weights as it has none to give them to.
+    if has_fit_parameter(estimator, "sample_weight") or (
+        any(p.kind is p.VAR_KEYWORD for p in parameters)
+        and not isinstance(estimator, Pipeline)
     ):
-        raise ValueError(
-            f"sample_weight was given, but {type(estimator).__name__}.fit does not "
-            "take it. To weigh the samples for the rule only, enable metadata routing "
-            "and call `set_fit_request(sample_weight=True)` on the meta-estimator."
-        )
+        return
+    raise ValueError(
+        f"sample_weight was given, but {type(estimator).__name__}.fit does not take "
+        "it. To weigh the samples for the rule only, enable metadata routing and call "
+        "`set_fit_request(sample_weight=True)` on the meta-estimator; for a step of a "
+        "pipeline, request it there. A BaggingClassifier outside gives weights "
+        "unasked: with routing enabled, it draws rows where none are requested."
+    )

@@ -1,13 +1,25 @@
 """Which samples are fitted on, and which are held out to evaluate the fit."""
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import (
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
+
+from sklearn_reject.exceptions import RejectionWarning
 
 DEFAULT_FOLDS = 5
+
+#: The `cv` that asks for a rule which compares probabilities as they are.
+PLUG_IN = "plug_in"
 
 #: Every row, without a copy of the samples.
 ALL_ROWS = slice(None)
@@ -19,12 +31,13 @@ class Plan:
 
     `folds` are (train, test) of fits that only serve to evaluate; `final` are the rows
     of the fit that is kept, and `held_out` the rows that evaluate it, None where the
-    folds do or nothing does.
+    folds do or nothing does; they were drawn class by class if it `is_stratified`.
     """
 
     final: np.ndarray | slice
     folds: tuple = ()
     held_out: np.ndarray | slice | None = None
+    is_stratified: bool = False
 
 
 def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
@@ -38,7 +51,7 @@ def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
     is_frozen = isinstance(owner.estimator, FrozenEstimator)
     if is_frozen and not learns:
         return Plan(ALL_ROWS, held_out=ALL_ROWS)
-    if not needs_data and not learns and owner.cv is None:
+    if not needs_data and not learns and is_default(owner.cv):
         return Plan(ALL_ROWS)
     splits = make_splits(
         owner.cv,
@@ -48,7 +61,7 @@ def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
         random_state=owner.random_state,
         split_params=split_params,
     )
-    return plan_of_splits(owner.cv, splits)
+    return replace(plan_of_splits(owner.cv, splits), is_stratified=stratify)
 
 
 def plan_of_splits(cv, splits):
@@ -60,16 +73,23 @@ def plan_of_splits(cv, splits):
 
 
 def inner_folds(rows, y, stratify):
-    """Return folds of some rows, five or as many as the largest class has members."""
-    y = y[rows]
-    n_folds = np.unique(y, return_counts=True)[1].max() if stratify else len(y)
-    n_folds = max(2, min(DEFAULT_FOLDS, n_folds))
-    splits = make_splits(n_folds, np.zeros(len(y)), y, stratify=stratify)
+    """Return the default folds of some rows."""
+    splits = _default_folds(y[rows], stratify)
     return tuple((rows[train], rows[test]) for train, test in splits)
 
 
-def check_cv_choice(cv, estimator, *, learns):
-    """Raise unless `cv` is None, a number of folds, a share, or a splitter."""
+def is_default(cv):
+    """Tell whether `cv` leaves the folds to us."""
+    return cv is None or (isinstance(cv, str) and cv == PLUG_IN)
+
+
+def check_cv_choice(cv, estimator, *, learns, takes_plug_in=False):
+    """Raise unless `cv` is None, a number of folds, a share, or a splitter.
+
+    Or "plug_in", for what needs no data.
+    """
+    if takes_plug_in and is_default(cv):
+        return
     if isinstance(estimator, FrozenEstimator) and cv is not None and not learns:
         raise ValueError(
             f"cv={cv!r} has no meaning for a FrozenEstimator, which is evaluated on "
@@ -95,12 +115,11 @@ def is_share(cv):
 
 def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     """Return the list of (train, test) row indices that `cv` stands for."""
+    if is_default(cv):
+        return _default_folds(y, stratify)
     if is_share(cv):
-        kind = StratifiedShuffleSplit if stratify else ShuffleSplit
-        splitter = kind(1, test_size=cv, random_state=random_state)
-    else:
-        folds = DEFAULT_FOLDS if cv is None else cv
-        splitter = check_cv(folds, y, classifier=stratify)
+        return [_hold_out(cv, y, stratify, random_state)]
+    splitter = check_cv(cv, y, classifier=stratify)
     splits = []
     for split in splitter.split(X, y, **(split_params or {})):
         # An iterable of splits may hold lists, or masks.
@@ -109,6 +128,75 @@ def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits
+
+
+def _default_folds(y, stratify):
+    """Return five folds, or fewer where no class has as many members.
+
+    A class of one member is in all training parts: a fold without it may leave a
+    single class, which most classifiers refuse to be fitted on.
+    """
+    single = _rows_of_single_members(y) if stratify else np.zeros(0, dtype=np.intp)
+    others = np.setdiff1d(np.arange(len(y)), single)
+    y = y[others]
+    if len(others) < 2:
+        raise ValueError(
+            f"{len(single) + len(others)} samples are too few to fit the estimator on "
+            "some and evaluate it on others, which takes two samples of a class. Pass "
+            "more, or a FrozenEstimator of what was fitted on others."
+        )
+    largest = np.unique(y, return_counts=True)[1].max() if stratify else len(y)
+    n_folds = int(min(DEFAULT_FOLDS, largest))
+    splitter = StratifiedKFold(n_folds) if stratify else KFold(n_folds)
+    with warnings.catch_warnings():
+        # That some folds lack a class is what scores and losses can deal with.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        folds = list(splitter.split(np.zeros(len(y)), y))
+    return [
+        (np.sort(np.append(others[train], single)), others[test])
+        for train, test in folds
+    ]
+
+
+def _hold_out(share, y, stratify, random_state):
+    """Return the rows to fit on and those held out, of all classes where possible."""
+    single = _rows_of_single_members(y) if stratify else np.zeros(0, dtype=np.intp)
+    if len(single) == len(y):  # nothing else could be held out
+        single = single[:0]
+    others = np.setdiff1d(np.arange(len(y)), single)
+    if len(single):
+        warnings.warn(
+            f"The class {y[single].tolist()[0]!r} has one member, so that it cannot be "
+            f"both fitted and held out with cv={share:g}: it is fitted. Pass more "
+            "samples of it, or leave it out.",
+            RejectionWarning,
+            stacklevel=2,
+        )
+    kinds = (StratifiedShuffleSplit, ShuffleSplit) if stratify else (ShuffleSplit,)
+    for kind in kinds:
+        splitter = kind(1, test_size=share, random_state=random_state)
+        try:
+            [(train, test)] = splitter.split(np.zeros(len(others)), y[others])
+        except ValueError:
+            # Fewer samples would be held out than there are classes.
+            if kind is kinds[-1]:
+                raise
+            warnings.warn(
+                f"cv={share:g} of {len(y)} samples cannot hold each class in both "
+                "parts, and is drawn without regard to the classes. Pass more "
+                "samples, or folds.",
+                RejectionWarning,
+                stacklevel=2,
+            )
+        else:
+            return np.append(others[train], single), others[test]
+    return None
+
+
+def _rows_of_single_members(y):
+    """Return the rows of classes that have no other member."""
+    _, first, counts = np.unique(y, return_index=True, return_counts=True)
+    return np.sort(first[counts == 1])
 
 
 def check_splits(splits, n_samples):

@@ -6,6 +6,7 @@ from math import fsum
 import numpy as np
 
 from sklearn_reject._validation import check_number
+from sklearn_reject.losses._frames import refuse_labels
 from sklearn_reject.losses._set_loss import (
     SET_LOSSES,
     Absence,
@@ -419,8 +420,9 @@ class FractionalLinearLoss(SetLoss):
     Parameters
     ----------
     numerator, denominator : array-like of shape (4,)
-        The constants c and d. The denominator must be positive for every confusion
-        matrix, but where the numerator is zero, too.
+        The constants c and d, in this order: labels of a series are not read, and it
+        is refused. The denominator must be positive for every confusion matrix, but
+        where the numerator is zero, too.
 
     zero_division : float in [0, 1], default=0.0
         One minus the loss where it is 0/0.
@@ -504,8 +506,9 @@ class FractionalLinearLoss(SetLoss):
         return {**super()._parameters(), **constants}
 
 
-def _as_constants(values, shape):
+def _as_constants(values, shape, name):
     """Return an array of floats, None where it is none of that shape."""
+    refuse_labels(values, name, "the constants of (1, u, v, p)")
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -514,7 +517,7 @@ def _as_constants(values, shape):
 
 
 def _check_constants(values, name):
-    constants = _as_constants(values, (4,))
+    constants = _as_constants(values, (4,), name)
     if constants is None or not np.isfinite(constants).all():
         raise ValueError(
             f"{name} must be the four finite constants of (1, u, v, p), got {values!r}."
@@ -579,7 +582,7 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
         return SET_LOSSES[loss](**{name: options[name] for name in taken})
     if callable(loss) and not isinstance(loss, type):
         return CallableSetLoss(loss)
-    constants = _as_constants(loss, (2, 4))
+    constants = _as_constants(loss, (2, 4), "loss")
     if constants is None:
         raise ValueError(
             f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sklearn_reject._validation import check_same_length, check_vector, index_labels
+from sklearn_reject.losses._frames import align_frame
 
 # What each name stands for.
 _LOSSES = {}
@@ -173,12 +174,22 @@ class CostMatrixLoss(TaskLoss):
 
     Parameters
     ----------
-    costs : array-like of shape (n_classes, n_classes)
+    costs : {array-like, dataframe} of shape (n_classes, n_classes)
         Entry (i, j) is the cost of predicting `labels[j]` for a true `labels[i]`.
-        Finite and non-negative.
+        Finite and non-negative. A data frame has true labels as its index and predicted
+        labels as its columns, each label once in both, in any order.
 
-    labels : array-like of shape (n_classes,)
-        Distinct labels in the order of the rows and columns.
+    labels : array-like of shape (n_classes,), default=None
+        Distinct labels in the order of the rows and columns. A data frame says itself
+        where a label is, and these are labels that it must have, not all of them. None
+        is for data frames only.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not distinct, those of a data frame are not what they should
+        be, or the costs are not square, finite, non-negative and of the size of
+        `labels`.
 
     Examples
     --------
@@ -188,7 +199,11 @@ class CostMatrixLoss(TaskLoss):
     array([10.,  1.])
     """
 
-    def __init__(self, costs, labels):
+    def __init__(self, costs, labels=None):
+        if hasattr(costs, "columns"):
+            costs, labels = align_frame(costs, labels)
+            mixed = np.array(labels, dtype=object)
+            _check_same_kind(mixed, mixed, "The labels of the cost matrix")
         self.labels = np.asarray(labels)
         if self.labels.ndim != 1 or len(np.unique(self.labels)) != len(self.labels):
             raise ValueError(
@@ -259,13 +274,15 @@ def check_loss(loss, *, labels=None):
 
     Parameters
     ----------
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes), callable or TaskLoss
         A name, a cost matrix (true label by row, predicted label by column), or a
-        function ``(y_true, y_pred) -> (n_samples,)``.
+        function ``(y_true, y_pred) -> (n_samples,)``. A data frame of costs is read by
+        its labels: true ones are its index, predicted ones its columns.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. Needed for a cost matrix only.
+        Labels in the order of the cost matrix. Needed for a cost matrix only; a data
+        frame must have them all.
 
     Returns
     -------
@@ -276,7 +293,8 @@ def check_loss(loss, *, labels=None):
     ------
     ValueError
         If the name is unknown, or the cost matrix is not square, finite,
-        non-negative and of the size of `labels`.
+        non-negative and of the size of `labels`, or a data frame has not the same
+        labels by row and by column, and `labels` among them.
 
     Examples
     --------
@@ -285,6 +303,14 @@ def check_loss(loss, *, labels=None):
     AbsoluteLoss()
     >>> check_loss([[0, 1], [5, 0]], labels=[0, 1])
     CostMatrixLoss(labels=[0, 1])
+
+    A data frame is read by its labels, whatever their order:
+
+    >>> import pandas as pd
+    >>> names = ["malignant", "benign"]
+    >>> costs = pd.DataFrame([[0, 10], [1, 0]], index=names, columns=names)
+    >>> check_loss(costs, labels=["benign", "malignant"])(["malignant"], ["benign"])
+    array([10.])
     """
     if isinstance(loss, TaskLoss):
         return loss
@@ -292,6 +318,8 @@ def check_loss(loss, *, labels=None):
         return _LOSSES[loss]()
     if callable(loss) and not isinstance(loss, type):
         return CallableLoss(loss)
+    if hasattr(loss, "columns") and not isinstance(loss, type):
+        return CostMatrixLoss(loss, labels)
     if labels is None or loss is None or np.isscalar(loss) or isinstance(loss, type):
         raise ValueError(
             f"loss must be one of {sorted(_LOSSES)}, a callable, or a cost matrix with "

@@ -4,14 +4,14 @@ from dataclasses import replace
 from inspect import signature
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 
 from sklearn_reject._curves import make_finite
 from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
-from sklearn_reject.scores import resolve_score
+from sklearn_reject.scores import evaluate_score, resolve_score
 from sklearn_reject.thresholds import RatedDocuments, count_intervals
 
 
@@ -23,10 +23,15 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
     """
     inner, inner_X = locate(estimator, X, has_method("uncertainty"))
     if inner is None:
+        refuse_regressor(
+            estimator,
+            "with no `uncertainty` to order its predictions by. Wrap it in "
+            "SelectiveRegressor, or give it such a method and pass a loss",
+        )
         score = resolve_score("auto", estimator)
-        labels, uncertainty = score.evaluate(Response(estimator, X))
-    elif hasattr(inner, "_predict_with_uncertainty"):
-        labels, uncertainty = inner._predict_with_uncertainty(inner_X)  # in one pass
+        labels, uncertainty = evaluate_score(score, Response(estimator, X))
+    elif hasattr(inner, "predict_all"):
+        labels, uncertainty, _ = inner.predict_all(inner_X)  # in one pass
     else:
         labels = getattr(inner, "predict_label", inner.predict)(inner_X)
         uncertainty = inner.uncertainty(inner_X)
@@ -42,15 +47,16 @@ def predict_with_both_scores(estimator, X):
 
 
 def predict_and_accept(estimator, X):
-    """Return labels, and which a classifier accepts: all, if it cannot reject."""
-    inner, inner_X = locate(estimator, X, has_method("uncertainty"))
+    """Return predictions, and which are accepted: all, if it cannot reject."""
+    inner, X = locate(estimator, X, has_method("uncertainty"))
+    if hasattr(inner, "predict_all"):
+        labels, _, accepted = inner.predict_all(X)  # in one pass
+        return labels, accepted
+    inner = estimator if inner is None else inner
+    labels = getattr(inner, "predict_label", inner.predict)(X)
     if not hasattr(inner, "accept"):
-        labels, _ = predict_with_uncertainty(estimator, X)
         return labels, np.ones(len(labels), dtype=bool)
-    if hasattr(inner, "_predict_and_accept"):
-        return inner._predict_and_accept(inner_X)  # in one pass
-    labels = getattr(inner, "predict_label", inner.predict)(inner_X)
-    return labels, np.asarray(inner.accept(inner_X), dtype=bool)
+    return labels, np.asarray(inner.accept(X), dtype=bool)
 
 
 def predict_in_groups(estimator, X, groups):
@@ -91,6 +97,18 @@ def index_predicted(estimator, labels, classes):
     return index
 
 
+def refuse_regressor(estimator, reason):
+    """Raise where an estimator says that it is a regressor."""
+    if is_regression(estimator):
+        name = type(estimator).__name__
+        raise ValueError(f"{name} is a regressor {reason}.")
+
+
+def is_regression(estimator):
+    """Tell whether an estimator says that it is a regressor."""
+    return hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator)
+
+
 def has_method(name):
     """Return a function that tells whether an estimator has a method."""
     return lambda estimator: callable(getattr(estimator, name, None))
@@ -99,28 +117,41 @@ def has_method(name):
 def find(estimator, is_wanted):
     """Return the outermost estimator that is wanted, or None, and what precedes it.
 
-    Pipelines, frozen estimators and searches are looked into. The steps of pipelines
-    before the last one precede what is in it.
+    Pipelines of any package, which have `steps`, frozen estimators and searches are
+    looked into. The steps before the last one that transform samples precede what is in
+    it; those that resample do so in `fit` alone.
     """
     before = []
     while estimator is not None and not is_wanted(estimator):
-        if isinstance(estimator, Pipeline):
-            if len(estimator.steps) > 1:
-                before.append(estimator[:-1])
-            estimator = estimator.steps[-1][1]
-        elif isinstance(estimator, FrozenEstimator):
+        if isinstance(estimator, FrozenEstimator):
             estimator = estimator.estimator
+        elif _has_steps(estimator):
+            *first, (_, last) = estimator.steps
+            before += [step for _, step in first if _transforms(step)]
+            estimator = last
         else:
             estimator = getattr(estimator, "best_estimator_", None)
     return estimator, before
+
+
+def _has_steps(estimator):
+    steps = getattr(estimator, "steps", None)
+    return isinstance(steps, list) and len(steps) > 0
+
+
+def _transforms(step):
+    """Tell whether a step changes the samples that are predicted for."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return False
+    return hasattr(step, "transform") or not hasattr(step, "fit_resample")
 
 
 def locate(estimator, X, is_wanted):
     """Return what `find` finds, or None, and the samples that it sees."""
     estimator, before = find(estimator, is_wanted)
     if estimator is not None:
-        for steps in before:
-            X = steps.transform(X)
+        for step in before:
+            X = step.transform(X)
     return estimator, X
 
 

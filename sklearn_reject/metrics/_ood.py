@@ -1,7 +1,8 @@
 """How a score separates ID from OOD samples, from labels and uncertainties."""
 
+from functools import partial
+
 import numpy as np
-from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._labels import label_vector, split_origin
@@ -10,7 +11,7 @@ from sklearn_reject._validation import (
     check_same_length,
     check_vector,
 )
-from sklearn_reject.losses import check_loss
+from sklearn_reject.metrics._losses import is_vector, judge, losses_of
 
 
 def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
@@ -485,20 +486,39 @@ def precision_recall_frontier(
 
 def scores_and_origins(y_true, uncertainty, novelty, ood_label):
     """Return the score, or two of them as columns, and which samples are OOD."""
-    is_ood = _split(label_vector(y_true), ood_label)[1]
+    is_ood = split(label_vector(y_true), ood_label)[1]
     return _score_columns(uncertainty, novelty, len(is_ood)), is_ood
 
 
 def ood_samples(
     y_true, y_pred, uncertainty, novelty, ood_label, loss="zero_one", labels=None
 ):
-    """Return scores, losses and which samples are OOD, whose losses are zero.
+    """Return scores, losses and which samples are OOD, whose losses are zero."""
+    y_true = label_vector(y_true)
+    if is_vector(loss):
+        _, is_ood = split(y_true, ood_label)
+        check_same_length(len(y_true), loss=loss)
+        losses = np.where(is_ood, 0.0, np.asarray(loss))
+        losses = check_vector(losses, "loss", non_negative=True)
+    else:
+        of_labels = partial(losses_of, loss=loss, labels=labels)
+        losses, is_ood = losses_inside(y_true, y_pred, ood_label, of_labels)
+    return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
 
-    The task loss never sees the labels of OOD samples.
+
+def losses_inside(y_true, y_pred, ood_label, judge):
+    """Return losses, zero for OOD samples, and which these are.
+
+    ``judge(y_true, y_pred)`` gives losses, and never sees the labels of OOD samples.
     """
-    y_true, y_pred = label_vector(y_true), label_vector(y_pred)
+    if y_pred is None:
+        raise ValueError(
+            "y_pred is None, which takes the losses themselves, a vector of shape "
+            "(n_samples,), as loss=."
+        )
+    y_pred = label_vector(y_pred)
     check_same_length(len(y_true), y_pred=y_pred)
-    label, is_ood = _split(y_true, ood_label)
+    label, is_ood = split(y_true, ood_label)
     if label is not None and label in set(y_pred.tolist()):
         raise ValueError(
             f"y_pred holds the OOD label {label!r}, but predictions must be classes. "
@@ -507,14 +527,20 @@ def ood_samples(
             "or wrap it in DoubleScoreOODClassifier, which does."
         )
     inside = ~is_ood
-    if labels is None and not (isinstance(loss, str) or callable(loss)):
-        labels = unique_labels(y_true[inside], y_pred)
     losses = np.zeros(len(y_true))
-    losses[inside] = check_loss(loss, labels=labels)(y_true[inside], y_pred[inside])
-    return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
+    losses[inside] = judge(y_true[inside], y_pred[inside])
+    return losses, is_ood
 
 
-def _split(y_true, ood_label):
+def judge_inside(estimator, y, y_pred, ood_label, loss=None, labels=None):
+    """Return the losses of predictions of an estimator, zero for OOD samples."""
+    y = label_vector(y)
+    label, _ = split(y, ood_label)
+    of_id = partial(judge, estimator, loss=loss, labels=labels, ood_label=label)
+    return losses_inside(y, y_pred, ood_label, of_id)[0]
+
+
+def split(y_true, ood_label):
     """Return the OOD label, and which samples have it; some must not."""
     label, is_ood = split_origin(y_true, ood_label)
     if is_ood.size and is_ood.all():

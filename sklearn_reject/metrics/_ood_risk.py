@@ -37,7 +37,8 @@ def risk_coverage_frontier(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples.
+        `predict_label` gives them: classes, which do not count for OOD samples. None as
+        `y_pred` where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
@@ -54,13 +55,15 @@ def risk_coverage_frontier(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample, which do not count for OOD samples.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels of the ID
-        samples and the predictions.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels of the ID samples, true and
+        predicted.
 
     n_angles : int >= 3, default=361
         Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
@@ -83,8 +86,14 @@ def risk_coverage_frontier(
     ------
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
-        range, if `y_pred` holds the OOD label, or if there are no ID or no OOD
-        samples.
+        range, if `y_pred` holds the OOD label or, for ID samples, the one that stands
+        for rejected samples by default, or if there are no ID or no OOD samples.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one, for ID samples, that neither
+        `y_true` nor `labels` has, which may be a reject label.
 
     Examples
     --------
@@ -107,6 +116,8 @@ def oscr_score(
     novelty=None,
     definition="dhamija",
     ood_label="auto",
+    loss="zero_one",
+    labels=None,
     n_angles=361,
     sample_weight=None,
 ):
@@ -119,7 +130,8 @@ def oscr_score(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples.
+        `predict_label` gives them: classes, which do not count for OOD samples. None as
+        `y_pred` where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
@@ -139,6 +151,14 @@ def oscr_score(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
+    loss : "zero_one" or array-like of shape (n_samples,), default="zero_one"
+        Labels are right or wrong here: 0 or 1 a sample, where labels are not compared.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels of the ID samples, true and
+        predicted.
+
     n_angles : int >= 3, default=361
         Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
 
@@ -154,7 +174,14 @@ def oscr_score(
     ------
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
-        range, if `y_pred` holds the OOD label, or if there are no ID samples.
+        range, if `y_pred` holds the OOD label or, for ID samples, the one that stands
+        for rejected samples by default, or if there are no ID samples.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one, for ID samples, that neither
+        `y_true` nor `labels` has, which may be a reject label.
 
     Examples
     --------
@@ -165,7 +192,7 @@ def oscr_score(
     >>> oscr_score(y_true, y_pred, uncertainty, definition="franc")
     1.0
     """
-    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label)
+    samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {"n_angles": n_angles, "sample_weight": sample_weight}
     return curves.oscr_score(*samples, definition=definition, **options)
 
@@ -195,7 +222,8 @@ def selective_risk_at_tpr_fpr_score(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples.
+        `predict_label` gives them: classes, which do not count for OOD samples. None as
+        `y_pred` where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
@@ -215,13 +243,15 @@ def selective_risk_at_tpr_fpr_score(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample, which do not count for OOD samples.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels of the ID
-        samples and the predictions.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels of the ID samples, true and
+        predicted.
 
     randomize : bool, default=False
         If False, samples tied at the threshold are accepted together or not at all. If
@@ -248,7 +278,14 @@ def selective_risk_at_tpr_fpr_score(
     ------
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
-        range, if `y_pred` holds the OOD label, or if there are no ID samples.
+        range, if `y_pred` holds the OOD label or, for ID samples, the one that stands
+        for rejected samples by default, or if there are no ID samples.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one, for ID samples, that neither
+        `y_true` nor `labels` has, which may be a reject label.
 
     See Also
     --------
@@ -297,7 +334,8 @@ def selective_risk_at_precision_recall_score(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples.
+        `predict_label` gives them: classes, which do not count for OOD samples. None as
+        `y_pred` where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
@@ -321,13 +359,15 @@ def selective_risk_at_precision_recall_score(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample, which do not count for OOD samples.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels of the ID
-        samples and the predictions.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels of the ID samples, true and
+        predicted.
 
     randomize : bool, default=False
         If False, samples tied at the threshold are accepted together or not at all. If
@@ -354,7 +394,14 @@ def selective_risk_at_precision_recall_score(
     ------
     ValueError
         If an argument is empty, NaN, of another length than the others or out of its
-        range, if `y_pred` holds the OOD label, or if there are no ID samples.
+        range, if `y_pred` holds the OOD label or, for ID samples, the one that stands
+        for rejected samples by default, or if there are no ID samples.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one, for ID samples, that neither
+        `y_true` nor `labels` has, which may be a reject label.
 
     See Also
     --------

@@ -1,12 +1,8 @@
 """Metrics of risk and coverage from labels and uncertainties."""
 
-import numpy as np
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import unique_labels
-
 from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_same_length, check_vector
-from sklearn_reject.losses import check_loss
+from sklearn_reject.metrics._losses import losses_of
 from sklearn_reject.metrics._ood import ood_samples
 
 
@@ -28,32 +24,36 @@ def risk_coverage_curve(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True labels, and predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
+        True labels or targets, and the predictions for all samples, rejected or not: of
+        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
+        returns. None where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Higher = more uncertain. Confidences go in with the sign turned. With an
         `ood_label`, minus infinity is always accepted and infinity never.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels that occur.
 
     ood_label : "auto", None or label, default=None
         Label of OOD samples in `y_true`, without which coverage and risk are computed.
         "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
-        OOD, where it is one of two labels. None says that no sample is OOD.
+        OOD, where it is one of two labels. None says that no sample is OOD. With an OOD
+        label `y_true` is needed, whatever `loss` is.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts
         more. It takes an `ood_label`.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Only their ratios matter.
 
     Returns
     -------
@@ -72,8 +72,15 @@ def risk_coverage_curve(
     ------
     ValueError
         If an argument is empty, not finite, of another length than the others or out
-        of its range, if a label is not among those of the cost matrix, or if `y_pred`
-        holds the OOD label or there are no OOD samples for `max_fpr`.
+        of its range, if a label is not among those of the cost matrix, if `y_pred`
+        holds the OOD label or the one that stands for rejected samples by default, or
+        if there are no OOD samples for `max_fpr`.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one that neither `y_true` nor `labels`
+        has, which may be a reject label.
 
     Examples
     --------
@@ -115,24 +122,33 @@ def aurc_score(
     Without ties and with 0/1 loss it is one minus the area under the
     accuracy-rejection curve.
 
+    Weights say how much a sample counts relative to the others, and are brought to a
+    mean of one, over those that are not zero. So equal weights of any size are no
+    weights at all, and n samples have n prefixes, whereas rows that are repeated are
+    more samples, with more prefixes. Where a cumulative weight is no whole number, the
+    digamma function continues the harmonic numbers.
+
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True labels, and predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
+        True labels or targets, and the predictions for all samples, rejected or not: of
+        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
+        returns. None where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Only their ratios matter.
 
     interpolation : {"mean", "trapezoid"}, default="mean"
         "mean" is the definition above. "trapezoid" integrates the curve between its
@@ -154,7 +170,14 @@ def aurc_score(
     ------
     ValueError
         If an argument is empty, not finite, of another length than the others or out
-        of its range, or if a label is not among those of the cost matrix.
+        of its range, if a label is not among those of the cost matrix, or if `y_pred`
+        holds the label that stands for rejected samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one that neither `y_true` nor `labels`
+        has, which may be a reject label.
 
     Examples
     --------
@@ -162,6 +185,12 @@ def aurc_score(
     >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, 1]
     >>> round(aurc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4]), 6)
     0.208333
+
+    Of losses that are known:
+
+    >>> losses = [0, 0, 2.5, 4]
+    >>> round(aurc_score(None, None, [0.1, 0.2, 0.3, 0.4], loss=losses), 6)
+    0.614583
     """
     samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
     return curves.aurc_score(
@@ -184,22 +213,25 @@ def augrc_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True labels, and predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
+        True labels or targets, and the predictions for all samples, rejected or not: of
+        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
+        returns. None where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Only their ratios matter.
 
     Returns
     -------
@@ -210,7 +242,14 @@ def augrc_score(
     ------
     ValueError
         If an argument is empty, not finite, of another length than the others or out
-        of its range, or if a label is not among those of the cost matrix.
+        of its range, if a label is not among those of the cost matrix, or if `y_pred`
+        holds the label that stands for rejected samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one that neither `y_true` nor `labels`
+        has, which may be a reject label.
 
     Examples
     --------
@@ -241,22 +280,25 @@ def sele_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True labels, and predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
+        True labels or targets, and the predictions for all samples, rejected or not: of
+        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
+        returns. None where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Only their ratios matter.
 
     ties : {"inclusive", "midrank"}, default="inclusive"
         Whether a pair of tied samples, a sample with itself included, counts in full
@@ -271,7 +313,14 @@ def sele_score(
     ------
     ValueError
         If an argument is empty, not finite, of another length than the others or out
-        of its range, or if a label is not among those of the cost matrix.
+        of its range, if a label is not among those of the cost matrix, or if `y_pred`
+        holds the label that stands for rejected samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one that neither `y_true` nor `labels`
+        has, which may be a reject label.
 
     Examples
     --------
@@ -301,22 +350,25 @@ def selective_risk_at_coverage_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True labels, and predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
+        True labels or targets, and the predictions for all samples, rejected or not: of
+        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
+        returns. None where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Only their ratios matter.
 
     coverage : float in ]0, 1]
         Share of the samples to accept.
@@ -335,7 +387,14 @@ def selective_risk_at_coverage_score(
     ------
     ValueError
         If an argument is empty, not finite, of another length than the others or out
-        of its range, or if a label is not among those of the cost matrix.
+        of its range, if a label is not among those of the cost matrix, or if `y_pred`
+        holds the label that stands for rejected samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one that neither `y_true` nor `labels`
+        has, which may be a reject label.
 
     Examples
     --------
@@ -368,22 +427,25 @@ def coverage_at_risk_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True labels, and predicted labels of all samples, rejected or not: what
-        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns.
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
+        True labels or targets, and the predictions for all samples, rejected or not: of
+        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
+        returns. None where `loss` holds the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Higher = more uncertain. Confidences go in with the sign turned.
 
-    loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
-            default="zero_one"
-        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it.
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one a sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, and those that `y_pred` may hold though
+        `y_true` does not. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Only their ratios matter.
 
     risk : float >= 0
         Selective risk that must not be exceeded, in units of the loss.
@@ -401,7 +463,14 @@ def coverage_at_risk_score(
     ------
     ValueError
         If an argument is empty, not finite, of another length than the others or out
-        of its range, or if a label is not among those of the cost matrix.
+        of its range, if a label is not among those of the cost matrix, or if `y_pred`
+        holds the label that stands for rejected samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one that neither `y_true` nor `labels`
+        has, which may be a reject label.
 
     Examples
     --------
@@ -418,19 +487,7 @@ def coverage_at_risk_score(
 
 def scores_and_losses(y_true, y_pred, uncertainty, loss, labels):
     """Return validated uncertainties and the loss of each prediction."""
-    is_table = not (isinstance(loss, str) or callable(loss))
-    if is_table and np.ndim(loss) == 1:
-        losses = check_vector(loss, "loss", non_negative=True)
-    else:
-        y_true, y_pred = _label_column(y_true), _label_column(y_pred)
-        if is_table and labels is None:
-            labels = unique_labels(y_true, y_pred)
-        losses = check_loss(loss, labels=labels)(y_true, y_pred)
+    losses = losses_of(y_true, y_pred, loss, labels)
     scores = check_vector(uncertainty, "uncertainty")
     check_same_length(len(losses), uncertainty=scores)
     return scores, losses
-
-
-def _label_column(y):
-    y = np.asarray(y)
-    return column_or_1d(y) if y.ndim == 2 else y

@@ -1,6 +1,14 @@
-"""Scores of samples: uncertainty and novelty, higher = rejected first."""
+"""Scores of samples: uncertainty and novelty, higher = rejected first.
 
-from sklearn_reject.scores._base import UncertaintyScore
+What is imported but not in ``__all__`` is for the other rooms of the package, and may
+change.
+"""
+
+from sklearn_reject.scores._base import (
+    UncertaintyScore,
+    evaluate_score,
+    find_labels,
+)
 from sklearn_reject.scores._plug_in import (
     CallableScore,
     ConditionalRisk,

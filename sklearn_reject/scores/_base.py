@@ -1,10 +1,12 @@
 """What all uncertainty scores have in common."""
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response import Response
-from sklearn_reject._validation import check_vector
+from sklearn_reject._validation import check_same_length
+from sklearn_reject.scores._values import check_scores
 
 
 def forget(score):
@@ -12,6 +14,25 @@ def forget(score):
     for name in list(vars(score)):
         if name.endswith("_"):
             delattr(score, name)
+
+
+def evaluate_score(score, response, name="uncertainty_score"):
+    """Return predictions and their uncertainty, checked; `name` is the user's for it.
+
+    The score may be anything with `evaluate`.
+    """
+    labels, uncertainty = score.evaluate(response)
+    uncertainty = check_scores(uncertainty, response.n_samples, name)
+    labels = np.asarray(labels)
+    check_same_length(response.n_samples, **{f"{name}, by its labels,": labels})
+    return labels, uncertainty
+
+
+def find_labels(score, response):
+    """Return the predictions that a score is about; it may have no method for them."""
+    if hasattr(score, "labels"):
+        return score.labels(response)
+    return np.asarray(score.evaluate(response)[0])
 
 
 class UncertaintyScore(BaseEstimator):
@@ -68,7 +89,8 @@ class UncertaintyScore(BaseEstimator):
         uncertainty : ndarray of shape (n_samples,)
             Higher = more uncertain.
         """
-        return check_vector(self._uncertainty(response), "uncertainty_score")
+        values = self._uncertainty(response)
+        return check_scores(values, response.n_samples, "uncertainty_score")
 
     def evaluate(self, response):
         """Return predictions, and how uncertain they are.
@@ -83,8 +105,9 @@ class UncertaintyScore(BaseEstimator):
         labels, uncertainty : ndarray of shape (n_samples,)
             What :meth:`labels` and :meth:`from_response` return.
         """
-        # The uncertainty comes first: labels may follow from what it is read off.
-        uncertainty = self.from_response(response)
+        # The uncertainty comes first: labels may follow from what it is read off. It is
+        # checked by who knows what the user calls it, in `evaluate_score`.
+        uncertainty = self._uncertainty(response)
         return self.labels(response), uncertainty
 
     def labels(self, response):

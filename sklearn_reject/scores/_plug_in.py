@@ -6,7 +6,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response import BATCH_SIZE, row_products, row_sums
-from sklearn_reject._validation import check_option, check_vector
+from sklearn_reject._validation import check_option
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores._base import UncertaintyScore
 
@@ -66,11 +66,11 @@ class ConditionalRisk(PlugInScore):
 
     Parameters
     ----------
-    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes), callable or None, default=None
         Loss of a prediction; a matrix has true labels by row and predicted labels by
-        column, in the order of `classes_`. None takes the loss of the meta-estimator
-        around it, and "zero_one" without one.
+        column, in the order of `classes_`, and a data frame is read by its labels. None
+        takes the loss of the meta-estimator around it, and "zero_one" without one.
 
     decision : {"predict", "bayes"}, default="predict"
         Which prediction the risk is of: "predict" is the classifier's own, "bayes" the
@@ -118,7 +118,7 @@ class ConditionalRisk(PlugInScore):
         # Both are read off the same matrix of risks, a product of n K^2 steps.
         risks = self._risks(response)
         labels = response.classes[risks.argmin(axis=1)]
-        return labels, check_vector(risks.min(axis=1), "uncertainty_score")
+        return labels, risks.min(axis=1)
 
     def labels(self, response):
         """Return the predictions that the uncertainty is about.
@@ -291,15 +291,7 @@ class CallableScore(PlugInScore):
         self.function = function
 
     def _uncertainty(self, response):
-        values = np.asarray(self.function(response.estimator, response.X))
-        n_samples = response.n_samples
-        if values.shape != (n_samples,):
-            raise ValueError(
-                f"uncertainty_score returned an array of shape {values.shape}, "
-                f"expected one number for each of the {n_samples} samples: shape "
-                f"({n_samples},)."
-            )
-        return values
+        return self.function(response.estimator, response.X)
 
 
 def probability_of_others(probabilities, chosen):

@@ -1,9 +1,10 @@
 """From the names, callables and objects that a user gives to score objects."""
 
-from sklearn.base import OutlierMixin, clone, is_regressor
+from sklearn.base import OutlierMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject.scores._automatic import automatic_score
 from sklearn_reject.scores._base import UncertaintyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
@@ -161,7 +162,8 @@ def resolve_score(
     ----------
     uncertainty_score : str, score object or callable
         "auto" takes a loss regression for regressors, and for classifiers the
-        conditional risk where they have `predict_proba`, else the margin. A callable is
+        conditional risk where they have `predict_proba`, else the margin. Of one that
+        has neither before it is fitted, the score finds out in its `fit`. A callable is
         ``(estimator, X) -> (n_samples,)``.
 
     estimator : estimator
@@ -184,8 +186,8 @@ def resolve_score(
     Raises
     ------
     ValueError
-        If the name is unknown, "auto" finds no method to build on, or a frozen score is
-        not fitted.
+        If the name is unknown, "auto" finds no method to build on, nor a `fit` that may
+        bring one, or a frozen score is not fitted.
 
     Examples
     --------
@@ -207,7 +209,7 @@ def resolve_score(
 def _to_score(given, estimator, parameter):
     """Return the score that a name, a score object or a callable stands for."""
     if isinstance(given, str) and given == "auto":
-        return _automatic_score(estimator, parameter)
+        return automatic_score(estimator, parameter)
     if isinstance(given, str) and given in _UNCERTAINTY_SCORES:
         return _UNCERTAINTY_SCORES[given]()
     if hasattr(given, "evaluate") and not isinstance(given, type):
@@ -217,21 +219,6 @@ def _to_score(given, estimator, parameter):
     raise ValueError(
         f"{parameter} must be 'auto', one of {get_score_names()}, a score object or a "
         f"callable (estimator, X) -> (n_samples,), got {given!r}."
-    )
-
-
-def _automatic_score(estimator, parameter):
-    if hasattr(estimator, "predict_proba"):
-        return ConditionalRisk()
-    if hasattr(estimator, "decision_function"):
-        return Margin()
-    if hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator):
-        return LossRegression()
-    raise ValueError(
-        f"{parameter}='auto' needs a classifier with `predict_proba` or "
-        f"`decision_function`, and {type(estimator).__name__} has neither. Pass a "
-        "learned score such as 'error_probability', or a callable (estimator, X) -> "
-        f"(n_samples,), as {parameter}."
     )
 
 

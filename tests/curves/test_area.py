@@ -1,5 +1,5 @@
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_integer_weights_repeat_rows(sample):
     assume(weights is not None)
     repeats = weights.astype(int)
     repeated = np.repeat(scores, repeats), np.repeat(losses, repeats)
-    for area in (aurc_score, augrc_score, sele_score):
+    for area in (augrc_score, sele_score):
         np.testing.assert_allclose(
             area(scores, losses, sample_weight=weights),
             area(*repeated),
@@ -81,16 +81,86 @@ def test_integer_weights_repeat_rows(sample):
         )
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1.0, 30.0])
+@pytest.mark.parametrize("scale", [1e-90, 1e-6, 1.0, 30.0, 1e90])
 def test_real_weights_give_the_integral(scale):
     rng = np.random.default_rng(0)
     scores, losses = rng.integers(0, 8, 30) / 8, rng.random(30)
-    weights = scale * rng.random(30)
+    weights = rng.random(30) * (np.arange(30) % 7 > 0)
+    of_mean_one = weights / weights[weights > 0].mean()
     np.testing.assert_allclose(
-        aurc_score(scores, losses, sample_weight=weights),
-        as_integral(scores, losses, weights),
+        aurc_score(scores, losses, sample_weight=scale * weights),
+        as_integral(scores, losses, of_mean_one),
         rtol=1e-10,
     )
+
+
+def harmonic_difference(low, high):
+    """Integrate the geometric series for H_high - H_low, real numbers."""
+    return quad(lambda x: (x**low - x**high) / (1 - x), 0, 1, epsabs=0, epsrel=1e-12)[0]
+
+
+@pytest.mark.parametrize("losses", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 2, 1)])
+def test_a_weight_of_two_is_a_share_and_a_repeated_row_is_another_sample(losses):
+    """Weights sum to the number of samples, three here: 2, 1, 1 are 1.5, .75, .75."""
+    first, second, third = losses
+    # The mean of the selective risk while each of the three samples comes in.
+    marks = np.array([0, 1.5, 2.25, 3.0])
+    before = np.array([0, 1.5 * first, 1.5 * first + 0.75 * second])
+    growth = [harmonic_difference(*ends) for ends in pairwise(marks)]
+    starts = before - losses * marks[:-1]
+    area = (starts @ growth + losses @ np.diff(marks)) / 3
+    weighted = aurc_score([1, 2, 3], losses, sample_weight=[2, 1, 1])
+    np.testing.assert_allclose(weighted, area, rtol=1e-11)
+    # A repeated row is one of four samples, tied with the first: prefixes of 1 to 4.
+    repeated = [
+        first,
+        first,
+        (2 * first + second) / 3,
+        (first * 2 + second + third) / 4,
+    ]
+    np.testing.assert_allclose(
+        aurc_score([1, 1, 2, 3], [first, *losses]), np.mean(repeated)
+    )
+
+
+@given(
+    samples(max_size=8), st.integers(-12, 12), st.sampled_from([None, "excess", "prr"])
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_only_relative_weights_matter(sample, exponent, normalize):
+    scores, losses, weights = sample
+    assume(weights is not None)
+    options = {"normalize": normalize}
+    np.testing.assert_allclose(
+        aurc_score(scores, losses, sample_weight=weights * 10.0**exponent, **options),
+        aurc_score(scores, losses, sample_weight=weights, **options),
+        rtol=1e-9,
+        atol=1e-13,
+    )
+
+
+@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
+@pytest.mark.parametrize("normalize", [None, "excess", "prr"])
+@pytest.mark.parametrize("weight", [1e-12, 1 / 300, 0.1, 1.0, 2.0, 1e12])
+def test_equal_weights_are_no_weights_bit_for_bit(interpolation, normalize, weight):
+    rng = np.random.default_rng(4)
+    scores, losses = rng.integers(0, 90, 300) / 7, rng.random(300)
+    options = {"interpolation": interpolation, "normalize": normalize}
+    weights = np.full(300, weight)
+    weights[::5] = 0  # these samples do not exist
+    there = weights > 0
+    area = aurc_score(scores, losses, sample_weight=weights, **options)
+    assert area == aurc_score(scores[there], losses[there], **options)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-6, 1e12])
+def test_the_order_counts_whatever_the_size_of_the_weights(scale):
+    """Read as numbers of samples, tiny weights would make every order as good."""
+    weights = scale * np.array([1.0, 2.0, 3.0, 2.0])
+    losses = np.array([0, 0, 1, 1])
+    best = aurc_score([1, 2, 3, 4], losses, sample_weight=weights)
+    worst = aurc_score([4, 3, 2, 1], losses, sample_weight=weights)
+    assert worst > 2 * best
 
 
 @given(samples(), st.randoms(use_true_random=False))

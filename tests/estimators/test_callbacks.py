@@ -137,7 +137,13 @@ def test_each_fit_is_told_its_rows(recorder):
 
 @pytest.mark.parametrize(
     ("arguments", "n_fits"),
-    [({}, 1), ({"cv": 0.5}, 1), ({"cv": 2}, 3), ({"target_coverage": 0.5}, 6)],
+    [
+        ({"cv": "plug_in"}, 1),
+        ({}, 6),
+        ({"cv": 0.5}, 1),
+        ({"cv": 2}, 3),
+        ({"target_coverage": 0.5}, 6),
+    ],
     ids=str,
 )
 def test_number_of_fits_is_announced(recorder, arguments, n_fits):

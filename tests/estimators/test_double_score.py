@@ -34,11 +34,11 @@ from sklearn_reject import (
 from sklearn_reject._curves import aurc_score
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
+    make_neg_selective_risk_at_tpr_fpr_scorer,
+    make_selective_accuracy_scorer,
     make_selective_scorer,
     neg_augrc_scorer,
     neg_aurc_scorer,
-    neg_selective_risk_at_tpr_fpr_scorer,
-    selective_accuracy_scorer,
 )
 from sklearn_reject.scores import (
     KNN,
@@ -263,7 +263,7 @@ def test_score_is_the_area_with_ood_samples_as_errors():
 
 def test_grid_search_over_the_novelty_score():
     grid = [{"novelty_score__n_neighbors": [1, 200]}, {"method": ["grid"]}]
-    scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.6, max_fpr=0.6)
+    scorer = make_neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.6, max_fpr=0.6)
     model = double(cv=0.4, random_state=0, min_tpr=0.6, max_fpr=0.8)
     search = GridSearchCV(model, grid, scoring=scorer, cv=2)
     search.fit(X, y)
@@ -499,7 +499,7 @@ def test_weights_under_another_name():
     [
         neg_aurc_scorer,
         neg_augrc_scorer,
-        selective_accuracy_scorer(coverage=0.5),
+        make_selective_accuracy_scorer(coverage=0.5),
         make_selective_scorer(accuracy_score, coverage=0.5, on_reject="drop"),
         make_selective_scorer(accuracy_score),
     ],

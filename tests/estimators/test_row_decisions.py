@@ -480,7 +480,7 @@ def test_certified_risk_in_batches_of_five(randomize):
 @pytest.mark.parametrize("probabilities", [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]])
 def test_a_risk_equal_to_the_cost_but_for_its_last_bit_is_accepted(probabilities):
     known = Known(np.array([probabilities])).fit(None, None)
-    model = SelectiveClassifier(FrozenEstimator(known), reject_cost=0.3)
+    model = SelectiveClassifier(FrozenEstimator(known), reject_cost=0.3, cv="plug_in")
     model.fit(np.zeros((3, 1)), [0, 1, 2])
     assert model.accept(np.zeros((1, 1))).all()
     assert model.accept_proba(np.zeros((1, 1))) == 1

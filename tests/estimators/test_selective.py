@@ -1,6 +1,7 @@
 """SelectiveClassifier beside and inside the rest of scikit-learn."""
 
 import pickle
+import warnings
 from functools import wraps
 from threading import get_ident
 
@@ -36,6 +37,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import SelectiveClassifier
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import aurc_score, neg_aurc_scorer
 from sklearn_reject.scores import ConditionalRisk, Margin
 from sklearn_reject.selection import (
@@ -223,8 +225,9 @@ def test_predict_calls_the_classifier_once(monkeypatch, samples, score, method):
     [
         ({}, 1),
         ({"reject_cost": 0.2}, 1),
-        ({"reject_cost": 0.2, "uncertainty_score": "conditional_risk"}, 1),
-        ({"uncertainty_score": ConditionalRisk(decision="bayes")}, 1),
+        ({"reject_cost": 0.2, "cv": "plug_in"}, 1),
+        ({"reject_cost": 0.2, "uncertainty_score": "conditional_risk"}, 6),
+        ({"uncertainty_score": ConditionalRisk(decision="bayes")}, 6),
         ({"uncertainty_score": "margin"}, 6),
         ({"uncertainty_score": ConditionalRisk(loss="zero_one"), "loss": "squared"}, 6),
         ({"target_risk": 0.3}, 6),
@@ -248,27 +251,45 @@ def test_number_of_fits(monkeypatch, arguments, n_fits):
     "loss", ["zero_one", "absolute", [[0, 1, 2], [3, 0, 1], [4, 2, 0]]]
 )
 def test_chow_rule_compares_the_risk_with_the_cost(loss, cost):
-    selective = SelectiveClassifier(LogisticRegression(), reject_cost=cost, loss=loss)
-    selective.fit(X, y)
+    selective = SelectiveClassifier(
+        LogisticRegression(), reject_cost=cost, loss=loss, cv="plug_in"
+    )
+    with warnings.catch_warnings():  # of a cost above the largest loss
+        warnings.simplefilter("ignore", RejectionWarning)
+        selective.fit(X, y)
     assert selective.rule_.threshold == selective.rule_.reject_cost == cost
     assert np.isnan(selective.rule_.coverage)
     np.testing.assert_array_equal(selective.accept(X), selective.uncertainty(X) <= cost)
 
 
 def test_chow_rule_keeps_its_threshold_when_data_measure_it():
-    selective = SelectiveClassifier(LogisticRegression(), reject_cost=0.2, cv=4)
-    rule = selective.fit(X2, y2).rule_
-    probabilities = cross_val_predict(
-        LogisticRegression(), X2, y2, cv=4, method="predict_proba"
-    )
-    losses = probabilities.argmax(axis=1) != y2
+    frozen = FrozenEstimator(LogisticRegression().fit(X2[::2], y2[::2]))
+    selective = SelectiveClassifier(frozen, reject_cost=0.2, cv="plug_in")
+    rule = selective.fit(X2[1::2], y2[1::2]).rule_
+    probabilities = frozen.predict_proba(X2[1::2])
+    losses = probabilities.argmax(axis=1) != y2[1::2]
     assert rule == chow_rule(0.2).measure(probabilities.min(axis=1), losses)
     assert 0 < rule.coverage < 1
 
 
+def test_reject_cost_is_solved_out_of_fold_by_default():
+    rule = SelectiveClassifier(LogisticRegression(), reject_cost=0.2).fit(X2, y2).rule_
+    probabilities = cross_val_predict(
+        LogisticRegression(), X2, y2, cv=5, method="predict_proba"
+    )
+    risk, losses = probabilities.min(axis=1), probabilities.argmax(axis=1) != y2
+    # What the probabilities claim counts as 30 more rows.
+    mixed = (len(y2) * losses + 30 * risk) / (len(y2) + 30)
+    assert rule.threshold == solve_reject_cost(risk, mixed, 0.2).threshold
+    measured = rule.measure(risk, losses)
+    assert (rule.coverage, rule.selective_risk) == pytest.approx(
+        (measured.coverage, measured.selective_risk)
+    )
+
+
 def test_default_is_a_reject_cost_of_one_half():
-    default = SelectiveClassifier(LogisticRegression()).fit(X, y)
-    explicit = SelectiveClassifier(LogisticRegression(), reject_cost=0.5).fit(X, y)
+    default = SelectiveClassifier(LogisticRegression(), cv="plug_in").fit(X, y)
+    explicit = clone(default).set_params(reject_cost=0.5).fit(X, y)
     assert repr(default.rule_) == repr(explicit.rule_)
     most_likely = default.predict_proba(X).max(axis=1)
     np.testing.assert_array_equal(default.accept(X), most_likely >= 0.5)
@@ -469,6 +490,7 @@ def test_bayes_decision_minimises_the_expected_cost():
         loss=costs,
         reject_cost=0.6,
         uncertainty_score=ConditionalRisk(decision="bayes"),
+        cv="plug_in",
     ).fit(X, y)
     probabilities = selective.predict_proba(X)
     labels, risks = [], []

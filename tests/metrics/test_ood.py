@@ -9,6 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_reject import _curves as curves
 from sklearn_reject import metrics
 from sklearn_reject.datasets import make_fpp23_mixture
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
@@ -163,7 +164,7 @@ def check_risk(name, options, sample, expected):
     predictions = np.where(losses > 0, 5, 4)
     arguments = y_true, predictions, scores
     # With a single ID class, -1 would be taken for the other one.
-    options = {"ood_label": -1, "sample_weight": weights, **options}
+    options = {"ood_label": -1, "sample_weight": weights, "labels": [4, 5], **options}
     if expected is None:
         with pytest.warns(UndefinedMetricWarning, match="risk is set to NaN"):
             assert np.isnan(getattr(metrics, name)(*arguments, **options))
@@ -316,6 +317,7 @@ def test_weights_repeat_rows(sample):
             min_tpr=0.5,
             max_fpr=1.0,
             ood_label=9,
+            labels=[4, 5],
             sample_weight=weights,
         )
 
@@ -444,3 +446,33 @@ def test_without_an_ood_label_the_curve_is_that_of_all_samples():
     plain = metrics.risk_coverage_curve(np.maximum(Y_TRUE, 0), Y_PRED, UNCERTAINTY)
     for one, other in zip(with_label, plain, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-14)
+
+
+@pytest.mark.parametrize("case", [c for c in ALL if c[2]], ids=lambda case: case[0])
+def test_losses_themselves_take_the_place_of_predictions(case):
+    losses = (Y_TRUE != Y_PRED) * 1.0
+    losses[IS_OOD] = 0.5  # what OOD samples cost does not count
+    if case[0] == "oscr_score":
+        losses[IS_OOD] = 1
+    expected = call(case, Y_TRUE, UNCERTAINTY)
+    assert_same(call(case, Y_TRUE, UNCERTAINTY, None, loss=losses), expected)
+    with pytest.raises(ValueError, match="y_pred is None, which takes the losses"):
+        call(case, Y_TRUE, UNCERTAINTY, None)
+    with pytest.raises(ValueError, match="loss has 3 elements where 90"):
+        call(case, Y_TRUE, UNCERTAINTY, None, loss=[0, 1, 1])
+
+
+@pytest.mark.parametrize("case", [c for c in ALL if c[2]], ids=lambda case: case[0])
+def test_reject_labels_of_id_samples_are_told(case):
+    """-2 where -1 is a class, as SelectiveClassifier has it; 99 stands for OOD."""
+    y_true, y_pred = np.where(IS_OOD, 99, Y_TRUE - 1), Y_PRED - 1
+    expected = call(case, y_true, UNCERTAINTY, y_pred, ood_label=99)
+    rejected = np.where(UNCERTAINTY > 0.8, -2, y_pred)
+    with pytest.raises(ValueError, match=r"y_pred holds -2.*`predict_label`"):
+        call(case, y_true, UNCERTAINTY, rejected, ood_label=99)
+    rejected = np.where(UNCERTAINTY > 0.8, 7, y_pred)
+    with pytest.warns(RejectionWarning, match=r"y_pred holds 7.*`predict_label`"):
+        call(case, y_true, UNCERTAINTY, rejected, ood_label=99)
+    # Of OOD samples, predictions are not looked at.
+    only_ood = np.where(IS_OOD, -2, y_pred)
+    assert_same(call(case, y_true, UNCERTAINTY, only_ood, ood_label=99), expected)

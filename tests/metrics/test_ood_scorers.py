@@ -16,10 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.metrics import (
+    aurc_score,
     get_selective_scorer,
     get_selective_scorer_names,
-    neg_selective_risk_at_precision_recall_scorer,
-    neg_selective_risk_at_tpr_fpr_scorer,
+    make_neg_aurc_scorer,
+    make_neg_selective_risk_at_precision_recall_scorer,
+    make_neg_selective_risk_at_tpr_fpr_scorer,
+    make_oscr_scorer,
+    neg_aurc_scorer,
     oscr_score,
     oscr_scorer,
     selective_risk_at_precision_recall_score,
@@ -58,11 +62,11 @@ CASES = [
     ("oscr", {"definition": "franc"}, 1, partial(oscr_score, definition="franc")),
 ]
 MAKERS = {
-    "neg_selective_risk_at_tpr_fpr": neg_selective_risk_at_tpr_fpr_scorer,
+    "neg_selective_risk_at_tpr_fpr": make_neg_selective_risk_at_tpr_fpr_scorer,
     "neg_selective_risk_at_precision_recall": (
-        neg_selective_risk_at_precision_recall_scorer
+        make_neg_selective_risk_at_precision_recall_scorer
     ),
-    "oscr": oscr_scorer,
+    "oscr": make_oscr_scorer,
 }
 
 
@@ -142,12 +146,12 @@ def test_by_name():
 
 
 def test_repr():
-    assert repr(oscr_scorer()) == (
+    assert repr(oscr_scorer) == (
         "<selective scorer oscr_score, definition='dhamija', ood_label='auto'>"
     )
-    assert repr(neg_selective_risk_at_tpr_fpr_scorer(**TPR_FPR)) == (
+    assert repr(make_neg_selective_risk_at_tpr_fpr_scorer(**TPR_FPR)) == (
         "<selective scorer -selective_risk_at_tpr_fpr_score, min_tpr=0.4, max_fpr=0.2, "
-        "ood_label='auto', loss='zero_one', infeasible=nan>"
+        "ood_label='auto', infeasible=nan>"
     )
 
 
@@ -200,14 +204,14 @@ def test_a_classifier_that_was_fitted_on_ood_samples(case):
 
 
 def test_bounds_out_of_reach_are_nan():
-    scorer = neg_selective_risk_at_tpr_fpr_scorer(min_tpr=1.0, max_fpr=0.0)
+    scorer = make_neg_selective_risk_at_tpr_fpr_scorer(min_tpr=1.0, max_fpr=0.0)
     with pytest.warns(UndefinedMetricWarning, match=r"min_tpr=1.*set to NaN"):
         assert np.isnan(scorer(BAYES, X_test, y_test))
 
 
 def test_weights_are_routed():
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = oscr_scorer().set_score_request(sample_weight=True)
+        scorer = oscr_scorer.set_score_request(sample_weight=True)
         model = double(novelty_score="msp").set_fit_request(sample_weight=False)
         model.estimator.set_fit_request(sample_weight=False)
         results = cross_validate(
@@ -227,31 +231,39 @@ def test_weights_are_routed():
         strict=True,
     ):
         samples = X_test[rows], y_test[rows]
-        assert score == oscr_scorer()(model, *samples, sample_weight=WEIGHT[rows])
-        assert score != oscr_scorer()(model, *samples)
+        assert score == oscr_scorer(model, *samples, sample_weight=WEIGHT[rows])
+        assert score != oscr_scorer(model, *samples)
 
 
 @pytest.mark.parametrize(
     ("make", "options", "message"),
     [
-        (neg_selective_risk_at_tpr_fpr_scorer, {"min_tpr": 0, "max_fpr": 1}, "min_tpr"),
-        (neg_selective_risk_at_tpr_fpr_scorer, {"min_tpr": 1, "max_fpr": 2}, "max_fpr"),
         (
-            neg_selective_risk_at_precision_recall_scorer,
+            make_neg_selective_risk_at_tpr_fpr_scorer,
+            {"min_tpr": 0, "max_fpr": 1},
+            "min_tpr",
+        ),
+        (
+            make_neg_selective_risk_at_tpr_fpr_scorer,
+            {"min_tpr": 1, "max_fpr": 2},
+            "max_fpr",
+        ),
+        (
+            make_neg_selective_risk_at_precision_recall_scorer,
             {**PRECISION_RECALL, "min_precision": 0},
             "min_precision",
         ),
         (
-            neg_selective_risk_at_precision_recall_scorer,
+            make_neg_selective_risk_at_precision_recall_scorer,
             {**PRECISION_RECALL, "min_recall": 1.5},
             "min_recall",
         ),
         (
-            neg_selective_risk_at_precision_recall_scorer,
+            make_neg_selective_risk_at_precision_recall_scorer,
             {**PRECISION_RECALL, "ood_prior": 1},
             "ood_prior",
         ),
-        (oscr_scorer, {"definition": "usual"}, "definition"),
+        (make_oscr_scorer, {"definition": "usual"}, "definition"),
     ],
 )
 def test_bad_options(make, options, message):
@@ -276,3 +288,22 @@ def test_a_number_stands_for_bounds_that_cannot_be_met(name):
         assert np.isnan(make(**strict[name])(BAYES, X_test, y_test))
     with pytest.raises(ValueError, match="infeasible must be in"):
         make(**strict[name], infeasible=-1.0)(BAYES, X_test, y_test)
+
+
+def test_a_loss_of_classes_never_sees_the_ood_label():
+    """But 0/1 loss, for which an OOD sample is an error whatever is predicted."""
+    model = double(novelty_score="msp", loss=3.0 * (1 - np.eye(3)))
+    model.fit(X[:400], y[:400])
+    with pytest.raises(ValueError, match=r"holds the OOD label -1 .*CostMatrixLoss"):
+        neg_aurc_scorer(model, X_test, y_test)
+    assert make_neg_aurc_scorer(loss="zero_one")(model, X_test, y_test) < 0
+    inside = y_test != -1
+    labels, uncertainty = model.predict_label(X_test), model.uncertainty(X_test)
+    samples = y_test[inside], labels[inside], uncertainty[inside]
+    value = neg_aurc_scorer(model, X_test[inside], y_test[inside])
+    assert value == pytest.approx(-3 * aurc_score(*samples))
+    # With OOD samples, the loss of the estimator is the default, too.
+    make = make_neg_selective_risk_at_tpr_fpr_scorer
+    value = make(**TPR_FPR)(model, X_test, y_test)
+    as_errors = make(**TPR_FPR, loss="zero_one")(model, X_test, y_test)
+    assert value == pytest.approx(3 * as_errors)

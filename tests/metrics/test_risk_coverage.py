@@ -109,7 +109,7 @@ def test_undefined_values_warn():
 def test_ties_do_not_depend_on_the_row_order():
     # Two distinct values: the order of rows alone would move a naive area far.
     uncertainty = np.repeat([0.1, 0.2], 50)
-    y_true, y_pred = np.zeros(100), np.tile([1, 0, 0, 0, 0], 20)
+    y_true, y_pred = np.tile([1, 0, 0, 0, 1], 20), np.tile([0, 0, 0, 0, 1], 20)
     expected = metrics.aurc_score(y_true, y_pred, uncertainty)
     for seed in range(5):
         rows = np.random.default_rng(seed).permutation(100)

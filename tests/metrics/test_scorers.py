@@ -1,6 +1,8 @@
 """Scorers: what they measure, of whom, and that rejecting everything never wins."""
 
+import inspect
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
@@ -25,18 +27,23 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_reject import SelectiveClassifier
+from sklearn_reject import SelectiveClassifier, metrics
 from sklearn_reject.metrics import (
     augrc_score,
     aurc_score,
     coverage_at_risk_score,
-    coverage_at_risk_scorer,
     get_selective_scorer,
     get_selective_scorer_names,
+    make_coverage_at_risk_scorer,
+    make_neg_augrc_scorer,
+    make_neg_aurc_scorer,
+    make_neg_selective_risk_at_tpr_fpr_scorer,
+    make_neg_set_loss_scorer,
+    make_oscr_scorer,
+    make_selective_accuracy_scorer,
     make_selective_scorer,
     neg_augrc_scorer,
     neg_aurc_scorer,
-    selective_accuracy_scorer,
     selective_risk_at_coverage_score,
 )
 
@@ -84,7 +91,7 @@ SCORERS = {
     "neg_aurc": (neg_aurc_scorer, lambda *args, **kw: -aurc_score(*args, **kw)),
     "neg_augrc": (neg_augrc_scorer, lambda *args, **kw: -augrc_score(*args, **kw)),
     "selective_accuracy": (
-        selective_accuracy_scorer(coverage=0.7),
+        make_selective_accuracy_scorer(coverage=0.7),
         lambda *args, **kw: (
             1
             - selective_risk_at_coverage_score(
@@ -93,11 +100,11 @@ SCORERS = {
         ),
     ),
     "coverage_at_risk": (
-        coverage_at_risk_scorer(risk=0.25),
+        make_coverage_at_risk_scorer(risk=0.25),
         lambda *args, **kw: coverage_at_risk_score(*args, risk=0.25, **kw),
     ),
     "coverage_at_risk, squared": (
-        coverage_at_risk_scorer(risk=0.5, loss="squared"),
+        make_coverage_at_risk_scorer(risk=0.5, loss="squared"),
         lambda *args, **kw: coverage_at_risk_score(
             *args, risk=0.5, loss="squared", **kw
         ),
@@ -292,17 +299,27 @@ def test_grid_search_prefers_the_better_order():
 def test_coverage_that_cannot_be_had():
     wrong = (BAYES.predict(X_test) + 1) % 3
     with pytest.warns(UndefinedMetricWarning, match="risk"):
-        assert np.isnan(coverage_at_risk_scorer(risk=0.1)(BAYES, X_test, wrong))
+        assert np.isnan(make_coverage_at_risk_scorer(risk=0.1)(BAYES, X_test, wrong))
 
 
 # Weights
 
 
-def test_integer_weights_equal_repeated_rows(pair):
+@pytest.mark.parametrize("name", [n for n in SCORERS if "aurc" not in n])
+def test_integer_weights_equal_repeated_rows(name):
+    """But for the AuRC, where more samples mean more prefixes: see test_area.py."""
+    scorer, _ = SCORERS[name]
     rows = np.repeat(np.arange(100), WEIGHT.astype(int))
-    weighted = pair[0](BAYES, X_test, y_test, sample_weight=WEIGHT)
-    repeated = pair[0](BAYES, X_test[rows], y_test[rows])
+    weighted = scorer(BAYES, X_test, y_test, sample_weight=WEIGHT)
+    repeated = scorer(BAYES, X_test[rows], y_test[rows])
     assert weighted == pytest.approx(repeated, rel=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1 / 250, 1e12])
+def test_only_relative_weights_matter(pair, scale):
+    weighted = pair[0](BAYES, X_test, y_test, sample_weight=WEIGHT)
+    scaled = pair[0](BAYES, X_test, y_test, sample_weight=scale * WEIGHT)
+    assert scaled == pytest.approx(weighted, rel=1e-10)
 
 
 def test_weights_matter(pair):
@@ -594,13 +611,13 @@ def test_names():
         (
             "selective_accuracy",
             {"coverage": 0.4},
-            selective_accuracy_scorer(coverage=0.4),
+            make_selective_accuracy_scorer(coverage=0.4),
         ),
-        ("coverage_at_risk", {"risk": 0.2}, coverage_at_risk_scorer(risk=0.2)),
+        ("coverage_at_risk", {"risk": 0.2}, make_coverage_at_risk_scorer(risk=0.2)),
         (
             "coverage_at_risk",
             {"risk": 0.2, "loss": "squared"},
-            coverage_at_risk_scorer(risk=0.2, loss="squared"),
+            make_coverage_at_risk_scorer(risk=0.2, loss="squared"),
         ),
     ],
     ids=str,
@@ -642,13 +659,13 @@ def test_name_without_its_option(name):
 @pytest.mark.parametrize("coverage", [0, -1, 1.01, np.nan, "1", True])
 def test_coverage_is_checked(coverage):
     with pytest.raises(ValueError, match=r"coverage must be .*\]0, 1\]"):
-        selective_accuracy_scorer(coverage=coverage)
+        make_selective_accuracy_scorer(coverage=coverage)
 
 
 @pytest.mark.parametrize("risk", [-0.1, np.nan, np.inf, "0", False])
 def test_risk_is_checked(risk):
     with pytest.raises(ValueError, match=r"risk must be .*\[0, inf\["):
-        coverage_at_risk_scorer(risk=risk)
+        make_coverage_at_risk_scorer(risk=risk)
 
 
 def test_classifier_without_any_score(pair):
@@ -674,15 +691,22 @@ def test_pickle_and_repr(pair):
 @pytest.mark.parametrize(
     ("scorer", "text"),
     [
-        (neg_aurc_scorer, "<selective scorer -aurc_score>"),
-        (selective_accuracy_scorer(coverage=0.5), "selective_accuracy, coverage=0.5>"),
-        (coverage_at_risk_scorer(risk=0.1), "coverage_at_risk_score, risk=0.1"),
+        (neg_aurc_scorer, "<selective scorer -aurc_score, interpolation='mean'"),
+        (
+            make_neg_augrc_scorer(loss="absolute"),
+            "<selective scorer -augrc_score, loss='absolute'>",
+        ),
+        (
+            make_selective_accuracy_scorer(coverage=0.5),
+            "selective_accuracy, coverage=0.5>",
+        ),
+        (make_coverage_at_risk_scorer(risk=0.1), "coverage_at_risk_score, risk=0.1"),
         (
             make_selective_scorer(log_loss, greater_is_better=False, coverage=0.5),
             "-log_loss, on_reject='count_as_error', coverage=0.5",
         ),
     ],
-    ids=["area", "accuracy", "coverage", "made"],
+    ids=["area", "loss", "accuracy", "coverage", "made"],
 )
 def test_repr(scorer, text):
     assert text in repr(scorer)
@@ -729,3 +753,101 @@ def test_weights_are_checked_in_made_scorers():
     assert scorer(BAYES, X_test, y_test, 2.0) == scorer(BAYES, X_test, y_test)
     with pytest.raises(ValueError, match="sample_weight has 1 elements"):
         scorer(BAYES, X_test, y_test, [1.0])
+
+
+# What makes a scorer is none
+
+
+FACTORIES = [
+    make_coverage_at_risk_scorer,
+    make_neg_augrc_scorer,
+    make_neg_aurc_scorer,
+    make_neg_selective_risk_at_tpr_fpr_scorer,
+    make_neg_set_loss_scorer,
+    make_oscr_scorer,
+    make_selective_accuracy_scorer,
+    make_selective_scorer,
+]
+
+
+@pytest.mark.parametrize("make", FACTORIES, ids=lambda make: make.__name__)
+def test_a_factory_called_as_a_scorer_says_so_at_once(make):
+    message = rf"makes a scorer and is none.*scoring={make.__name__}\(\.\.\.\)"
+    with pytest.raises(TypeError, match=message):
+        make(BAYES, X_test, y_test)
+    with pytest.raises(TypeError, match=message):
+        cross_val_score(GaussianNB(), X, y, scoring=make, cv=2, error_score="raise")
+
+
+def test_names_tell_scorers_from_what_makes_them():
+    for name in metrics.__all__:
+        value = getattr(metrics, name)
+        if name.startswith("make_"):
+            assert inspect.isfunction(value), name
+        elif name.endswith("_scorer") and not name.startswith("get_"):
+            assert hasattr(value, "set_score_request"), name
+            made = getattr(metrics, f"make_{name}")()
+            assert repr(made) == repr(value)
+    for name in get_selective_scorer_names():
+        assert f"make_{name}_scorer" in metrics.__all__
+
+
+# The loss is that of the estimator
+
+
+COSTS = np.array([[0.0, 1, 2], [3, 0, 1], [9, 5, 0]])
+
+
+def test_the_loss_of_the_estimator_is_the_default():
+    selective = SelectiveClassifier(GaussianNB(), loss=COSTS, reject_cost=0.5)
+    for model in (selective, make_pipeline(StandardScaler(), selective)):
+        fitted = clone(model).fit(X[:200], y[:200])
+        assert neg_aurc_scorer(fitted, X_test, y_test) == pytest.approx(
+            fitted.score(X_test, y_test), rel=1e-12
+        )
+    fitted = selective.fit(X[:200], y[:200])
+    scorer = make_neg_aurc_scorer(loss="zero_one")
+    samples = y_test, fitted.predict_label(X_test), fitted.uncertainty(X_test)
+    assert scorer(fitted, X_test, y_test) == -aurc_score(*samples)
+
+
+@pytest.mark.parametrize(
+    ("make", "metric"),
+    [
+        (make_neg_aurc_scorer, lambda *args, **kw: -aurc_score(*args, **kw)),
+        (make_neg_augrc_scorer, lambda *args, **kw: -augrc_score(*args, **kw)),
+        (
+            partial(make_coverage_at_risk_scorer, risk=0.9),
+            partial(coverage_at_risk_score, risk=0.9),
+        ),
+    ],
+    ids=["aurc", "augrc", "coverage"],
+)
+def test_cost_matrix_and_labels(make, metric):
+    names = np.array(["b", "c", "a"])
+    model = GaussianNB().fit(X[:200], names[y[:200]])
+    truth = names[y_test]
+    labels, uncertainty = model.predict(X_test), arguments_of(BAYES)[1]
+    options = {"loss": COSTS, "labels": ["c", "a", "b"]}
+    expected = metric(truth, labels, uncertainty, **options)
+    assert make(**options)(model, X_test, truth) == pytest.approx(expected, rel=1e-12)
+    # In the order of the classes, though these samples lack one, as a fold may.
+    here = truth != "a"
+    assert set(labels[here]) | set(truth[here]) == {"a", "b", "c"}
+    rows = here & (labels != "a")
+    value = make(loss=COSTS)(model, X_test[rows], truth[rows])
+    few = truth[rows], labels[rows], uncertainty[rows]
+    expected = metric(*few, loss=COSTS, labels=["a", "b", "c"])
+    assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_class_that_a_fold_lacks_is_no_reject_label():
+    """Of classes -1, 0 and 1; a metric of these labels alone would raise."""
+    model = GaussianNB().fit(X[:200], y[:200] - 1)
+    rows = (y_test > 0) & (model.predict(X_test) < 1)
+    assert set(model.predict(X_test[rows])) == {-1, 0}
+    for scorer, _ in SCORERS.values():
+        with warnings.catch_warnings():
+            # What no threshold keeps is another matter.
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            scorer(model, X_test[rows], y_test[rows] - 1)

@@ -26,7 +26,12 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import ExpectedLossDecoder, SelectiveClassifier
 from sklearn_reject.losses import JaccardLoss
-from sklearn_reject.metrics import get_selective_scorer, neg_set_loss_scorer, set_loss
+from sklearn_reject.metrics import (
+    get_selective_scorer,
+    make_neg_set_loss_scorer,
+    neg_set_loss_scorer,
+    set_loss,
+)
 
 X, y = make_classification(400, n_informative=3, weights=[0.7], random_state=0)
 GROUPS = np.arange(400) // 8
@@ -77,7 +82,7 @@ def _routing():
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 def test_two_classes_are_one_set(beta):
-    value = neg_set_loss_scorer(beta=beta)(BAYES, X_test, y_test)
+    value = make_neg_set_loss_scorer(beta=beta)(BAYES, X_test, y_test)
     assert type(value) is float
     theirs = fbeta_score(y_test, BAYES.predict(X_test), beta=beta)
     assert value == pytest.approx(theirs - 1, rel=1e-12)
@@ -87,7 +92,7 @@ def test_pos_label():
     names = np.array(["yes", "no"])[y]
     named = GaussianNB().fit(X, names)
     for pos_label, positive in ((None, "yes"), ("yes", "yes"), ("no", "no")):
-        value = neg_set_loss_scorer(pos_label=pos_label)(named, X, names)
+        value = make_neg_set_loss_scorer(pos_label=pos_label)(named, X, names)
         theirs = f1_score(names, named.predict(X), pos_label=positive)
         assert value == pytest.approx(theirs - 1, rel=1e-12)
 
@@ -97,12 +102,12 @@ def test_positive_class_is_that_of_the_classifier():
     names = np.array(["yes", "no"])[y]
     named = GaussianNB().fit(X, names)
     rows = np.flatnonzero((named.predict(X) == "no") & (names == "no"))
-    scorer = neg_set_loss_scorer(zero_division=0.25)
+    scorer = make_neg_set_loss_scorer(zero_division=0.25)
     assert scorer(named, X[rows], names[rows]) == -0.75
 
 
 def test_groups_are_sets():
-    scorer = neg_set_loss_scorer(loss="jaccard", zero_division=1.0)
+    scorer = make_neg_set_loss_scorer(loss="jaccard", zero_division=1.0)
     value = scorer(BAYES, X_test, y_test, groups=groups_test)
     theirs = [
         jaccard_score(y_test[rows], BAYES.predict(X_test[rows]), zero_division=1.0)
@@ -137,8 +142,8 @@ def test_groups_reach_the_predictions(name, routing):
     samples = X if name in ("pipeline", "both", "search outside") else SCALED
     wrapped = WRAPPERS[name](TopOfEach(3)).fit(samples, y)
     with sklearn.config_context(enable_metadata_routing=routing):
-        value = neg_set_loss_scorer()(wrapped, samples, y, groups=GROUPS)
-        alone = neg_set_loss_scorer()(wrapped, samples, y)
+        value = neg_set_loss_scorer(wrapped, samples, y, groups=GROUPS)
+        alone = neg_set_loss_scorer(wrapped, samples, y)
     assert value == -set_loss(y, inner.predict(SCALED, GROUPS), groups=GROUPS)
     assert alone == -set_loss(y, inner.predict(SCALED))
 
@@ -149,7 +154,7 @@ def test_groups_reach_the_predictions(name, routing):
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_several_labels(form):
     model = KNeighborsClassifier(3).fit(X_labels, Y_labels)
-    value = neg_set_loss_scorer(zero_division=1.0)(model, X_labels, form(Y_labels))
+    value = make_neg_set_loss_scorer(zero_division=1.0)(model, X_labels, form(Y_labels))
     theirs = f1_score(
         Y_labels, model.predict(X_labels), average="samples", zero_division=1.0
     )
@@ -160,7 +165,7 @@ def test_single_class_of_several_is_a_set_of_one():
     model = LogisticRegression().fit(X3, y3)
     accuracy = np.mean(model.predict(X3) == y3)
     for name in ("f_beta", "jaccard", "precision", "recall"):
-        value = neg_set_loss_scorer(loss=name)(model, X3, y3)
+        value = make_neg_set_loss_scorer(loss=name)(model, X3, y3)
         assert value == pytest.approx(accuracy - 1, rel=1e-12)
 
 
@@ -170,7 +175,7 @@ def test_sets_of_classes(names):
     model = TopOfEach().fit(X3, labels)
     sets = model.predict_set(X3)
     hits = sets[np.arange(300), np.searchsorted(model.classes_, labels)]
-    scorer = neg_set_loss_scorer(loss="jaccard")
+    scorer = make_neg_set_loss_scorer(loss="jaccard")
     assert scorer(model, X3, labels) == pytest.approx(np.mean(hits / 2) - 1)
     pipeline = make_pipeline(StandardScaler(), TopOfEach()).fit(X3, labels)
     scaled = StandardScaler().fit_transform(X3)
@@ -182,7 +187,7 @@ def test_classes_are_those_of_the_classifier():
     """Also where the labels at hand are only two of them."""
     model = TopOfEach().fit(X3, y3)
     rows = np.flatnonzero(y3 > 0)
-    value = neg_set_loss_scorer(loss="recall")(model, X3[rows], y3[rows])
+    value = make_neg_set_loss_scorer(loss="recall")(model, X3[rows], y3[rows])
     hits = model.predict_set(X3)[rows, y3[rows]]
     assert value == pytest.approx(hits.mean() - 1)
 
@@ -191,7 +196,7 @@ def test_classes_are_those_of_the_classifier():
 
 
 def test_cross_validation():
-    scorer = neg_set_loss_scorer()
+    scorer = neg_set_loss_scorer
     scores = cross_val_score(GaussianNB(), X, y, scoring=scorer, cv=3)
     theirs = cross_val_score(GaussianNB(), X, y, scoring="f1", cv=3)
     np.testing.assert_allclose(scores, theirs - 1, rtol=1e-12)
@@ -201,7 +206,7 @@ def test_search_and_several_scorers():
     search = GridSearchCV(
         KNeighborsClassifier(),
         {"n_neighbors": [1, 15]},
-        scoring={"ours": neg_set_loss_scorer(), "theirs": "f1"},
+        scoring={"ours": neg_set_loss_scorer, "theirs": "f1"},
         refit="ours",
         cv=3,
     ).fit(X, y)
@@ -217,7 +222,7 @@ def test_groups_are_routed_by_default():
         TopOfEach(),
         X,
         y,
-        scoring=neg_set_loss_scorer(),
+        scoring=neg_set_loss_scorer,
         cv=GroupKFold(4),
         params={"groups": GROUPS},
         return_estimator=True,
@@ -233,7 +238,7 @@ def test_groups_are_routed_by_default():
 @pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize("asked", [True, False, "query"])
 def test_routing_in_a_search(asked):
-    scorer = neg_set_loss_scorer().set_score_request(groups=asked)
+    scorer = neg_set_loss_scorer.set_score_request(groups=asked)
     search = GridSearchCV(TopOfEach(), {"size": [1, 2]}, scoring=scorer, cv=3)
     name = asked if isinstance(asked, str) else "groups"
     search.fit(X, y, **({name: GROUPS} if asked else {}))
@@ -249,7 +254,7 @@ def test_routing_in_a_search(asked):
 def test_groups_for_the_splitter_only():
     arguments = {"cv": GroupKFold(3), "params": {"groups": np.arange(200) // 2}}
     model = KNeighborsClassifier(3)
-    scorer = neg_set_loss_scorer().set_score_request(groups=False)
+    scorer = neg_set_loss_scorer.set_score_request(groups=False)
     scores = cross_validate(model, X_labels, Y_labels, scoring=scorer, **arguments)
     assert np.isfinite(scores["test_score"]).all()
     with pytest.raises(ValueError, match=r"set of its own.*groups=False"):
@@ -257,7 +262,7 @@ def test_groups_for_the_splitter_only():
             model,
             X_labels,
             Y_labels,
-            scoring=neg_set_loss_scorer(),
+            scoring=neg_set_loss_scorer,
             error_score="raise",
             **arguments,
         )
@@ -269,13 +274,13 @@ def test_groups_for_the_splitter_only():
 @pytest.mark.parametrize("data", [(X, y), (X3, y3), (X_labels, Y_labels)])
 def test_decoder_is_scored_as_it_scores_itself(data):
     decoder = ExpectedLossDecoder(KNeighborsClassifier(9), loss="jaccard").fit(*data)
-    scorer = neg_set_loss_scorer(loss="jaccard")
+    scorer = make_neg_set_loss_scorer(loss="jaccard")
     assert scorer(decoder, *data) == pytest.approx(decoder.score(*data), rel=1e-12)
 
 
 def test_decoder_of_groups_and_another_positive_class():
     decoder = ExpectedLossDecoder(LogisticRegression(), pos_label=0).fit(X, y)
-    scorer = neg_set_loss_scorer(pos_label=0)
+    scorer = make_neg_set_loss_scorer(pos_label=0)
     value = scorer(decoder, X, y, groups=GROUPS)
     assert value == pytest.approx(decoder.score(X, y, groups=GROUPS), rel=1e-12)
     assert value != scorer(decoder, X, y)
@@ -294,7 +299,7 @@ def test_search_over_the_options_of_the_decoder():
             "expectedlossdecoder__strategy": ["dta", "eum", 0.5],
             "expectedlossdecoder__max_positive": [4],
         },
-        scoring=neg_set_loss_scorer(zero_division=1.0),
+        scoring=make_neg_set_loss_scorer(zero_division=1.0),
         cv=splitter,
         refit=False,
     ).fit(X, y, groups=GROUPS)
@@ -318,23 +323,23 @@ def test_search_over_the_options_of_the_decoder():
 
 def test_by_name():
     scorer = get_selective_scorer("neg_set_loss", loss="f_beta", beta=2.0)
-    assert repr(scorer) == repr(neg_set_loss_scorer(beta=2.0))
-    expected = neg_set_loss_scorer(beta=2.0)(BAYES, X_test, y_test)
+    assert repr(scorer) == repr(make_neg_set_loss_scorer(beta=2.0))
+    expected = make_neg_set_loss_scorer(beta=2.0)(BAYES, X_test, y_test)
     assert scorer(BAYES, X_test, y_test) == expected
 
 
 def test_repr():
-    assert repr(neg_set_loss_scorer()) == (
+    assert repr(neg_set_loss_scorer) == (
         "<selective scorer -set_loss, loss='f_beta', beta=1.0, zero_division=0.0, "
         "pos_label=None>"
     )
     assert "loss=JaccardLoss(zero_division=0.5)" in repr(
-        neg_set_loss_scorer(loss=JaccardLoss(zero_division=0.5))
+        make_neg_set_loss_scorer(loss=JaccardLoss(zero_division=0.5))
     )
 
 
 def test_pickle_and_requests():
-    scorer = neg_set_loss_scorer(loss="am")
+    scorer = make_neg_set_loss_scorer(loss="am")
     assert scorer.get_metadata_routing().score.requests == {"groups": True}
     other = scorer.set_score_request(groups="query")
     copy = pickle.loads(pickle.dumps(other))
@@ -357,11 +362,11 @@ def test_pickle_and_requests():
 )
 def test_options_are_checked_at_once(options, message):
     with pytest.raises(ValueError, match=message):
-        neg_set_loss_scorer(**options)
+        make_neg_set_loss_scorer(**options)
 
 
 def test_labels_in_a_column():
-    scorer = neg_set_loss_scorer()
+    scorer = neg_set_loss_scorer
     with pytest.warns(DataConversionWarning, match="column-vector"):
         score = scorer(BAYES, X_test, y_test[:, np.newaxis])
     assert score == scorer(BAYES, X_test, y_test)
@@ -369,11 +374,11 @@ def test_labels_in_a_column():
 
 def test_unknown_positive_class():
     with pytest.raises(ValueError, match=r"pos_label='yes'.*classes \[0, 1\]"):
-        neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
+        make_neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
     lonely = GaussianNB().fit(X[y == 0], y[y == 0])
     with pytest.raises(ValueError, match=r"pos_label=None.*classes \[0\] is the pos"):
-        neg_set_loss_scorer()(lonely, X_test, y_test)
-    assert neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
+        neg_set_loss_scorer(lonely, X_test, y_test)
+    assert make_neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
 
 
 @pytest.mark.parametrize("data", [(X, y), (X3, y3)], ids=["two", "three"])
@@ -381,12 +386,12 @@ def test_a_reject_label_is_no_class(data):
     rejecting = SelectiveClassifier(GaussianNB(), reject_cost=0.1).fit(*data)
     assert (rejecting.predict(data[0]) == -1).any()
     with pytest.raises(ValueError, match="SelectiveClassifier predicts -1, not among"):
-        neg_set_loss_scorer()(rejecting, *data)
+        neg_set_loss_scorer(rejecting, *data)
 
 
 def test_groups_of_samples_that_are_sets():
     model = KNeighborsClassifier(3).fit(X_labels, Y_labels)
-    scorer = neg_set_loss_scorer()
+    scorer = neg_set_loss_scorer
     with pytest.raises(ValueError, match="each sample is a set of its own"):
         scorer(model, X_labels, Y_labels, groups=np.zeros(200))
     with pytest.raises(ValueError, match="each sample is a set of its own"):
@@ -395,4 +400,4 @@ def test_groups_of_samples_that_are_sets():
 
 def test_groups_of_another_length():
     with pytest.raises(ValueError, match="groups has 3 elements where 200 samples"):
-        neg_set_loss_scorer()(BAYES, X_test, y_test, groups=[0, 1, 2])
+        neg_set_loss_scorer(BAYES, X_test, y_test, groups=[0, 1, 2])

@@ -5,7 +5,7 @@ import numpy as np
 from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_option
 from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._ood import ood_samples, scores_and_origins
+from sklearn_reject.metrics._ood import judge_inside, ood_samples, scores_and_origins
 from sklearn_reject.metrics._plot._drawing import (
     draw_curves,
     find_axes,
@@ -95,7 +95,7 @@ class OODFrontierDisplay:
         max_fpr=None,
         ood_prior=None,
         ood_label="auto",
-        loss="zero_one",
+        loss=None,
         labels=None,
         n_angles=361,
         sample_weight=None,
@@ -122,7 +122,13 @@ class OODFrontierDisplay:
         kind, parts, max_fpr, ood_prior, ood_label, n_angles : optional
             As in :meth:`from_predictions`.
 
-        loss, labels, sample_weight : optional
+        loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+                default=None
+            Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it.
+            None takes the `loss_` of the estimator, as scorers do, and 0/1 loss for
+            classifiers that have none.
+
+        labels, sample_weight : optional
             As in :func:`risk_coverage_frontier`.
 
         name : str or list of str, default=None
@@ -140,9 +146,12 @@ class OODFrontierDisplay:
             The display, drawn.
         """
         y_pred, uncertainty, novelty = predict_with_both_scores(estimator, X)
+        losses = None
+        if kind == "risk_coverage":
+            losses = judge_inside(estimator, y, y_pred, ood_label, loss, labels)
         return cls.from_predictions(
             y,
-            y_pred,
+            None,
             uncertainty,
             novelty=novelty,
             kind=kind,
@@ -150,8 +159,7 @@ class OODFrontierDisplay:
             max_fpr=max_fpr,
             ood_prior=ood_prior,
             ood_label=ood_label,
-            loss=loss,
-            labels=labels,
+            loss=losses,
             n_angles=n_angles,
             sample_weight=sample_weight,
             name=type(estimator).__name__ if name is None else name,

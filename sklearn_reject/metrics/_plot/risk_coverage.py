@@ -6,6 +6,7 @@ from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._validation import check_sample_weight, take_weight
 from sklearn_reject.metrics._inside import predict_with_uncertainty
+from sklearn_reject.metrics._losses import is_table, judge
 from sklearn_reject.metrics._plot._drawing import (
     draw_curves,
     find_axes,
@@ -89,29 +90,36 @@ class RiskCoverageDisplay:
         X,
         y,
         *,
-        loss="zero_one",
+        loss=None,
         labels=None,
         sample_weight=None,
         name=None,
         ax=None,
         **plot_options,
     ):
-        """Draw the curve of a fitted classifier.
+        """Draw the curve of a fitted classifier or regressor.
 
         Parameters
         ----------
         estimator : estimator
-            Fitted classifier. One with `uncertainty`, such as
-            :class:`~sklearn_reject.SelectiveClassifier`, is drawn by it, also inside a
-            pipeline or a search; any other by its plug-in score.
+            Fitted classifier or regressor. One with `uncertainty`, such as
+            :class:`~sklearn_reject.SelectiveClassifier` and
+            :class:`~sklearn_reject.SelectiveRegressor`, is drawn by it, also inside a
+            pipeline or a search; another classifier by its plug-in score.
 
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
 
-        y : array-like of shape (n_samples,)
-            True labels.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True labels or targets.
 
-        loss, labels, sample_weight : optional
+        loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+                default=None
+            Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it.
+            None takes the `loss_` of the estimator, as scorers do, and 0/1 loss for
+            classifiers that have none.
+
+        labels, sample_weight : optional
             As in :func:`aurc_score`.
 
         name : str, default=None
@@ -127,14 +135,18 @@ class RiskCoverageDisplay:
         -------
         display : RiskCoverageDisplay
             The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If a regressor has no `uncertainty`, or no `loss_` where `loss` is None.
         """
         y_pred, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
         return cls.from_predictions(
-            y,
-            y_pred,
+            None,
+            None,
             uncertainty,
-            loss=loss,
-            labels=labels,
+            loss=judge(estimator, y, y_pred, loss, labels),
             sample_weight=sample_weight,
             name=type(estimator).__name__ if name is None else name,
             ax=ax,
@@ -159,8 +171,8 @@ class RiskCoverageDisplay:
 
         Parameters
         ----------
-        y_true, y_pred : array-like of shape (n_samples,)
-            True and predicted labels.
+        y_true, y_pred : array-like, or None
+            True and predicted labels or targets, as in :func:`aurc_score`.
 
         uncertainty : array-like of shape (n_samples,)
             Uncertainty of each prediction, higher = more uncertain.
@@ -194,7 +206,7 @@ class RiskCoverageDisplay:
         X,
         y,
         *,
-        loss="zero_one",
+        loss=None,
         labels=None,
         sample_weight=None,
         name=None,
@@ -212,10 +224,16 @@ class RiskCoverageDisplay:
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             The samples given to it.
 
-        y : array-like of shape (n_samples,)
-            Their true labels.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their true labels or targets.
 
-        loss, labels, sample_weight : optional
+        loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
+                default=None
+            Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it.
+            None takes the `loss_` of the estimator, as scorers do, and 0/1 loss for
+            classifiers that have none.
+
+        labels, sample_weight : optional
             As in :func:`aurc_score`.
 
         name : str or list of str, default=None
@@ -235,7 +253,8 @@ class RiskCoverageDisplay:
         Raises
         ------
         ValueError
-            If `cv_results` has no estimators or indices.
+            If `cv_results` has no estimators or indices, or if a regressor has no
+            `uncertainty`, or no `loss_` where `loss` is None.
         """
         if not {"estimator", "indices"} <= cv_results.keys():
             raise ValueError(
@@ -243,16 +262,13 @@ class RiskCoverageDisplay:
                 "with return_estimator=True and return_indices=True."
             )
         weight = check_sample_weight(sample_weight, len(y))
-        if labels is None:
+        if is_table(loss) and labels is None:
             labels = np.unique(y)  # a fold may lack a class
         samples, indices = [], cv_results["indices"]["test"]
         for estimator, rows in zip(cv_results["estimator"], indices, strict=True):
-            predicted = predict_with_uncertainty(
-                estimator, _safe_indexing(X, rows), finite=True
-            )
-            scores, losses = scores_and_losses(
-                _safe_indexing(y, rows), *predicted, loss, labels
-            )
+            held_out = _safe_indexing(X, rows)
+            y_pred, scores = predict_with_uncertainty(estimator, held_out, finite=True)
+            losses = judge(estimator, _safe_indexing(y, rows), y_pred, loss, labels)
             samples.append((scores, losses, take_weight(weight, rows)))
         return cls._from_samples(samples, name).plot(ax, **plot_options)
 

@@ -17,9 +17,10 @@ from sklearn_reject._sklearn import (
     _safe_indexing,
     with_callbacks,
 )
-from sklearn_reject._validation import check_sample_weight, check_vector, index_labels
+from sklearn_reject._validation import check_sample_weight, index_labels
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores._base import UncertaintyScore, forget
+from sklearn_reject.scores._values import check_scores
 
 
 class LearnedScore(CallbackSupportMixin, UncertaintyScore):
@@ -234,7 +235,8 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             Higher = more uncertain.
         """
         values = self._predict(Predictions(X, outputs, labels))
-        return check_vector((values - self.center_) / self.scale_, "uncertainty_score")
+        values = check_scores(values, len(labels), "uncertainty_score")
+        return (values - self.center_) / self.scale_
 
     def _uncertainty(self, response):
         return self.predict_collected(response.X, *self._outputs_and_labels(response))

@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_reject._response import Response, softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
-    check_extended_vector,
     check_same_length,
     check_sample_weight,
     take_weight,
 )
 from sklearn_reject.scores._base import forget
+from sklearn_reject.scores._values import check_scores
 
 
 class NoveltyScore(BaseEstimator):
@@ -153,7 +153,8 @@ class NoveltyScore(BaseEstimator):
             Higher = more novel. May be infinite, never NaN.
         """
         check_is_fitted(self, "estimator_")
-        return check_extended_vector(self._novelty(response), "novelty_score")
+        values = self._novelty(response)
+        return check_scores(values, response.n_samples, "novelty_score", finite=False)
 
 
 def _take_present(X, y, sample_weight):
@@ -277,15 +278,7 @@ class CallableNovelty(NoveltyScore):
         self.function = function
 
     def _novelty(self, response):
-        values = np.asarray(self.function(response.estimator, response.X))
-        n_samples = response.n_samples
-        if values.shape != (n_samples,):
-            raise ValueError(
-                f"novelty_score returned an array of shape {values.shape}, expected "
-                f"one number for each of the {n_samples} samples: shape "
-                f"({n_samples},)."
-            )
-        return values
+        return self.function(response.estimator, response.X)
 
 
 class UncertaintyNovelty(NoveltyScore):

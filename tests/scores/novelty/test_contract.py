@@ -158,7 +158,7 @@ def test_novelty_may_be_infinite_but_not_nan():
     values = [-np.inf, 0.0, np.inf]
     score = Given(values).fit(estimator=classifier)
     np.testing.assert_array_equal(score.novelty(X_ID[:3]), values)
-    with pytest.raises(ValueError, match="novelty_score must be finite, got nan"):
+    with pytest.raises(ValueError, match="novelty_score must not be NaN, got nan"):
         Given([np.nan, np.inf]).fit(estimator=classifier).novelty(X_ID[:2])
 
 
@@ -167,7 +167,7 @@ def test_novelty_may_be_infinite_but_not_nan():
     [
         (lambda e, X: np.zeros(3), r"shape \(3,\), expected one number .* \(100,\)"),
         (lambda e, X: np.zeros((100, 1)), r"shape \(100, 1\)"),
-        (lambda e, X: np.full(100, np.nan), "novelty_score must be finite, got nan"),
+        (lambda e, X: np.full(100, np.nan), "novelty_score must not be NaN, got nan"),
         (lambda e, X: ["far"] * 100, "novelty_score must hold numbers"),
     ],
 )

@@ -1,0 +1,115 @@
+"""What predictions cost: those that a user has, and those of an estimator."""
+
+import numpy as np
+from sklearn.utils.multiclass import unique_labels
+
+from sklearn_reject._labels import label_vector
+from sklearn_reject._validation import check_vector
+from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
+from sklearn_reject.metrics._inside import find, has_method, refuse_regressor
+from sklearn_reject.metrics._reject_labels import refuse_reject_label
+
+
+def losses_of(y_true, y_pred, loss, labels):
+    """Return losses of shape (n_samples,): `loss` itself, or made of predictions.
+
+    Targets have shape (n_samples,) or (n_samples, n_outputs), or are None.
+    """
+    if is_vector(loss):
+        return check_vector(loss, "loss", non_negative=True)
+    if y_true is None or y_pred is None:
+        missing = "y_true" if y_true is None else "y_pred"
+        raise ValueError(
+            f"{missing} is None, which takes the losses themselves as loss=, a vector "
+            f"of shape (n_samples,), but got loss={loss!r}."
+        )
+    if is_table(loss) or isinstance(loss, CostMatrixLoss):
+        return _costs(y_true, y_pred, loss, labels)
+    y_true, y_pred = _without_column(y_true), _without_column(y_pred)
+    task = check_loss(loss)
+    losses = task(y_true, y_pred)
+    is_of_labels = isinstance(task, ZeroOneLoss)
+    is_continuous = "f" in (y_true.dtype.kind, y_pred.dtype.kind)
+    if y_pred.ndim == 1 and (is_of_labels or not is_continuous):
+        wrong, known = y_pred[losses > 0], () if labels is None else labels
+        refuse_reject_label(y_true, wrong, known, may_warn=is_of_labels)
+    return losses
+
+
+def is_vector(loss):
+    """Tell whether `loss` holds the losses themselves."""
+    return not _has_meaning(loss) and np.ndim(loss) == 1
+
+
+def is_table(loss):
+    """Tell whether `loss` is a cost matrix, which takes `labels`."""
+    return not _has_meaning(loss) and np.ndim(loss) != 1
+
+
+def _has_meaning(loss):
+    return loss is None or isinstance(loss, str) or callable(loss)
+
+
+def _without_column(y):
+    y = np.asarray(y)
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def _costs(y_true, y_pred, loss, labels):
+    """Return costs from a table; what is outside of it may be a reject label."""
+    y_true, y_pred = label_vector(y_true), label_vector(y_pred)
+    # Before the table, which has no row for a reject label, says that it has not.
+    known = getattr(loss, "labels", labels)
+    if known is None:
+        labels = unique_labels(y_true, y_pred)
+        refuse_reject_label(y_true, y_pred)
+    else:
+        refuse_reject_label(y_true, y_pred, known, may_warn=False)
+    return check_loss(loss, labels=labels)(y_true, y_pred)
+
+
+def judge(estimator, y, y_pred, loss=None, labels=None, *, ood_label=None):
+    """Return the losses of predictions of an estimator for ID samples.
+
+    None is the loss of the estimator, else 0/1. The predictions hold no reject label,
+    but maybe classes that no sample of a fold has.
+    """
+    loss = loss_of(estimator) if loss is None else loss
+    if is_table(loss) and labels is None:
+        classes = np.asarray(getattr(estimator, "classes_", y_pred))
+        is_class = np.ones(len(classes), dtype=bool)
+        if ood_label is not None:
+            is_class = classes != ood_label
+        labels = unique_labels(label_vector(y), label_vector(y_pred), classes[is_class])
+    task = check_loss(loss, labels=labels)
+    if not isinstance(task, ZeroOneLoss):
+        _refuse_ood_samples(estimator, y, task)
+    return task(y, y_pred)
+
+
+def _refuse_ood_samples(estimator, y, loss):
+    """Raise where a loss would compare the OOD label of an estimator with classes."""
+    inner, _ = find(estimator, has_method("risk_and_novelty"))
+    label = getattr(inner, "ood_label_", None)
+    if label is not None and np.any(np.asarray(y) == label):
+        raise ValueError(
+            f"y holds the OOD label {label!r} of {type(inner).__name__}, which {loss} "
+            "would compare with classes. Leave OOD samples out, take the `score` of "
+            "the estimator, or a scorer that knows them, such as "
+            "make_neg_selective_risk_at_tpr_fpr_scorer. loss='zero_one' counts them as "
+            "errors."
+        )
+
+
+def loss_of(estimator):
+    """Return the loss that an estimator, or the one inside, is made for, else 0/1."""
+    inner, _ = find(estimator, has_method("uncertainty"))
+    loss = getattr(inner, "loss_", None)
+    if isinstance(loss, TaskLoss):
+        return loss
+    refuse_regressor(
+        estimator,
+        "with no `loss_` that says what a prediction costs. Pass a loss, such as "
+        "make_neg_aurc_scorer(loss='squared')",
+    )
+    return "zero_one"

@@ -1,0 +1,76 @@
+"""Predictions that hold a label which says "rejected", where labels are compared."""
+
+import sys
+import warnings
+from heapq import nsmallest
+
+import numpy as np
+
+from sklearn_reject._labels import resolve_reject_label
+from sklearn_reject.exceptions import RejectionWarning
+
+_WAY_OUT = (
+    "Pass what `predict_label` returns, the labels of all samples, rejected or not"
+)
+
+_FEW, _SOME = 8, 2**14
+
+# Whole numbers in so wide a range are counted instead of sorted.
+_WIDEST = 2**16
+
+
+def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
+    """Raise where predictions hold the automatic reject label, warn of unknown labels.
+
+    `y_true` and `y_pred` are vectors, of `y_pred` the wrong ones are enough; `labels`
+    are those that are known beside `y_true`.
+    """
+    labels = set(np.asarray(labels).tolist())
+    unknown = _distinct(y_pred) - labels
+    # Most classes are among any few samples, and few labels take no sort to look for.
+    unknown -= _distinct(y_true[:: 1 + len(y_true) // _SOME])
+    if len(unknown) <= _FEW:
+        unknown = {label for label in unknown if not np.any(y_true == label)}
+    if not unknown:
+        return
+    known = _distinct(y_true) | labels
+    unknown -= known
+    automatic = resolve_reject_label("auto", np.array([*known], dtype=object))
+    if automatic in unknown and len(known | unknown) > 2:
+        raise ValueError(
+            f"y_pred holds {automatic!r}, which y_true does not and which stands for "
+            f"rejected samples where reject_label='auto'. {_WAY_OUT}. If it is a "
+            "class, pass all classes as labels=."
+        )
+    if may_warn and unknown:
+        shown = ", ".join(map(repr, nsmallest(3, unknown, key=str)))
+        warnings.warn(
+            f"y_pred holds {shown}, which y_true does not. {_WAY_OUT}, if this is a "
+            "reject label. If it is a class that no sample here has, pass all classes "
+            "as labels=. Losses instead of labels go in as loss=, with None as y_true "
+            "and y_pred.",
+            RejectionWarning,
+            stacklevel=_levels_to_caller(),
+        )
+
+
+def _levels_to_caller():
+    """Return how many functions of this package, and the caller, are on the stack."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_globals.get("__name__", "").startswith("sklearn_reject."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _distinct(labels):
+    """Return the set of labels that occur."""
+    if labels.dtype.kind == "O":
+        return set(labels.tolist())
+    if labels.dtype.kind in "iu" and len(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < _WIDEST:
+            offsets = labels.astype(np.int64)
+            offsets -= labels.min().astype(np.int64)
+            counts = np.bincount(offsets)
+            return set((np.flatnonzero(counts) + low).tolist())
+    return set(np.unique(labels).tolist())

@@ -1,0 +1,376 @@
+"""What is asked of selective estimators: targets, their units, and other targets."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, make_blobs, make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
+
+from sklearn_reject import (
+    InfeasibleTargetError,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.losses import TaskLoss
+
+X, y = make_blobs(300, 6, centers=3, cluster_std=7.0, random_state=1)
+X2, y2 = make_classification(300, flip_y=0.1, random_state=0)
+
+
+def absolute(y_true, y_pred):
+    return np.abs(y_true - y_pred)
+
+
+class BoundedLoss(TaskLoss):
+    max_loss = 2.0
+
+    def _losses(self, y_true, y_pred):
+        return np.minimum(np.abs(y_true - y_pred), 2.0)
+
+
+def tells_of(name, **options):
+    return pytest.warns(RejectionWarning, match=name, **options)
+
+
+# The largest loss that is possible
+
+
+@pytest.mark.parametrize("loss", ["absolute", "squared", absolute])
+def test_certified_risk_needs_the_largest_loss_before_anything_is_fitted(loss):
+    selective = SelectiveClassifier(
+        GaussianNB(), target_risk=2.0, confidence=0.9, loss=loss, cv=0.4
+    )
+    with pytest.raises(ValueError, match="max_loss is needed"):
+        selective.fit(X, y)
+    assert not hasattr(selective, "estimator_")
+    rule = selective.set_params(max_loss=4.0).fit(X, y).rule_
+    assert rule.certificate.bound == "betting"
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound"),
+    [
+        ("zero_one", "binomial"),
+        ([[0, 1, 1], [1, 0, 1], [1, 1, 0]], "binomial"),
+        ([[0, 1, 2], [1, 0, 1], [2, 1, 0]], "betting"),
+        (BoundedLoss(), "betting"),
+    ],
+    ids=str,
+)
+def test_losses_bounded_beforehand_need_no_largest_loss(loss, bound):
+    selective = SelectiveClassifier(
+        GaussianNB(), target_risk=0.6, confidence=0.8, loss=loss, cv=0.5, random_state=0
+    )
+    assert selective.fit(X, y).rule_.certificate.bound == bound
+
+
+def test_largest_loss_is_not_that_of_the_classes_seen():
+    # A class 60 in .15 % of the population makes a risk of .09 that hardly any sample
+    # of 600 shows: the bound must not follow from the classes 0 to 2 in y.
+    rng = np.random.RandomState(1)
+    x = rng.rand(600, 1)
+    labels = np.minimum((3 * x[:, 0]).astype(int), 2)
+    frozen = FrozenEstimator(GaussianNB().fit(x, labels))
+    selective = SelectiveClassifier(
+        frozen, target_risk=0.15, confidence=0.9, loss="absolute", max_loss=60.0
+    )
+    with pytest.raises(InfeasibleTargetError):
+        selective.fit(x, labels)
+
+
+def test_largest_loss_below_that_of_the_matrix():
+    selective = SelectiveClassifier(
+        GaussianNB(), target_risk=0.5, loss=[[0, 9], [1, 0]], max_loss=5.0
+    )
+    with pytest.raises(ValueError, match=r"max_loss=5\.0 is below 9"):
+        selective.fit(X2, y2)
+
+
+# Targets that no rule can miss
+
+
+@pytest.mark.parametrize(
+    ("target", "loss"),
+    [
+        ({"target_risk": 5}, "zero_one"),
+        ({"target_risk": 1.0, "confidence": 0.95, "cv": 0.4}, "zero_one"),
+        ({"reject_cost": 1.0}, "zero_one"),
+        ({"reject_cost": 9.0}, [[0, 9], [1, 0]]),
+    ],
+    ids=str,
+)
+def test_target_at_the_largest_loss_is_told(target, loss):
+    selective = SelectiveClassifier(GaussianNB(), loss=loss, **target)
+    with tells_of("is not below the largest loss"):
+        selective.fit(X2, y2)
+    assert selective.accept(X2).all()
+
+
+def test_vacuous_target_of_a_regressor():
+    regressor = SelectiveRegressor(
+        LinearRegression(), target_risk=7.0, max_loss=5.0, cv=2, loss="absolute",
+        uncertainty_score=lambda model, X: X[:, 0],
+    )  # fmt: skip
+    with tells_of("largest loss, 5"):
+        regressor.fit(X, X[:, 1])
+
+
+def test_default_target_of_two_classes_is_told():
+    X, y = load_breast_cancer(return_X_y=True)
+    selective = SelectiveClassifier(GaussianNB(), cv="plug_in")
+    assert repr(selective).endswith("reject_cost=0.5)")
+    with tells_of(r"Without a target, reject_cost=0\.5"):
+        selective.fit(X, y)
+    assert selective.accept(X).all()
+    explicit = clone(selective).set_params(reject_cost=0.5)
+    assert explicit.fit(X, y).accept(X).all()
+    assert repr(explicit) == repr(selective)
+
+
+def test_default_target_of_three_classes_is_not():
+    assert SelectiveClassifier(LogisticRegression()).fit(X, y).rule_.coverage > 0
+
+
+# Rules that do worse than none
+
+
+def test_score_of_the_wrong_sign_is_told():
+    def confidence(model, X):
+        return model.predict_proba(X).max(axis=1)
+
+    X, y = load_breast_cancer(return_X_y=True)
+    selective = SelectiveClassifier(
+        GaussianNB(), uncertainty_score=confidence, reject_cost=0.1
+    )
+    with tells_of("puts errors first: .* has risk .*, the whole has"):
+        selective.fit(X, y)
+    with tells_of("more than everything has"), tells_of("turn the sign"):
+        selective.set_params(reject_cost=None, target_coverage=0.8).fit(X, y)
+
+
+def test_plain_rule_worse_than_a_constant_is_told():
+    # Features three times over: naive Bayes is sure where it is wrong.
+    many = np.tile(X2, 3)
+    frozen = FrozenEstimator(GaussianNB().fit(many[:100], y2[:100]))
+    plain = SelectiveClassifier(frozen, reject_cost=0.05, cv="plug_in")
+    with tells_of("plain rule costs .* rejecting everything 0.05"):
+        plain.fit(many[100:], y2[100:])
+    solved = clone(plain).set_params(cv=None).fit(many[100:], y2[100:])
+    cost = solved.rule_.coverage * solved.rule_.selective_risk if solved.rule_.coverage else 0  # fmt: skip # noqa: E501
+    assert cost + (1 - solved.rule_.coverage) * 0.05 <= 0.0501
+
+
+def test_weights_of_any_scale_tell_the_same():
+    weight = np.random.RandomState(0).rand(len(y))
+    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.7)
+    rules = [
+        clone(selective).fit(X, y, sample_weight=scale * weight).calibration_
+        for scale in (1.0, 2.0**-40)
+    ]
+    np.testing.assert_array_equal(rules[0].rows, rules[1].rows)
+
+
+# Reject costs with and without data
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"target_risk": 0.2},
+        {"target_coverage": 0.5},
+        {"reject_cost": 0.2, "uncertainty_score": "margin"},
+        {"reject_cost": 0.2, "uncertainty_score": "sele"},
+    ],
+    ids=str,
+)
+def test_plain_rule_is_of_a_cost_and_probabilities(arguments):
+    selective = SelectiveClassifier(LogisticRegression(), cv="plug_in", **arguments)
+    with pytest.raises(ValueError, match="cv='plug_in' compares a reject_cost"):
+        selective.fit(X2, y2)
+
+
+def test_plain_rule_of_a_regressor_is_refused():
+    with pytest.raises(ValueError, match="cv must be None"):
+        SelectiveRegressor(LinearRegression(), reject_cost=1.0, cv="plug_in").fit(X, y)
+
+
+def test_cost_on_data_is_no_worse_than_constants_where_probabilities_are_poor():
+    rng = np.random.RandomState(0)
+    many = np.repeat(X2, 4, axis=1) + 0.1 * rng.randn(300, 80)
+    solved = SelectiveClassifier(GaussianNB(), reject_cost=0.05).fit(many, y2)
+    plain = SelectiveClassifier(GaussianNB(), reject_cost=0.05, cv="plug_in")
+    plain.fit(many, y2)
+
+    def cost(model):
+        samples = model.rule_.measure(*new_samples(model, solved)).coverage
+        risk = model.rule_.measure(*new_samples(model, solved)).selective_risk
+        return (samples and samples * risk) + (1 - samples) * 0.05
+
+    def new_samples(model, solved):
+        return solved.calibration_.scores, solved.calibration_.losses
+
+    assert cost(solved) < 0.06 < 0.1 < cost(plain)
+
+
+# Small samples
+
+
+@pytest.mark.parametrize("n_samples", [4, 6, 12])
+def test_a_dozen_rows(n_samples):
+    selective = SelectiveClassifier(GaussianNB(var_smoothing=1), reject_cost=0.3)
+    rows = np.argsort(y, kind="stable").reshape(3, -1)[:, : n_samples // 2].ravel()
+    selective.fit(X[rows], y[rows])
+    assert selective.predict(X[:1]).shape == (1,)
+
+
+def test_class_of_one_member_is_fitted_in_all_folds():
+    labels = y2.copy()
+    labels[:] = 0
+    labels[7] = 1
+    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5)
+    selective.fit(X2, labels)
+    assert 7 not in selective.calibration_.rows
+    assert len(selective.calibration_.rows) == len(labels) - 1
+
+
+def test_class_of_one_member_is_not_held_out():
+    labels = y2.copy()
+    labels[7] = 2
+    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=0.3)
+    with tells_of("class 2 has one member"):
+        selective.fit(X2, labels)
+    assert 7 not in selective.calibration_.rows
+    assert len(selective.calibration_.rows) == 90
+
+
+def test_share_too_small_for_all_classes_is_told():
+    selective = SelectiveClassifier(GaussianNB(), target_coverage=1.0, cv=0.005)
+    with tells_of("without regard to the classes"):
+        selective.fit(X, y)
+    assert len(selective.calibration_.rows) == 2
+
+
+def test_as_many_classes_as_rows():
+    with pytest.raises(ValueError, match="3 samples are too few"):
+        SelectiveClassifier(GaussianNB(), target_risk=0.1).fit(X[:3], [0, 1, 2])
+
+
+def test_groups_reach_the_splitter_without_routing():
+    groups = np.arange(len(y)) % 7
+    selective = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.5, cv=GroupKFold(3)
+    ).fit(X, y, groups=groups)
+    splits = list(GroupKFold(3).split(X, y, groups))
+    explicit = clone(selective).set_params(cv=splits).fit(X, y)
+    assert selective.rule_ == explicit.rule_
+    with pytest.raises(ValueError, match="does not split by them"):
+        clone(selective).set_params(cv=KFold(3)).fit(X, y, groups=groups)
+
+
+# Another target without another fit
+
+TARGETS = [
+    {"reject_cost": 0.3},
+    {"target_risk": 0.25},
+    {"target_risk": 0.3, "randomize": False},
+    {"target_coverage": 0.6},
+]
+CERTIFIED = [
+    {"target_risk": 0.5, "confidence": 0.9},
+    {"target_coverage": 0.6, "confidence": 0.8},
+]
+
+
+@pytest.mark.parametrize("target", [*TARGETS, *CERTIFIED], ids=str)
+@pytest.mark.parametrize("kind", ["folds", "share", "frozen", "margin"])
+def test_retargeted_rule_is_that_of_a_fit(monkeypatch, kind, target):
+    estimator, options, rows = LogisticRegression(), {}, slice(None)
+    if kind == "frozen":
+        estimator, rows = FrozenEstimator(estimator.fit(X[::2], y[::2])), slice(1, None, 2)  # fmt: skip # noqa: E501
+    elif kind == "share":
+        options["cv"] = 0.4
+    elif kind == "margin":
+        options["uncertainty_score"] = "margin"
+    if "confidence" in target and kind in ("folds", "margin"):
+        pytest.skip("nothing is held out that could certify")
+    first = SelectiveClassifier(
+        estimator,
+        target_coverage=0.9,
+        confidence=0.6 if "confidence" in target else None,
+        random_state=3,
+        **options,
+    ).fit(X[rows], y[rows])
+    before = first.rule_
+    fresh = SelectiveClassifier(estimator, random_state=3, **options, **target)
+    fresh.fit(X[rows], y[rows])
+    monkeypatch.setattr(LogisticRegression, "fit", None)
+    again = first.retarget(**target)
+    assert again.rule_ == fresh.rule_
+    assert again.get_params() == {**fresh.get_params(), "estimator": first.estimator}
+    assert first.rule_ is before
+    assert first.target_coverage == 0.9
+    assert again.estimator_ is first.estimator_
+    restored = pickle.loads(pickle.dumps(again))
+    np.testing.assert_array_equal(restored.accept(X), fresh.accept(X))
+
+
+def test_retargeted_regressor():
+    neighbours = SelectiveRegressor(
+        KNeighborsRegressor(),
+        target_coverage=0.9,
+        uncertainty_score=lambda knn, X: knn.kneighbors(X)[0].mean(axis=1),
+        loss="absolute",
+    ).fit(X, X[:, 0])
+    again = neighbours.retarget(target_risk=1.5)
+    fresh = clone(neighbours).set_params(target_coverage=None, target_risk=1.5)
+    assert again.rule_ == fresh.fit(X, X[:, 0]).rule_
+    with pytest.raises(ValueError, match="max_loss is needed"):
+        neighbours.retarget(target_risk=0.4, confidence=0.9)
+
+
+def test_confidence_stays_unless_it_is_given():
+    certified = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.5, confidence=0.9, cv=0.5, random_state=0
+    ).fit(X, y)
+    assert certified.retarget(target_coverage=0.7).rule_.certificate.confidence == 0.9
+    plain = certified.retarget(target_coverage=0.7, confidence=None)
+    assert plain.rule_.certificate is None
+    with pytest.raises(ValueError, match="reject_cost has no bound"):
+        certified.retarget(reject_cost=0.2)
+    assert certified.retarget(confidence=0.8).target_coverage == 0.5
+
+
+def test_what_cannot_be_retargeted():
+    selective = SelectiveClassifier(GaussianNB(), reject_cost=0.2, cv="plug_in")
+    with pytest.raises(NotFittedError):
+        selective.retarget(reject_cost=0.1)
+    selective.fit(X, y)
+    assert selective.calibration_ is None
+    assert selective.retarget(reject_cost=0.1).rule_.threshold == 0.1
+    with pytest.raises(ValueError, match="cv='plug_in' compares"):
+        selective.retarget(target_risk=0.1)
+    with pytest.raises(TypeError, match="got 'loss'"):
+        selective.retarget(loss="absolute")
+    with pytest.raises(ValueError, match="At most one"):
+        selective.retarget(target_risk=0.1, reject_cost=0.2)
+    folds = SelectiveClassifier(GaussianNB(), target_coverage=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="keeps none"):
+        folds.retarget(target_coverage=0.6, confidence=0.9)
+    by_class = clone(folds).set_params(cv=0.4).fit(X, y)
+    with pytest.raises(ValueError, match="drawn class by class"):
+        by_class.retarget(target_coverage=0.6, confidence=0.9)
+
+
+def test_calibrated_probabilities_are_checked_on_data_too():
+    model = CalibratedClassifierCV(GaussianNB(), cv=2)
+    selective = SelectiveClassifier(model, reject_cost=0.2).fit(X2, y2)
+    assert len(selective.calibration_.rows) == len(y2)

@@ -1,0 +1,263 @@
+"""A labelled cost matrix is read by its labels wherever a loss is taken."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_reject import (
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+    metrics,
+)
+from sklearn_reject.losses import (
+    CostMatrixLoss,
+    FractionalLinearLoss,
+    check_loss,
+    check_set_loss,
+)
+from sklearn_reject.scores import SELE, ConditionalRisk, LossRegression
+
+pd = pytest.importorskip("pandas")
+
+# Row and column order differ, and neither is sorted. A missed tumour costs ten, a false
+# alarm one: what is sorted is said by position.
+NAMES = ["malignant", "benign"]
+FRAME = pd.DataFrame([[10, 0], [0, 1]], index=NAMES, columns=NAMES[::-1])
+SORTED = np.array([[0.0, 1.0], [10.0, 0.0]])
+
+
+def patients(n=120):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    is_ill = X[:, 0] + rng.normal(size=n) > 0
+    return X, np.where(is_ill, *NAMES)
+
+
+def assert_same(first, second):
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_frame_is_read_by_its_labels():
+    loss = check_loss(FRAME, labels=["benign", "malignant"])
+    assert_same(loss.matrix(["benign", "malignant"]), SORTED)
+    assert loss(["malignant"], ["benign"]) == [10]
+    assert_same(CostMatrixLoss(FRAME).matrix(["benign", "malignant"]), SORTED)
+    for order in (NAMES, NAMES[::-1]):
+        assert_same(check_loss(FRAME, labels=order).matrix(order[:1]), [[0]])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [3, 1],
+        [True, False],
+        [2.5, -1.0],
+        [b"b", b"a"],
+        np.array([3, 1], np.uint8),
+        np.array(["b", "a"], dtype=object),
+    ],
+    ids=str,
+)
+def test_labels_of_any_kind_are_found(labels):
+    frame = pd.DataFrame([[0, 7], [3, 0]], index=labels, columns=labels)
+    for wanted in (np.sort(labels), np.sort(labels).astype(object)):
+        loss = check_loss(frame, labels=wanted)
+        assert_same(loss.matrix(wanted), [[0, 3], [7, 0]])
+        assert_same(loss.matrix(labels), [[0, 7], [3, 0]])
+
+
+def test_an_index_of_positions_is_the_labels_where_classes_are_positions():
+    loss = check_loss(pd.DataFrame([[0, 7], [3, 0]]), labels=np.array([0, 1]))
+    assert_same(loss.matrix([0, 1]), [[0, 7], [3, 0]])
+
+
+def test_a_frame_may_know_more_labels_than_a_fold_has():
+    names = [2, 0, 1]
+    frame = pd.DataFrame([[0, 5, 6], [7, 0, 8], [9, 4, 0]], index=names, columns=names)
+    loss = check_loss(frame, labels=[0, 1])
+    assert_same(loss.matrix([0, 1]), [[0, 8], [4, 0]])
+    # A label that the fold does not have may occur where the loss is applied.
+    assert_same(loss([2, 2], [0, 1]), [5, 6])
+
+
+def with_axes(index, columns):
+    return pd.DataFrame(np.ones((len(index), len(columns))), index, columns)
+
+
+class UnlabelledFrame:
+    columns = ("benign", "malignant")
+
+    def to_numpy(self):
+        return SORTED
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (with_axes([0, 1], [0, 1]), r"there is no 'benign'\. Label .*to_numpy"),
+        (with_axes(["a", "b"], ["a", "c"]), r"\['a', 'b'\] and columns \['a', 'c'\]"),
+        (with_axes([0, 1], ["benign", "malignant"]), "not the same labels"),
+        (with_axes([0, 1, 2], NAMES), "not the same labels"),
+        (with_axes([*NAMES, "benign"], [*NAMES, "benign"]), "more than once"),
+        (with_axes(["benign"], ["benign"]), "there is no 'malignant'"),
+        (with_axes([*NAMES, 1], [*NAMES, 1]), "mix strings and numbers"),
+        (with_axes([*NAMES, None], [*NAMES, None]), "mix strings and numbers"),
+        (FRAME.astype(str) + "x", "numeric cost matrix"),
+        (FRAME - 1, "non-negative"),
+        (FRAME * np.nan, "finite"),
+        (UnlabelledFrame(), "rows have no labels.*to_numpy"),
+    ],
+)
+def test_labels_that_do_not_match_are_refused(frame, message):
+    with pytest.raises(ValueError, match=message):
+        check_loss(frame, labels=["benign", "malignant"])
+
+
+def test_text_is_no_number():
+    frame = with_axes([0, 1], ["0", "1"])
+    with pytest.raises(ValueError, match="not the same labels"):
+        check_loss(frame, labels=[0, 1])
+
+
+def decide(loss, uncertainty_score="auto"):
+    X, y = patients()
+    selective = SelectiveClassifier(
+        GaussianNB(),
+        loss=loss,
+        uncertainty_score=uncertainty_score,
+        target_coverage=0.7,
+        cv=3,
+        random_state=0,
+    )
+    selective.fit(X, y)
+    return np.append(selective.uncertainty(X), selective.score(X, y))
+
+
+def decide_with(score):
+    """Return what a score with a loss of its own decides."""
+    return lambda loss: decide("zero_one", clone(score).set_params(loss=loss))
+
+
+def decide_double(loss):
+    X, y = patients()
+    y = np.where(np.arange(len(y)) < 20, "ood", y.astype("U9"))
+    double = DoubleScoreOODClassifier(
+        GaussianNB(), loss=loss, min_tpr=0.8, novelty_score="msp", cv=3, n_angles=5
+    ).fit(X, y)
+    return np.append(double.uncertainty(X), double.score(X, y))
+
+
+def predicted(n_ood=0):
+    X, y = patients()
+    clf = GaussianNB().fit(X, y)
+    y = np.where(np.arange(len(y)) < n_ood, "ood", y.astype("U9"))
+    return y, clf.predict(X), -clf.predict_proba(X).max(axis=1)
+
+
+def measure(metric, **options):
+    return lambda loss: metric(*predicted(), loss=loss, **options)
+
+
+def measure_ood(metric, **options):
+    return lambda loss: metric(*predicted(n_ood=20), loss=loss, **options)
+
+
+def score_with(make_scorer, **options):
+    def scored(loss):
+        X, y = patients()
+        return make_scorer(loss=loss, **options)(GaussianNB().fit(X, y), X, y)
+
+    return scored
+
+
+def draw(loss):
+    pytest.importorskip("matplotlib")
+    X, y = patients()
+    clf = GaussianNB().fit(X, y)
+    return metrics.RiskCoverageDisplay.from_estimator(clf, X, y, loss=loss).risk
+
+
+def per_label(score):
+    return decide_with(score(features="per_label_linear", random_state=0))
+
+
+ENTRIES = {
+    "SelectiveClassifier": decide,
+    "DoubleScoreOODClassifier": decide_double,
+    "ConditionalRisk": decide_with(ConditionalRisk(decision="bayes")),
+    "LossRegression": per_label(LossRegression),
+    "SELE": decide_with(SELE(alphas=0.01)),
+    "aurc_score": measure(metrics.aurc_score),
+    "risk_coverage_curve": lambda loss: measure(metrics.risk_coverage_curve)(loss)[1],
+    "selective_risk": measure(metrics.selective_risk_at_coverage_score, coverage=0.5),
+    "selective_risk_at_tpr": measure_ood(
+        metrics.selective_risk_at_tpr_fpr_score, min_tpr=0.5, max_fpr=1.0
+    ),
+    "neg_aurc_scorer": score_with(
+        lambda loss: metrics.get_selective_scorer("neg_aurc", loss=loss)
+    ),
+    "coverage_at_risk_scorer": score_with(metrics.coverage_at_risk_scorer, risk=1.0),
+    "display": draw,
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_frame_is_its_sorted_twin_in_all_entry_points(entry):
+    run = ENTRIES[entry]
+    by_label = run(FRAME)
+    assert_same(by_label, run(SORTED))
+    assert not np.array_equal(by_label, run(SORTED.T))
+
+
+def test_a_frame_with_other_labels_is_refused_by_all_estimators():
+    X, y = patients()
+    frame = with_axes([0, 1], [0, 1])
+    for estimator in (
+        SelectiveClassifier(GaussianNB(), loss=frame),
+        SelectiveClassifier(
+            GaussianNB(), uncertainty_score=ConditionalRisk(loss=frame)
+        ),
+        DoubleScoreOODClassifier(GaussianNB(), loss=frame, min_tpr=0.8),
+    ):
+        with pytest.raises(ValueError, match="there is no 'benign'"):
+            estimator.fit(X, y)
+    with pytest.raises(ValueError, match="is one of labels"):
+        SelectiveRegressor(LinearRegression(), loss=FRAME, reject_cost=1).fit(
+            X, X[:, 0]
+        )
+
+
+def test_a_frame_is_a_parameter_like_any_other():
+    X, y = patients()
+    before = FRAME.copy()
+    selective = SelectiveClassifier(
+        GaussianNB(),
+        reject_cost=0.4,
+        uncertainty_score=ConditionalRisk(decision="bayes"),
+    )
+    search = GridSearchCV(selective, {"loss": [SORTED, FRAME, "zero_one"]}, cv=2)
+    search = pickle.loads(pickle.dumps(clone(search))).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    assert scores[0] == scores[1] != scores[2]
+    fitted = clone(selective).set_params(loss=FRAME).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_same(again.predict(X), fitted.predict(X))
+    assert_same(again.loss_.matrix(again.classes_), SORTED)
+    pd.testing.assert_frame_equal(FRAME, before)
+
+
+def test_constants_of_a_set_loss_have_an_order_and_no_labels():
+    constants = [[0, -2, 1, 1], [0, -1, 1, 1]]
+    frame = pd.DataFrame(constants, columns=["1", "u", "v", "p"])
+    with pytest.raises(ValueError, match=r"loss must be an array .*1, u, v, p.*Data"):
+        check_set_loss(frame)
+    for bad in (frame.iloc[0], frame.iloc[[0]]):
+        with pytest.raises(ValueError, match="numerator must be an array"):
+            FractionalLinearLoss(bad, constants[1])
+    assert check_set_loss(frame.to_numpy())(2, 1, 1, 6) == 0.5
