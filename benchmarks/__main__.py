@@ -20,7 +20,11 @@ _NAMES = (
     "double_score",
     "decoding",
     "thresholds",
+    "reject_cost",
+    "small_samples",
+    "weights",
 )
+_LONGER = frozenset({"reject_cost"})
 _PACKAGES = (
     "numpy",
     "scipy",
@@ -39,18 +43,23 @@ def main():
     parser.add_argument(
         "names", nargs="*", metavar="name", help=f"among {', '.join(_NAMES)}"
     )
-    names = parser.parse_args().names
+    parser.add_argument(
+        "--full", action="store_true", help="more of what can be measured longer"
+    )
+    arguments = parser.parse_args()
+    names = arguments.names
     unknown = sorted(set(names) - set(_NAMES))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}, only {', '.join(_NAMES)}")
-    _run(names or _NAMES)
+    _run(names or _NAMES, full=arguments.full)
 
 
-def _run(names):
+def _run(names, full):
     print(_describe_environment())
     for name in names:
         module = import_module(f"benchmarks.bench_{name}")
-        print_table(f"{name}: {module.TITLE}", list(module.run()))
+        run = module.run_in_full if full and name in _LONGER else module.run
+        print_table(f"{name}: {module.TITLE}", list(run()))
 
 
 def _describe_environment():

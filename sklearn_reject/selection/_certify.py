@@ -15,7 +15,7 @@ from sklearn_reject._curves import (
     starts_of_ties,
 )
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._rule import Certificate
 
@@ -179,7 +179,7 @@ def _refuse_hopeless(n_samples, risk, max_loss, bound, search, delta):
     fewest = _fewest_samples(risk / max_loss, bound, search, delta)
     if n_samples < fewest:
         raise InfeasibleTargetError(
-            f"{n_samples} samples cannot certify the target risk {risk:g} at "
+            f"{n_samples} samples cannot certify the target risk {risk} at "
             f"confidence={1 - delta:g}, even without any loss: at least {fewest} are "
             "needed. Give more samples, or ask for a larger risk or less confidence."
         )
@@ -215,11 +215,11 @@ def _nothing_passes(find, n_samples, risk, max_loss, confidence):
     lowest = passing * max_loss
     coverage = n_accepted / n_samples
     return InfeasibleTargetError(
-        f"No threshold can be certified to keep the target risk {risk:g} with "
+        f"No threshold can be certified to keep the target risk {risk} with "
         f"confidence={confidence:g} on {n_samples} samples. About the smallest "
-        f"risk that can be is {lowest:.6g}, at coverage {coverage:.6g}. Ask for a risk "
-        "of at least that or less confidence, give more samples, or use a score that "
-        "orders the errors better.",
+        f"risk that can be is {round_up(lowest)}, at coverage {round_down(coverage)}. "
+        "Ask for a risk of at least that or less confidence, give more samples, or use "
+        "a score that orders the errors better.",
         lowest_risk=lowest,
         coverage=coverage,
     )

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves import tie_range
+from sklearn_reject._curves import group_validated, tie_range
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
@@ -146,7 +147,9 @@ class RejectionRule:
 
     reject_cost : float, default=nan
         The reject cost under which accepting up to the threshold is optimal: the slope
-        of the lower convex hull of (accepted weight, accepted loss) at the threshold.
+        of the lower convex hull of (accepted weight, accepted loss) at the threshold,
+        on the calibration set. Zero if nothing is accepted there. Of a rule that was
+        made without a sample, the cost that was asked for, or NaN.
 
     certificate : Certificate, default=None
         What holds for the population with high probability, if that was asked for.
@@ -258,17 +261,22 @@ class RejectionRule:
         Returns
         -------
         rule : RejectionRule
-            Same `threshold`, `proba_at_threshold`, `reject_cost` and `certificate`;
-            `coverage` and `selective_risk` are the expected ones on the sample given,
-            the latter NaN if nothing is accepted.
+            Same `threshold`, `proba_at_threshold` and `certificate`; `coverage` and
+            `selective_risk` are the expected ones on the sample given, the latter NaN
+            if nothing is accepted, and `reject_cost` is the cost under which that
+            sample would be accepted as far. It is the one asked of :func:`chow_rule`
+            where the scores are the risks that they estimate.
 
         Examples
         --------
         >>> from sklearn_reject.selection import chow_rule
-        >>> chow_rule(0.5).measure([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]).coverage
-        0.75
+        >>> rule = chow_rule(0.5).measure([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
+        >>> rule.coverage, rule.reject_cost
+        (0.75, 0.5)
         """
         scores, losses, weight = check_samples(scores, losses, sample_weight)
+        groups = group_validated(scores, losses, weight, near=True)
+        n_reached = np.count_nonzero(self.accept_proba(groups.scores))
         accepted = self.accept_proba(scores)
         if weight is not None:
             accepted *= weight
@@ -278,23 +286,52 @@ class RejectionRule:
             self,
             coverage=covered / total,
             selective_risk=float(accepted @ losses) / covered if covered else np.nan,
+            reject_cost=hull_slope(groups, n_reached),
         )
 
     def equivalent_targets(self):
         """Return the three targets that lead to this rule on its calibration set.
 
+        That is the sample that solved the rule or, after :meth:`measure`, the one that
+        it was measured on.
+
         Returns
         -------
         targets : dict
-            With keys "reject_cost", "target_risk" and "target_coverage". Each alone
-            gives a rule of equal coverage or, where several thresholds attain the same
-            risk or cost, of a larger one.
+            With keys "reject_cost", "target_risk" and "target_coverage". Each alone,
+            solved on that sample with ``randomize=True`` and no confidence, gives a
+            rule of equal coverage or, where several thresholds attain the same risk or
+            cost, of a larger one. NaN where no such target leads there: a risk and a
+            coverage where nothing is accepted, and what is not known of a rule that was
+            made without a sample.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import solve_reject_cost
+        >>> scores, losses = [0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]
+        >>> solve_reject_cost(scores, losses, 0.6).equivalent_targets()
+        {'reject_cost': 0.5, 'target_risk': 0.333..., 'target_coverage': 0.75}
+        >>> solve_reject_cost([0.1, 0.2], [1, 1], 0.6).equivalent_targets()
+        {'reject_cost': 0.0, 'target_risk': nan, 'target_coverage': nan}
         """
         return {
             "reject_cost": self.reject_cost,
             "target_risk": self.selective_risk,
-            "target_coverage": self.coverage,
+            # A coverage of zero is no target: nothing could be told about its risk.
+            "target_coverage": self.coverage or float("nan"),
         }
+
+
+def hull_slope(groups, n_groups):
+    """Return the reject cost at which accepting some groups is optimal, 0 for none.
+
+    It is the slope of the lower convex hull of the prefixes at the last of them.
+    """
+    if n_groups == 0:
+        return 0.0
+    means = groups.losses / groups.weights
+    slopes = isotonic_regression(means, sample_weight=groups.weights)
+    return float(slopes[n_groups - 1])
 
 
 def chow_rule(reject_cost):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import (
@@ -13,7 +12,7 @@ from sklearn_reject._curves import (
     share_within_risk,
 )
 from sklearn_reject._validation import check_number, check_option, check_samples
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     SEARCHES,
@@ -23,7 +22,7 @@ from sklearn_reject.selection._certify import (
     choose_bound,
     rank_samples,
 )
-from sklearn_reject.selection._rule import RejectionRule, check_draws
+from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
 
 
 def solve_reject_cost(scores, losses, target, *, sample_weight=None):
@@ -96,10 +95,15 @@ def solve_target_risk(
     """Maximise the coverage under a bound on the selective risk.
 
     The bounded-improvement model (FPV23, problem 3 and theorem 3). Without
-    `confidence`, the bound holds on the sample. With it, the bound holds for the
-    population that the sample was drawn from, except with a probability of at most
-    1 - `confidence`. The sample must then be independent of the classifier and of the
-    score: drawn one by one, and used to fit neither.
+    `confidence`, the bound holds on the sample, which also chose the longest prefix.
+    Where the chance of an error is the square of a uniform score, a target of 0.1 leads
+    to a risk of 0.113 in the population on average with 50 samples, 0.108 with 100,
+    0.104 with 200 and 0.101 with 1000.
+
+    With `confidence`, the bound holds for the population that the sample was drawn
+    from, except with a probability of at most 1 - `confidence`. The sample must then be
+    independent of the classifier and of the score: drawn one by one, and used to fit
+    neither.
 
     Parameters
     ----------
@@ -355,17 +359,12 @@ def _rule_at(groups, n_groups, share=None):
     else:
         threshold, proba = float("-inf"), 0.0
     weight, loss = groups.prefix(n_groups, share or 0.0)
-    # The slope of the lower convex hull of the prefixes, at the last group accepted.
-    last, slope = n_groups if share else n_groups - 1, 0.0
-    if last >= 0:
-        means = groups.losses / groups.weights
-        slope = isotonic_regression(means, sample_weight=groups.weights)[last]
     return RejectionRule(
         threshold=threshold,
         proba_at_threshold=proba,
         coverage=weight / float(groups.total_weight),
         selective_risk=loss / weight if weight else float("nan"),
-        reject_cost=float(slope),
+        reject_cost=hull_slope(groups, n_groups + bool(share)),
     )
 
 
@@ -376,9 +375,10 @@ def _infeasible(groups, risk):
     weight, _ = groups.prefix(int(within[-1]) + 1)
     coverage = weight / float(groups.total_weight)
     return InfeasibleTargetError(
-        f"No threshold attains the target risk {risk:g} on the tuning sample: the "
-        f"lowest selective risk is {lowest:.6g}, at coverage {coverage:.6g}. Ask for a "
-        "risk of at least that, or use a score that orders the errors better.",
+        f"No threshold attains the target risk {risk} on the tuning sample: the lowest "
+        f"selective risk is {round_up(lowest)}, at coverage {round_down(coverage)}. "
+        "Ask for a risk of at least that, or use a score that orders the errors "
+        "better.",
         lowest_risk=lowest,
         coverage=coverage,
     )
