@@ -1,5 +1,7 @@
 """Errors that callers may want to catch, and warnings to filter."""
 
+import sys
+import warnings
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
@@ -63,6 +65,15 @@ class InfeasibleTargetError(ValueError):
 
 class RejectionWarning(UserWarning):
     """Something is asked for that does not do what was probably meant."""
+
+
+def warn_user(message):
+    """Warn with :class:`RejectionWarning`, naming the line that called the package."""
+    ours = "sklearn_reject.", "sklearn.callback."
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(ours):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RejectionWarning, stacklevel=level)
 
 
 def round_down(value):

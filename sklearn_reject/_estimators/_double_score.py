@@ -1,7 +1,5 @@
 """The classifier that rejects what is ambiguous and what is novel by one rule."""
 
-from warnings import warn
-
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
@@ -33,7 +31,7 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label, split_origin
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import (
     evaluate_score,
@@ -619,11 +617,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
             if is_auto
             else (f"ood_label={self.ood_label!r} is no label of y", "'auto'")
         )
-        warn(
+        warn_user(
             f"{reason}: no sample is OOD, and {classes.tolist()[:5]} are classes. Pass "
             f"ood_label={way_out}, or None if that is meant.",
-            RejectionWarning,
-            stacklevel=3,
         )
 
     def _is_frozen(self):

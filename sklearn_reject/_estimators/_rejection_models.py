@@ -1,23 +1,24 @@
 """The three rejection models of selective estimators: targets and their rules."""
 
-import warnings
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._curves import RELATIVE_TOLERANCE, selective_risk_at_coverage_score
+from sklearn_reject._estimators._calibration import (
+    warn_of_costly_rule,
+    warn_of_risky_rule,
+    warn_of_wrong_sign,
+)
+from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import PLUG_IN, is_share, learns, refuse_weights
-from sklearn_reject._response import row_keys
-from sklearn_reject._validation import check_number, check_option, take_weight
-from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
 from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import (
     check_confidence,
     chow_rule,
-    keyed_draws,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
@@ -32,42 +33,6 @@ class Target:
 
     name: str
     value: float
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """What a rule is solved on: predictions of samples that were not fitted on.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_calibration,)
-        Uncertainty of each, higher = more uncertain.
-
-    losses : ndarray of shape (n_calibration,)
-        Loss of each.
-
-    rows : ndarray of shape (n_calibration,)
-        Which of the samples given to `fit` they are.
-
-    sample_weight : ndarray of shape (n_calibration,) or None
-        Their weights.
-
-    draws : ndarray of shape (n_calibration,) or None
-        Draws in [0, 1[ that break ties for a certificate. None where nothing can be
-        certified: samples were fitted on, or held out class by class.
-    """
-
-    scores: np.ndarray
-    losses: np.ndarray
-    rows: np.ndarray
-    sample_weight: np.ndarray | None = None
-    draws: np.ndarray | None = None
-
-    @property
-    def samples(self):
-        """What every solver takes."""
-        names = "scores", "losses", "sample_weight"
-        return {name: getattr(self, name) for name in names}
 
 
 def find_target(estimator, default):
@@ -186,32 +151,19 @@ def bound_of_losses(loss, max_loss, general="betting"):
     return {"bound": "binomial" if is_binary else general, "max_loss": max_loss or 1.0}
 
 
-def calibration_of(evaluated, X, weight, plan, seed):
-    """Return what was evaluated out of sample as a :class:`Calibration`, or None."""
-    if evaluated.scores is None:
-        return None
-    rows, draws = evaluated.rows, None
-    if plan.held_out is not None and not plan.is_stratified:
-        # The draws that the fitted estimator will make for the same rows.
-        draws = keyed_draws(seed, row_keys(X, rows))
-    positions = np.arange(len(evaluated.scores)) if isinstance(rows, slice) else rows
-    weight = take_weight(weight, rows)
-    return Calibration(evaluated.scores, evaluated.losses, positions, weight, draws)
-
-
 def solve_rule(estimator, target, calibration, *, score, loss, max_loss, seed):
     """Return the rule that meets a target on a calibration set, which may be None."""
     if calibration is None:
         return chow_rule(target.value)
     if uses_plain_rule(estimator, target, score):
         rule = chow_rule(target.value).measure(**calibration.samples)
-        _warn_of_costly_rule(rule, target, calibration)
+        warn_of_costly_rule(rule, target, calibration)
         return rule
-    _warn_of_wrong_sign(calibration)
+    warn_of_wrong_sign(calibration)
     if target.name == "reject_cost":
         return _solve_cost(target.value, calibration, claims_risk(estimator, score))
     rule = _solve_bound(estimator, target, calibration, seed, loss, max_loss)
-    _warn_of_risky_rule(rule, calibration)
+    warn_of_risky_rule(rule, calibration)
     return rule
 
 
@@ -248,17 +200,10 @@ def _solve_bound(estimator, target, calibration, seed, loss, max_loss):
 
 def retarget(estimator, changes, default):
     """Return a copy of a fitted estimator whose rule is solved for another target."""
-    options = "confidence", "max_loss", "randomize"
-    unknown = sorted(changes.keys() - {*_TARGETS, *options})
-    if unknown:
-        raise TypeError(
-            f"retarget takes {', '.join((*_TARGETS, *options))}, got {unknown[0]!r}. "
-            "Fit anew to change anything else."
-        )
-    other = copy(estimator)
+    check_target_names(changes, (*_TARGETS, "confidence", "max_loss", "randomize"))
     if changes.keys() & set(_TARGETS):
-        vars(other).update(dict.fromkeys(_TARGETS))
-    vars(other).update(changes)
+        changes = {**dict.fromkeys(_TARGETS), **changes}
+    other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
     target = find_target(other, default)
     loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
@@ -297,65 +242,10 @@ def warn_if_vacuous(target, largest):
         "target_risk": "no rule has a larger risk, and everything is accepted",
         "reject_cost": "nothing costs more than rejecting, and everything is accepted",
     }
-    _warn(
+    warn_user(
         f"{target.name}={target.value:g} is not below the largest loss, {largest:g}: "
         f"{reason[target.name]}. Ask for less, in units of the loss."
     )
-
-
-# Of a random order a half differs from the whole by more about once in a thousand fits.
-_STANDARD_ERRORS = 3
-
-
-def _warn_of_wrong_sign(calibration):
-    """Warn where the certain half of the samples has a clearly larger risk than all."""
-    losses, weight = calibration.losses, calibration.sample_weight
-    if weight is not None and not weight.any():
-        return  # which the solver will refuse
-    mean = np.average(losses, weights=weight)
-    half = selective_risk_at_coverage_score(
-        **calibration.samples, coverage=0.5, randomize=True
-    )
-    variance = np.average((losses - mean) ** 2, weights=weight)
-    n_samples = len(losses)
-    if weight is not None:
-        n_samples = weight.sum() ** 2 / (weight**2).sum()
-    if half - mean > _STANDARD_ERRORS * np.sqrt(variance / n_samples):
-        _warn(
-            "The uncertainty score puts errors first: the half of the calibration set "
-            f"that it calls certain has risk {half:.3g}, the whole has {mean:.3g}. "
-            "Higher must mean more uncertain: turn the sign, or take another score."
-        )
-
-
-def _warn_of_risky_rule(rule, calibration):
-    """Warn of a rule whose risk is larger than that of accepting everything."""
-    mean = np.average(calibration.losses, weights=calibration.sample_weight)
-    if rule.selective_risk > mean * (1 + RELATIVE_TOLERANCE):
-        _warn(
-            f"What the rule accepts has risk {rule.selective_risk:.3g} on the "
-            f"calibration set, more than everything has, {mean:.3g}. Use a score that "
-            "orders the errors better, or accept everything."
-        )
-
-
-def _warn_of_costly_rule(rule, target, calibration):
-    """Warn of a rule that costs more than accepting or rejecting everything."""
-    mean = np.average(calibration.losses, weights=calibration.sample_weight)
-    risk = rule.selective_risk if rule.coverage else 0.0
-    cost = rule.coverage * risk + (1 - rule.coverage) * target.value
-    if cost > min(mean, target.value) * (1 + RELATIVE_TOLERANCE):
-        _warn(
-            f"The plain rule costs {cost:.3g} a sample on the calibration set, where "
-            f"accepting everything costs {mean:.3g} and rejecting everything "
-            f"{target.value:g}. Leave cv=None, which solves the rule on predictions "
-            "out of sample, or calibrate the probabilities."
-        )
-
-
-def _warn(message):
-    # The call of `fit` that is to be named is behind a decorator.
-    warnings.warn(message, RejectionWarning, stacklevel=6)
 
 
 def takes_sparse(score, estimator, resolve=resolve_score):

@@ -1,7 +1,5 @@
 """The classifier that rejects what it is too uncertain about."""
 
-import warnings
-
 from sklearn.utils import indexable
 
 from sklearn_reject._curves import aurc_score
@@ -12,8 +10,8 @@ from sklearn_reject._estimators._base import (
     require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._rejection_models import (
-    calibration_of,
     check_guarantee,
     check_max_loss,
     find_target,
@@ -37,7 +35,7 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option
-from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores import resolve_score
 
@@ -406,13 +404,11 @@ class SelectiveClassifier(RejectClassifier):
         is_binary = len(classes) <= 2 and type(loss) is ZeroOneLoss
         rejects = rule.coverage < 1
         if is_binary and not rejects and not has_target(self):
-            warnings.warn(
+            warn_user(
                 f"Without a target, reject_cost={_DEFAULT_REJECT_COST}: reject when a "
                 "label is more likely wrong than right. With two classes that rejects "
                 "nothing here. Pass a reject_cost below 0.5, a target_risk or a "
                 "target_coverage.",
-                RejectionWarning,
-                stacklevel=3,
             )
 
     def __sklearn_tags__(self):

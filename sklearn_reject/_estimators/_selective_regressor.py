@@ -13,8 +13,8 @@ from sklearn_reject._estimators._base import (
     require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._rejection_models import (
-    calibration_of,
     check_guarantee,
     check_max_loss,
     find_target,

@@ -1,7 +1,6 @@
 """The estimator that chooses the thresholds of several classifiers together."""
 
 from dataclasses import replace
-from warnings import warn
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
@@ -39,7 +38,7 @@ from sklearn_reject._validation import (
     check_same_length,
     take_weight,
 )
-from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds import (
     Search,
     check_documents,
@@ -648,12 +647,10 @@ class EnsembleThresholdTuner(
         """Warn where the alphabet has made the more frequent class the positive one."""
         is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
         if is_chosen and is_positive.sum() > is_negative.sum():
-            warn(
+            warn_user(
                 f"pos_label=None takes {ordered[1].item()!r} for the positive class, "
                 f"as it comes after {ordered[0].item()!r}, but it is the more "
                 "frequent one. Pass pos_label, one of these.",
-                RejectionWarning,
-                stacklevel=3,
             )
 
     def _check_features(self, X, reset=None):

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 )
 
 from sklearn_reject._sklearn import _num_samples
-from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.exceptions import warn_user
 
 DEFAULT_FOLDS = 5
 
@@ -168,12 +168,10 @@ def _hold_out(share, y, stratify, random_state):
         single = single[:0]
     others = np.setdiff1d(np.arange(n_samples), single)
     if len(single):
-        warnings.warn(
+        warn_user(
             f"The class {y[single].tolist()[0]!r} has one member, so that it cannot be "
             f"both fitted and held out with cv={share:g}: it is fitted. Pass more "
             "samples of it, or leave it out.",
-            RejectionWarning,
-            stacklevel=2,
         )
     kinds = (StratifiedShuffleSplit, ShuffleSplit) if stratify else (ShuffleSplit,)
     for kind in kinds:
@@ -185,12 +183,10 @@ def _hold_out(share, y, stratify, random_state):
             # Fewer samples would be held out than there are classes.
             if kind is kinds[-1] or n_samples < 2:
                 raise
-            warnings.warn(
+            warn_user(
                 f"cv={share:g} of {n_samples} samples cannot hold each class in both "
                 "parts, and is drawn without regard to the classes. Pass more "
                 "samples, or folds.",
-                RejectionWarning,
-                stacklevel=2,
             )
         else:
             return np.append(others[train], single), others[test]

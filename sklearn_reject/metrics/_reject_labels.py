@@ -1,13 +1,11 @@
 """Predictions that hold a label which says "rejected", where labels are compared."""
 
-import sys
-import warnings
 from heapq import nsmallest
 
 import numpy as np
 
 from sklearn_reject._labels import resolve_reject_label
-from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.exceptions import warn_user
 
 _WAY_OUT = (
     "Pass what `predict_label` returns, the labels of all samples, rejected or not"
@@ -44,22 +42,12 @@ def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
         )
     if may_warn and unknown:
         shown = ", ".join(map(repr, nsmallest(3, unknown, key=str)))
-        warnings.warn(
+        warn_user(
             f"y_pred holds {shown}, which y_true does not. {_WAY_OUT}, if this is a "
             "reject label. If it is a class that no sample here has, pass all classes "
             "as labels=. Losses instead of labels go in as loss=, with None as y_true "
             "and y_pred.",
-            RejectionWarning,
-            stacklevel=_levels_to_caller(),
         )
-
-
-def _levels_to_caller():
-    """Return how many functions of this package, and the caller, are on the stack."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_globals.get("__name__", "").startswith("sklearn_reject."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _distinct(labels):

@@ -1,7 +1,6 @@
 """An operating point, and how reliable it is."""
 
 from dataclasses import dataclass
-from warnings import warn
 
 import numpy as np
 from scipy.optimize import ridder
@@ -11,9 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
-    RejectionWarning,
     round_down,
     round_up,
+    warn_user,
 )
 from sklearn_reject.thresholds._documents import check_columns, predict_positive
 
@@ -149,13 +148,11 @@ def make_point(
     thresholds = path.thresholds[vertex]
     is_partial = len(documents.rows) < documents.n_given
     if is_partial and path.tp[vertex] == path.tp[0]:
-        warn(
+        warn_user(
             "At the operating point all rated positives are predicted positive. Lower "
             f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
             "too, but ratings are incomplete below. Rate more documents, or ask for a "
             "larger derivative.",
-            RejectionWarning,
-            stacklevel=3,
         )
     intervals = count_intervals(
         [documents], [thresholds], confidence_level, random_state

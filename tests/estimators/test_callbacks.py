@@ -28,6 +28,11 @@ callback = pytest.importorskip(
     "sklearn.callback", reason="scikit-learn has callbacks since 1.9"
 )
 
+# What is told of targets and rules on few samples is of no interest here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_reject.exceptions.RejectionWarning"
+)
+
 X, y = make_classification(90, n_features=4, flip_y=0.2, random_state=0)
 
 

@@ -73,7 +73,9 @@ def test_losses_of_labels(loss):
 
 
 @pytest.mark.parametrize(
-    "loss", ["absolute", AbsoluteLoss(), "squared", lambda y, k: abs(y - k)], ids=str
+    "loss",
+    ["absolute", AbsoluteLoss(), "squared", lambda y, k: abs(y - k)],
+    ids=lambda loss: getattr(loss, "__name__", str(loss)),
 )
 def test_other_losses_of_whole_numbers_refuse_the_automatic_label_only(loss):
     with pytest.raises(ValueError, match=AUTOMATIC):

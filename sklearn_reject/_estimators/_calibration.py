@@ -1,0 +1,110 @@
+"""The calibration set of selective estimators, and what it says of scores and rules."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_reject._curves import RELATIVE_TOLERANCE, selective_risk_at_coverage_score
+from sklearn_reject._response import row_keys
+from sklearn_reject._validation import take_weight
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection import keyed_draws
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What a rule is solved on: predictions of samples that were not fitted on.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_calibration,)
+        Uncertainty of each, higher = more uncertain.
+
+    losses : ndarray of shape (n_calibration,)
+        Loss of each.
+
+    rows : ndarray of shape (n_calibration,)
+        Which of the samples given to `fit` they are.
+
+    sample_weight : ndarray of shape (n_calibration,) or None
+        Their weights.
+
+    draws : ndarray of shape (n_calibration,) or None
+        Draws in [0, 1[ that break ties for a certificate. None where nothing can be
+        certified: samples were fitted on, or held out class by class.
+    """
+
+    scores: np.ndarray
+    losses: np.ndarray
+    rows: np.ndarray
+    sample_weight: np.ndarray | None = None
+    draws: np.ndarray | None = None
+
+    @property
+    def samples(self):
+        """What every solver takes."""
+        names = "scores", "losses", "sample_weight"
+        return {name: getattr(self, name) for name in names}
+
+
+def calibration_of(evaluated, X, weight, plan, seed):
+    """Return what was evaluated out of sample as a :class:`Calibration`, or None."""
+    if evaluated.scores is None:
+        return None
+    rows, draws = evaluated.rows, None
+    if plan.held_out is not None and not plan.is_stratified:
+        # The draws that the fitted estimator will make for the same rows.
+        draws = keyed_draws(seed, row_keys(X, rows))
+    positions = np.arange(len(evaluated.scores)) if isinstance(rows, slice) else rows
+    weight = take_weight(weight, rows)
+    return Calibration(evaluated.scores, evaluated.losses, positions, weight, draws)
+
+
+# Of a random order a half differs from the whole by more about once in a thousand fits.
+_STANDARD_ERRORS = 3
+
+
+def warn_of_wrong_sign(calibration):
+    """Warn where the certain half of the samples has a clearly larger risk than all."""
+    losses, weight = calibration.losses, calibration.sample_weight
+    if weight is not None and not weight.any():
+        return  # which the solver will refuse
+    mean = np.average(losses, weights=weight)
+    half = selective_risk_at_coverage_score(
+        **calibration.samples, coverage=0.5, randomize=True
+    )
+    variance = np.average((losses - mean) ** 2, weights=weight)
+    n_samples = len(losses)
+    if weight is not None:
+        n_samples = weight.sum() ** 2 / (weight**2).sum()
+    if half - mean > _STANDARD_ERRORS * np.sqrt(variance / n_samples):
+        warn_user(
+            "The uncertainty score puts errors first: the half of the calibration set "
+            f"that it calls certain has risk {half:.3g}, the whole has {mean:.3g}. "
+            "Higher must mean more uncertain: turn the sign, or take another score."
+        )
+
+
+def warn_of_risky_rule(rule, calibration):
+    """Warn of a rule whose risk is larger than that of accepting everything."""
+    mean = np.average(calibration.losses, weights=calibration.sample_weight)
+    if rule.selective_risk > mean * (1 + RELATIVE_TOLERANCE):
+        warn_user(
+            f"What the rule accepts has risk {rule.selective_risk:.3g} on the "
+            f"calibration set, more than everything has, {mean:.3g}. Use a score that "
+            "orders the errors better, or accept everything."
+        )
+
+
+def warn_of_costly_rule(rule, target, calibration):
+    """Warn of a rule that costs more than accepting or rejecting everything."""
+    mean = np.average(calibration.losses, weights=calibration.sample_weight)
+    risk = rule.selective_risk if rule.coverage else 0.0
+    cost = rule.coverage * risk + (1 - rule.coverage) * target.value
+    if cost > min(mean, target.value) * (1 + RELATIVE_TOLERANCE):
+        warn_user(
+            f"The plain rule costs {cost:.3g} a sample on the calibration set, where "
+            f"accepting everything costs {mean:.3g} and rejecting everything "
+            f"{target.value:g}. Leave cv=None, which solves the rule on predictions "
+            "out of sample, or calibrate the probabilities."
+        )
