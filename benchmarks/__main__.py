@@ -20,6 +20,7 @@ _NAMES = (
     "double_score",
     "decoding",
     "thresholds",
+    "learned",
 )
 _PACKAGES = (
     "numpy",

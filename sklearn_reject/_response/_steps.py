@@ -8,6 +8,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+# Partial least squares are transformers, too.
+_PREDICTORS = "classifier", "regressor"
+
 
 @dataclass(frozen=True, eq=False)
 class Steps:
@@ -87,9 +90,11 @@ def _looks_at_labels(part):
         return False
     if isinstance(part, SelectorMixin):
         return not isinstance(part, VarianceThreshold)
-    if hasattr(part, "__sklearn_tags__") and get_tags(part).target_tags.required:
-        return True
-    # Partial least squares do not say it in their tags.
+    if hasattr(part, "__sklearn_tags__"):
+        tags = get_tags(part)
+        if tags.target_tags.required or tags.estimator_type in _PREDICTORS:
+            return True
+    # Not all say it in their tags.
     parameters = signature(part.fit).parameters
     target = parameters.get("y", parameters.get("Y"))
     return target is not None and target.default is Parameter.empty
