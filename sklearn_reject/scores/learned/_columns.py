@@ -28,7 +28,7 @@ def holds_values(X):
         return len(X.shape if hasattr(X, "shape") else np.shape(X)) == 2
     try:
         find_kinds(X)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 
@@ -67,9 +67,9 @@ def _find_kind(name, column):
         return TIME
     for value in present:
         if not (isinstance(value, (str, bytes)) or _is_number(value)):
-            raise ValueError(
-                f"column {name!r} holds {value!r}, neither a number nor a category. "
-                "Make numbers, text or datetime64 of it."
+            raise TypeError(
+                f"column {name!r}: the argument must be a string or a number, or "
+                f"datetime64, got {value!r}."
             )
     return CATEGORY
 

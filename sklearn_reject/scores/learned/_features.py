@@ -219,7 +219,8 @@ class FeatureMap:
         try:
             return encode(X)
         except (TypeError, ValueError) as error:
-            raise ValueError(
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(
                 f"features={self.features!r} makes no numbers of the samples: {error} "
                 "Use features='response', or a transformer that does, such as the "
                 "preprocessing of the classifier's pipeline."
