@@ -23,6 +23,7 @@ _NAMES = (
     "reject_cost",
     "small_samples",
     "weights",
+    "learned",
 )
 _LONGER = frozenset({"reject_cost"})
 _PACKAGES = (

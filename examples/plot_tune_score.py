@@ -55,7 +55,7 @@ grid = [
     },
     {
         "uncertainty_score": [trees],
-        "uncertainty_score__features": ["input", "response", "both"],
+        "uncertainty_score__features": ["input", "response", "input+response"],
     },
 ]
 search = GridSearchCV(model, grid, scoring=neg_aurc_scorer, cv=5)
@@ -83,7 +83,7 @@ table.sort_values("AuRC").round(4)
 # %%
 # Linear scores win: each predicted digit has weights of its own for the 64 pixels, and
 # from fewer than 200 errors trees learn less. Trees do best with the samples and the
-# probabilities as features, ``features="both"``.
+# probabilities as features, ``features="input+response"``.
 #
 # On held-out samples
 # -------------------

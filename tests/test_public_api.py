@@ -173,6 +173,11 @@ SHARED_PARAMETERS = {
     ),
     "plots": (r"metrics\.\w+Display\.plot", None, {"name": 2}),
     "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),
+    "learned scores": (
+        r"scores\.(ErrorProbability|LossRegression|SELE\w*|TrueClassProbability)",
+        ("features", "random_state"),
+        {"features": 3, "random_state": 4},  # not all of them can be by label
+    ),
     "predictions": (
         rf"({ESTIMATORS})\.(predict\w*|decision_function|accept\w*|uncertainty)",
         ("X", "groups"),

@@ -106,6 +106,9 @@ def evaluation_of(score, loss, classes):
 class FoldScore:
     """Base of what is evaluated on folds: the estimator alone is fitted."""
 
+    def check(self, estimator, X):
+        """Raise for what cannot work with such samples, before anything is fitted."""
+
     def clone(self):
         """Return an unfitted copy."""
         return self
@@ -162,6 +165,10 @@ class Collected(FoldScore):
     loss: object
     classes: np.ndarray | None
 
+    def check(self, estimator, X):
+        """Let the score choose its features."""
+        self.score.choose_features(estimator, X)
+
     def evaluate_response(self, response, y):
         """Return what the score learns from each sample, and its loss."""
         return *self.score.collect(response, y), self.loss(y, response.labels)
@@ -169,11 +176,15 @@ class Collected(FoldScore):
     def learn(self, estimator, samples, values, rows, train):
         """Learn the score from the values that were collected of some rows.
 
-        `train` are the rows that the estimator was fitted on.
+        `train` are the rows that the estimator was fitted on. Returned is what the
+        score has seen of the samples: what this one estimator makes of them, as the
+        preprocessing of each fold has columns of its own.
         """
         X, _ = samples.take(estimator, rows, train)
+        seen = self.score.samples_of(Response(estimator, X))
         weight = take_weight(samples.sample_weight, rows)
-        self.score.fit_collected(X, *values, weight, estimator=estimator)
+        self.score.fit_collected(seen, *values, weight, estimator=estimator)
+        return seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +206,12 @@ class RiskAndNovelty(FoldScore):
         """Whether a score learns from samples."""
         return learns(self.risk_score) or self.novelty_score.needs_samples
 
+    def check(self, estimator, X):
+        """Let a learned score of risk choose its features."""
+        if learns(self.risk_score):
+            risk = evaluation_of(clone(self.risk_score), self.loss, self.classes)
+            risk.check(estimator, X)
+
     def clone(self):
         """Return an unfitted copy."""
         return replace(
@@ -210,6 +227,7 @@ class RiskAndNovelty(FoldScore):
         if learns(self.risk_score):
             # The score learns from predictions that inner folds make.
             risk = evaluation_of(self.risk_score, self.loss, self.classes)
+            risk.check(estimator, samples.X)
             folds = inner_folds(inside, samples.y, stratify=True)
             *values, _ = evaluate_folds(estimator, risk, samples, folds, caller=caller)
             tested = np.concatenate([test for _, test in folds])

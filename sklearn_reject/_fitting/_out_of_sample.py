@@ -42,6 +42,7 @@ def evaluate_out_of_sample(
     `n_jobs`, whose callbacks see the fits.
     """
     samples = Samples(X, y, sample_weight, fit_params or {})
+    score.check(estimator, X)
     is_learned = isinstance(score, Collected)
     if is_learned and not plan.folds:
         # A score that is learned needs folds of the part that is not held out.
@@ -64,11 +65,12 @@ def evaluate_out_of_sample(
 
     if is_learned:
         *collected, losses = values
-        score.learn(estimator, samples, collected, rows, plan.final)
+        seen = score.learn(estimator, samples, collected, rows, plan.final)
         score = Uncertainty(score.score, score.loss)
         if plan.held_out is None:
+            weight = take_weight(sample_weight, rows)
             uncertainty = _cross_fit(
-                score.score, samples, collected, rows, plan.folds, caller.n_jobs
+                score.score, seen, collected, weight, rows, plan.folds, caller.n_jobs
             )
             values = uncertainty, losses
     if plan.held_out is not None:
@@ -77,10 +79,11 @@ def evaluate_out_of_sample(
     return Evaluated(estimator, score, *values, rows=rows)
 
 
-def _cross_fit(score, samples, collected, rows, folds, n_jobs):
+def _cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
     """Return the uncertainty of each collected row, by a score learned without it.
 
-    `collected` is what the score collected of `rows`, which may repeat, fold by fold.
+    `collected` is what the score collected of `rows`, which may repeat, fold by fold;
+    `seen` and `weight` are samples and weights of the same rows.
     """
     sizes = [len(test) for _, test in folds]
     number = np.repeat(np.arange(len(sizes)), sizes)
@@ -98,10 +101,10 @@ def _cross_fit(score, samples, collected, rows, folds, n_jobs):
         tasks.append(
             delayed(_learn_and_predict)(
                 score,
-                _safe_indexing(samples.X, rows[train]),
+                _safe_indexing(seen, train),
                 [values[train] for values in collected],
-                take_weight(samples.sample_weight, rows[train]),
-                _safe_indexing(samples.X, rows[test]),
+                take_weight(weight, train),
+                _safe_indexing(seen, test),
                 [values[test] for values in collected],
             )
         )
@@ -112,7 +115,7 @@ def _cross_fit(score, samples, collected, rows, folds, n_jobs):
 
 
 def _learn_and_predict(score, X, collected, sample_weight, X_test, test):
-    learned = clone(score).resolve(score.classes_, score.loss_)
+    learned = score.clone_resolved()
     learned.fit_collected(X, *collected, sample_weight)
     outputs, labels, _ = test
     return learned.predict_collected(X_test, outputs, labels)

@@ -21,6 +21,7 @@ from sklearn_reject._response._row_sums import (
     row_sums,
     softmax,
 )
+from sklearn_reject._response._steps import find_steps
 
 __all__ = [
     "BATCH_SIZE",
@@ -32,6 +33,7 @@ __all__ = [
     "find_activations",
     "find_head",
     "find_method",
+    "find_steps",
     "find_target_type",
     "item_probabilities",
     "log_sum_exp",

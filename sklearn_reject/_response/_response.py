@@ -3,9 +3,7 @@
 from functools import cached_property
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, indexable
 from sklearn.utils.validation import validate_data
 
@@ -14,6 +12,7 @@ from sklearn_reject._response._network import (
     find_head,
     symmetrize,
 )
+from sklearn_reject._response._steps import find_steps
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import index_labels
 
@@ -75,16 +74,8 @@ class Response:
     def __init__(self, estimator, X):
         self.estimator = estimator
         self.X = X
-        # `model` is the classifier inside pipelines and frozen estimators, but not
-        # inside subclasses of them, which may decide otherwise.
-        self._pipelines = []
-        while type(estimator) in (Pipeline, FrozenEstimator):
-            if type(estimator) is Pipeline:
-                self._pipelines.append(estimator)
-                estimator = estimator.steps[-1][1]
-            else:
-                estimator = estimator.estimator
-        self.model = estimator
+        self._steps = find_steps(estimator)
+        self.model = self._steps.model
 
     @property
     def n_samples(self):
@@ -119,15 +110,23 @@ class Response:
             return values
         return self._check_columns(values, "decision_function")
 
+    def transform(self, n_steps=None):
+        """Return what the first steps of the pipelines around the model make of X.
+
+        In the container that it comes in; None is all of the steps.
+        """
+        X = self.X
+        for step in self._steps.transformers[:n_steps]:
+            X = step.transform(X)
+        return X
+
     @cached_property
     def model_input(self):
         """What reaches the classifier inside pipelines, float64, dense or sparse.
 
         Of shape (n_samples, n_features).
         """
-        X = self.X
-        for pipeline in self._pipelines:
-            X = pipeline[:-1].transform(X) if len(pipeline) > 1 else X
+        X = self.transform()
         options = {"accept_sparse": "csr", "dtype": np.float64}
         if isinstance(self.model, MLPClassifier):
             return validate_data(self.model, X, reset=False, **options)

@@ -228,7 +228,9 @@ def test_seed_reaches_the_score():
 def test_search_over_scores_and_their_parameters():
     selective = SelectiveClassifier(NAIVE, uncertainty_score=SELE(1e-2), cv=0.4)
     selective.set_params(random_state=0)
-    grid = {"uncertainty_score__features": ["input", "both", "per_label_linear"]}
+    grid = {
+        "uncertainty_score__features": ["input", "input+response", "per_label_linear"]
+    }
     search = GridSearchCV(selective, grid, scoring=neg_aurc_scorer, cv=2).fit(X, y)
     assert search.best_params_["uncertainty_score__features"] != "input"
 

@@ -4,10 +4,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.utils import check_array, get_tags, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_reject._response import Response
@@ -63,6 +62,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     #: Task loss of a prediction; None takes that of the meta-estimator around it.
     loss = None
 
+    # Steps of the pipelines around the model that the samples pass.
+    _n_steps_ = 0
+
     def fit(self, X, y, *, estimator, sample_weight=None):
         """Learn where an estimator goes wrong.
 
@@ -107,10 +109,13 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
                 f"estimator must be a fitted classifier or regressor, got {inner!r}."
             )
         self.resolve(None if is_regressor(inner) else inner.classes_)
-        collected = self.collect(Response(inner, X), y)
+        self.choose_features(inner, X, is_new=True)
+        response = Response(inner, X)
+        collected = self.collect(response, y)
         context = self._init_callback_context(max_subtasks=self._count_tasks())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self.fit_collected(X, *collected, weight, estimator=inner, context=context)
+        seen = self.samples_of(response)
+        self.fit_collected(seen, *collected, weight, estimator=inner, context=context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
 
     def resolve(self, classes, loss=None):
@@ -137,6 +142,63 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         loss = loss if self.loss is None else self.loss
         self.loss_ = check_loss(loss, labels=self.classes_)
         return self
+
+    def choose_features(self, estimator, X, *, is_new=False):
+        """Decide what the score sees, and refuse what cannot work before any fit.
+
+        Parameters
+        ----------
+        estimator : estimator
+            What the score is about, fitted or not.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        is_new : bool, default=False
+            Whether the estimator was not fitted on them. One that is frozen was not.
+
+        Returns
+        -------
+        self : object
+            The score, to be given to :meth:`clone_resolved`.
+
+        Raises
+        ------
+        ValueError
+            If no features can be made of such samples.
+        """
+        self._choose_features(estimator, X, is_new)
+        return self
+
+    def clone_resolved(self):
+        """Return an unfitted clone that is resolved as this one is.
+
+        Returns
+        -------
+        score : object
+            The clone, with the loss, the classes and the features of this score.
+        """
+        score = clone(self)
+        for name in ("classes_", "loss_", "features_", "_n_steps_"):
+            if name in vars(self):
+                setattr(score, name, getattr(self, name))
+        return score
+
+    def samples_of(self, response):
+        """Return the samples of a response as the score sees them.
+
+        Parameters
+        ----------
+        response : Response
+            What an estimator says about samples.
+
+        Returns
+        -------
+        samples : {array-like, sparse matrix, dataframe} of shape (n_samples, n_columns)
+            The samples, or what the first steps of a pipeline make of them, to be given
+            to :meth:`fit_collected` and :meth:`predict_collected`.
+        """
+        return response.transform(self._n_steps_)
 
     def collect(self, response, y):
         """Return what there is to learn from a response.
@@ -173,8 +235,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_columns)
+            What :meth:`samples_of` returned. For samples of several folds that is one
+            estimator's, as each fold's columns are others.
 
         outputs, labels, targets : ndarray
             What :meth:`collect` returned for them.
@@ -194,6 +257,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self : object
             The fitted score.
         """
+        self._check_columns(X, reset=True)
         predictions, weight = Predictions(X, outputs, labels), sample_weight
         if weight is not None:
             present = np.flatnonzero(weight)
@@ -223,8 +287,8 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_columns)
+            What :meth:`samples_of` returned.
 
         outputs, labels : ndarray
             What :meth:`collect` returned for them.
@@ -234,18 +298,18 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         uncertainty : ndarray of shape (n_samples,)
             Higher = more uncertain.
         """
+        self._check_columns(X, reset=False)
         values = self._predict(Predictions(X, outputs, labels))
         values = check_scores(values, len(labels), "uncertainty_score")
         return (values - self.center_) / self.scale_
 
     def _uncertainty(self, response):
-        return self.predict_collected(response.X, *self._outputs_and_labels(response))
+        seen = self.samples_of(response)
+        return self.predict_collected(seen, *self._outputs_and_labels(response))
 
     def _outputs_and_labels(self, response):
         """Return the outputs and labels of :class:`Predictions`."""
-        # A score without a parameter of that name may look at everything.
-        features = getattr(self, "features", "both")
-        needs_outputs = isinstance(features, str) and features in ("response", "both")
+        needs_outputs = self._needs_outputs()
         outputs = np.empty((response.n_samples, 0))
         if self.classes_ is None:
             if needs_outputs:
@@ -266,6 +330,15 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     def _targets(self, response, y):
         return self.loss_(y, response.labels)
+
+    def _choose_features(self, estimator, X, is_new):
+        """Decide on features, for scores that have any beside the samples."""
+
+    def _check_columns(self, X, reset):
+        """Remember the columns of what :meth:`samples_of` returns, or compare them."""
+
+    def _needs_outputs(self):
+        return True
 
     def _check_options(self, classes):
         """Raise for options that make no sense, alone or for these classes."""
@@ -352,77 +425,3 @@ def _find_outputs(response, positions, n_classes):
     aligned[:] = absent
     aligned[:, positions] = outputs
     return aligned
-
-
-# The samples, for weights of their own for each predicted label (FPV23, eq. 37).
-PER_LABEL = "per_label_linear"
-
-
-def learner_takes_sparse(learner, features):
-    """Tell whether a learner, None for trees, takes what is made of sparse samples."""
-    if not isinstance(features, str) or features not in ("input", "both"):
-        return True
-    return learner is not None and get_tags(learner).input_tags.sparse
-
-
-@dataclass(eq=False)
-class FeatureMap:
-    """Numeric features: samples, outputs, both, or what a transformer makes of samples.
-
-    A linear score has another name for the samples, where each predicted label has
-    weights of its own, and needs finite values.
-    """
-
-    features: object
-    is_linear: bool = False
-
-    def fit(self, predictions, targets):
-        """Fit the transformer, if there is one, on samples and what to learn."""
-        is_name = isinstance(self.features, str)
-        names = ["input", "response", "both"]
-        if self.is_linear:
-            names.append(PER_LABEL)
-        is_known = is_name and self.features in names
-        if not is_known and (is_name or not hasattr(self.features, "transform")):
-            raise ValueError(
-                f"features must be one of {names} or a transformer with `fit` and "
-                f"`transform`, got {self.features!r}."
-            )
-        self.is_per_label = is_name and self.features == PER_LABEL
-        self.transformer = None if is_name else clone(self.features)
-        if self.transformer is not None:
-            self.transformer.fit(predictions.X, targets)
-        return self
-
-    def transform(self, predictions):
-        """Return the features, a float64 matrix of shape (n_samples, n_features)."""
-        name = self.features if self.transformer is None else None
-        features = outputs = predictions.outputs
-        if name != "response":
-            features = self._to_matrix(predictions.X)
-        if name == "both" and sparse.issparse(features):
-            features = sparse.hstack([features, outputs], format="csr")
-        elif name == "both":
-            features = np.hstack([features, outputs])
-        values = features.data if sparse.issparse(features) else features
-        if self.is_linear and not np.isfinite(values).all():
-            raise ValueError(
-                f"features={self.features!r} holds values that are not finite, which a "
-                "linear score cannot use. Impute them, for example by a transformer "
-                "as `features`."
-            )
-        return features
-
-    def _to_matrix(self, X):
-        if self.transformer is not None:
-            X = self.transformer.transform(X)
-        try:
-            return check_array(
-                X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
-            )
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"features={self.features!r} needs samples that are numbers: {error} "
-                "Use features='response', or pass a transformer that makes numbers of "
-                "them, such as the preprocessing of the classifier's pipeline."
-            ) from error

@@ -16,7 +16,8 @@ from sklearn_reject._validation import (
     check_option,
 )
 from sklearn_reject.losses import sele_gradient_and_curvature
-from sklearn_reject.scores.learned._base import FeatureMap, LearnedScore, weight_for
+from sklearn_reject.scores.learned._base import weight_for
+from sklearn_reject.scores.learned._features import FeatureScore
 from sklearn_reject.scores.learned._linear import split_off
 
 # Newton steps of single samples are kept to what the logistic function can tell apart.
@@ -26,7 +27,7 @@ _LONGEST_STEP = 4.0
 _LEAST_CURVATURE = 1e-3
 
 
-class SELEBoosting(LearnedScore):
+class SELEBoosting(FeatureScore):
     """Sum of trees that minimises the pairwise loss SELE.
 
     Functional gradient boosting: each tree is fitted to the Newton steps
@@ -48,9 +49,14 @@ class SELEBoosting(LearnedScore):
     learning_rate : float > 0, default=0.1
         Share of each step that is made.
 
-    features : {"input", "response", "both"} or transformer, default="both"
-        What the trees see: "input" is the samples, "response" the probabilities, else
-        decision values, else label of the classifier, "both" the two. A transformer is
+    features : {"auto", "input", "model_input", "response", "input+response", \
+            "model_input+response"} or transformer, default="auto"
+        What is seen. "input" is the samples, "model_input" what reaches the model
+        inside a pipeline, "response" the probabilities, else decision values, else
+        label of a classifier, or the prediction of a regressor; "+" joins two.
+        Categories become codes or indicators, times numbers. "auto" is "input+response"
+        where numbers can be made of the samples, and "response" for text, and for
+        sparse samples of many columns unless the learner takes them. A transformer is
         fitted on samples and losses.
 
     max_samples : int or None, default=20000
@@ -77,6 +83,9 @@ class SELEBoosting(LearnedScore):
 
     Attributes
     ----------
+    features_ : str or transformer
+        What `features` stands for.
+
     estimators_ : list of regressor
         The trees.
 
@@ -90,7 +99,7 @@ class SELEBoosting(LearnedScore):
     Raises
     ------
     ValueError
-        If a parameter is invalid, or features are not numbers.
+        If a parameter is invalid, or no numbers can be made of the samples.
 
     See Also
     --------
@@ -116,6 +125,8 @@ class SELEBoosting(LearnedScore):
     name = "sele_boosting"
 
     only_orders = True
+    learner = "base_learner"
+    default_learner = DecisionTreeRegressor
 
     def __init__(
         self,
@@ -123,7 +134,7 @@ class SELEBoosting(LearnedScore):
         n_estimators=200,
         learning_rate=0.1,
         *,
-        features="both",
+        features="auto",
         max_samples=20000,
         n_iter_no_change=30,
         refit=True,
@@ -155,11 +166,12 @@ class SELEBoosting(LearnedScore):
     def _learn(self, predictions, targets, sample_weight, context):
         rng = check_random_state(self.random_state)
         weight = np.ones(len(targets)) if sample_weight is None else sample_weight
-        self._map_ = FeatureMap(self.features).fit(predictions, targets)
+        self._map_ = self.make_map()
+        features = self._map_.fit(predictions, targets)
         self.estimators_, self.areas_ = [], []
         if np.ptp(targets) == 0:  # any order is as good as another
             return
-        samples = self._map_.transform(predictions), targets, weight
+        samples = features, targets, weight
         task = partial(self._task, context, "fit-base-learner")
         parts = None
         if self.n_iter_no_change is not None:

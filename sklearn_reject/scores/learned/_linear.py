@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_reject._curves import aurc_score
 from sklearn_reject._response import row_products
 from sklearn_reject._validation import check_level, check_option, take_weight
-from sklearn_reject.scores.learned._base import FeatureMap
+from sklearn_reject.scores.learned._features import FeatureMap, is_per_label
 
 
 class Design:
@@ -121,11 +121,12 @@ def _fit_path(
     start=None,
 ):
     """Return a model for each penalty, whose fit starts from the one before."""
-    features = FeatureMap(options.features, is_linear=True).fit(predictions, targets)
-    matrix = features.transform(predictions)
+    features = options.make_map()
+    matrix = features.fit(predictions, targets)
     scaler = StandardScaler(with_mean=not sparse.issparse(matrix))
-    matrix = scaler.fit(matrix, sample_weight=weight).transform(matrix)
-    has_labels = features.is_per_label and options.classes_ is not None
+    scaler.set_output(transform="default").fit(matrix, sample_weight=weight)
+    matrix = scaler.transform(matrix)
+    has_labels = is_per_label(features.features) and options.classes_ is not None
     n_labels = len(options.classes_) if has_labels else 1
     design = Design(matrix, predictions.labels, n_labels)
     weight = take_weight(weight, design.order)

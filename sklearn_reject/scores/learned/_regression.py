@@ -1,18 +1,18 @@
 """Scores that regress what a prediction costs, or how probable the truth was."""
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 
 from sklearn_reject._validation import index_labels
-from sklearn_reject.scores.learned._base import (
+from sklearn_reject.scores.learned._base import own_classifier, weight_for
+from sklearn_reject.scores.learned._features import (
     PER_LABEL,
-    FeatureMap,
-    LearnedScore,
-    learner_takes_sparse,
-    own_classifier,
-    weight_for,
+    FeatureScore,
+    is_per_label,
 )
 from sklearn_reject.scores.learned._linear import (
     LinearModel,
@@ -24,7 +24,7 @@ from sklearn_reject.scores.learned._linear import (
 ALPHAS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
-class LossRegression(LearnedScore):
+class LossRegression(FeatureScore):
     """Regression of the loss: an estimate of the conditional risk itself.
 
     The function of least squared error to the losses l(y, h(x)) is the conditional risk
@@ -38,12 +38,18 @@ class LossRegression(LearnedScore):
         What learns the losses. None is a
         :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
 
-    features : {"input", "response", "both", "per_label_linear"} or transformer, \
-            default="both"
-        What the regressor sees: "input" is the samples, "response" the probabilities,
-        else decision values, else label of the classifier, "both" the two. A
-        transformer is fitted on samples and losses. "per_label_linear" is the linear
-        score of FPV23, eq. 37: a ridge regression for each predicted label.
+    features : {"auto", "input", "model_input", "response", "input+response", \
+            "model_input+response", "per_label_linear"} or transformer, default="auto"
+        What is seen. "input" is the samples, "model_input" what reaches the model
+        inside a pipeline, "response" the probabilities, else decision values, else
+        label of a classifier, or the prediction of a regressor; "+" joins two.
+        Categories become codes or indicators, times numbers. "auto" is "input+response"
+        where numbers can be made of the samples, and "response" for text, and for
+        sparse samples of many columns unless the learner takes them. A transformer is
+        fitted on samples and losses.
+        "per_label_linear" is the linear score of FPV23, eq. 37: a ridge regression for
+        each predicted label, of the samples as they reach the model or, before it, the
+        first step that learns from labels.
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean
@@ -67,6 +73,9 @@ class LossRegression(LearnedScore):
 
     Attributes
     ----------
+    features_ : str or transformer
+        What `features` stands for.
+
     regressor_ : regressor
         The fitted regressor.
 
@@ -78,8 +87,8 @@ class LossRegression(LearnedScore):
     Raises
     ------
     ValueError
-        If a parameter is invalid, features are not numbers, or the regressor predicts
-        values that are not finite.
+        If a parameter is invalid, no numbers can be made of the samples, or the
+        regressor predicts values that are not finite.
 
     See Also
     --------
@@ -111,11 +120,14 @@ class LossRegression(LearnedScore):
     name = "loss_regression"
 
     estimates_risk = True
+    has_per_label = True
+    learner = "regressor"
+    default_learner = HistGradientBoostingRegressor
 
     def __init__(
         self,
         regressor=None,
-        features="both",
+        features="auto",
         *,
         alphas=ALPHAS,
         loss=None,
@@ -131,40 +143,39 @@ class LossRegression(LearnedScore):
         self.refit = refit
         self.random_state = random_state
 
-    @property
-    def takes_sparse(self):
-        """Whether the score works on a sparse matrix of samples."""
-        return learner_takes_sparse(self.regressor, self.features)
-
     def _check_options(self, classes):
         check_linear_options(self)
         if self.regressor is not None and is_classifier(self.regressor):
             raise ValueError(
                 f"regressor must be a regressor, got the classifier {self.regressor!r}."
             )
+        if self.regressor is not None and is_per_label(self.features):
+            raise ValueError(
+                f"features={PER_LABEL!r} is a ridge regression by itself, got "
+                f"regressor={self.regressor!r}. Leave it at None, or choose other "
+                "features."
+            )
 
     def _learn(self, predictions, targets, sample_weight, context):
         # Of two columns, the second is the loss.
         columns = targets.reshape(len(targets), -1)
         targets, losses = columns[:, 0], columns[:, -1]
-        if isinstance(self.features, str) and self.features == PER_LABEL:
-            if self.regressor is not None:
-                raise ValueError(
-                    f"features={PER_LABEL!r} is a ridge regression by itself, got "
-                    f"regressor={self.regressor!r}. Leave it at None, or choose other "
-                    "features."
-                )
+        if is_per_label(self.features_):
             samples = predictions, targets, losses, sample_weight
             model, self.areas_ = fit_linear(self, make_ridge_solver, *samples)
             self.regressor_, self.alpha_ = model, model.alpha
             return
-        self._map_ = FeatureMap(self.features).fit(predictions, targets)
+        self._map_ = self.make_map()
+        features = self._map_.fit(predictions, targets)
         if self.regressor is None:
-            regressor = HistGradientBoostingRegressor(random_state=self.random_state)
+            regressor = HistGradientBoostingRegressor(
+                categorical_features=self._map_.categories,
+                random_state=self.random_state,
+            )
         else:
             regressor = clone(self.regressor)
-        samples = self._map_.transform(predictions), targets, sample_weight
-        self.regressor_ = _fit_learner(self, "regressor", regressor, *samples)
+        given = weight_for(regressor, sample_weight, "regressor")
+        self.regressor_ = regressor.fit(features, targets, **given)
 
     def _predict(self, predictions):
         if isinstance(self.regressor_, LinearModel):
@@ -183,12 +194,18 @@ class TrueClassProbability(LossRegression):
         What learns the probabilities. None is a
         :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
 
-    features : {"input", "response", "both", "per_label_linear"} or transformer, \
-            default="both"
-        What the regressor sees: "input" is the samples, "response" the probabilities,
-        else decision values, else label of the classifier, "both" the two. A
-        transformer is fitted on samples and losses. "per_label_linear" is the linear
-        score of FPV23, eq. 37: a ridge regression for each predicted label.
+    features : {"auto", "input", "model_input", "response", "input+response", \
+            "model_input+response", "per_label_linear"} or transformer, default="auto"
+        What is seen. "input" is the samples, "model_input" what reaches the model
+        inside a pipeline, "response" the probabilities, else decision values, else
+        label of a classifier, or the prediction of a regressor; "+" joins two.
+        Categories become codes or indicators, times numbers. "auto" is "input+response"
+        where numbers can be made of the samples, and "response" for text, and for
+        sparse samples of many columns unless the learner takes them. A transformer is
+        fitted on samples and losses.
+        "per_label_linear" is the linear score of FPV23, eq. 37: a ridge regression for
+        each predicted label, of the samples as they reach the model or, before it, the
+        first step that learns from labels.
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean
@@ -212,6 +229,9 @@ class TrueClassProbability(LossRegression):
 
     Attributes
     ----------
+    features_ : str or transformer
+        What `features` stands for.
+
     regressor_ : regressor
         The fitted regressor.
 
@@ -223,8 +243,8 @@ class TrueClassProbability(LossRegression):
     Raises
     ------
     ValueError
-        If the classifier has no `predict_proba`, a parameter is invalid, or features
-        are not numbers.
+        If the classifier has no `predict_proba`, a parameter is invalid, or no numbers
+        can be made of the samples.
 
     References
     ----------
@@ -269,7 +289,7 @@ class TrueClassProbability(LossRegression):
         return np.column_stack([others, super()._targets(response, y)])
 
 
-class ErrorProbability(LearnedScore):
+class ErrorProbability(FeatureScore):
     """Probability that a prediction is wrong, learned by a second classifier.
 
     For losses of 0 and 1, whose expectation is the probability of an error, so that the
@@ -281,10 +301,15 @@ class ErrorProbability(LearnedScore):
         What learns to tell errors from correct predictions, with `predict_proba`. None
         is a :class:`~sklearn.ensemble.HistGradientBoostingClassifier`.
 
-    features : {"input", "response", "both"} or transformer, default="both"
-        What it sees: "input" is the samples, "response" the probabilities, else
-        decision values, else label of the classifier, "both" the two. A
-        transformer is fitted on samples and losses.
+    features : {"auto", "input", "model_input", "response", "input+response", \
+            "model_input+response"} or transformer, default="auto"
+        What is seen. "input" is the samples, "model_input" what reaches the model
+        inside a pipeline, "response" the probabilities, else decision values, else
+        label of a classifier, or the prediction of a regressor; "+" joins two.
+        Categories become codes or indicators, times numbers. "auto" is "input+response"
+        where numbers can be made of the samples, and "response" for text, and for
+        sparse samples of many columns unless the learner takes them. A transformer is
+        fitted on samples and losses.
 
     loss : {"zero_one"}, array-like of shape (n_classes, n_classes), callable or None, \
             default=None
@@ -296,6 +321,9 @@ class ErrorProbability(LearnedScore):
 
     Attributes
     ----------
+    features_ : str or transformer
+        What `features` stands for.
+
     classifier_ : classifier or None
         The fitted classifier. None where all losses are equal and there is nothing to
         tell apart: the uncertainty is that loss, then.
@@ -303,8 +331,8 @@ class ErrorProbability(LearnedScore):
     Raises
     ------
     ValueError
-        If a loss is neither 0 nor 1, a parameter is invalid, features are not numbers,
-        or `classifier` has no `predict_proba`.
+        If a loss is neither 0 nor 1, a parameter is invalid, no numbers can be made of
+        the samples, or `classifier` has no `predict_proba`.
 
     See Also
     --------
@@ -330,19 +358,16 @@ class ErrorProbability(LearnedScore):
     name = "error_probability"
 
     estimates_risk = True
+    learner = "classifier"
+    default_learner = HistGradientBoostingClassifier
 
     def __init__(
-        self, classifier=None, features="both", *, loss=None, random_state=None
+        self, classifier=None, features="auto", *, loss=None, random_state=None
     ):
         self.classifier = classifier
         self.features = features
         self.loss = loss
         self.random_state = random_state
-
-    @property
-    def takes_sparse(self):
-        """Whether the score works on a sparse matrix of samples."""
-        return learner_takes_sparse(self.classifier, self.features)
 
     def _learn(self, predictions, targets, sample_weight, context):
         classifier = own_classifier(
@@ -354,12 +379,15 @@ class ErrorProbability(LearnedScore):
                 f"ErrorProbability needs losses of 0 and 1, got {other[0]:g}. Use "
                 "LossRegression or SELE for other losses."
             )
-        self._map_ = FeatureMap(self.features).fit(predictions, targets)
+        self._map_ = self.make_map()
+        features = self._map_.fit(predictions, targets)
         self.classifier_, self._constant_ = None, float(targets[0])
         if np.ptp(targets) == 0:
             return
-        samples = self._map_.transform(predictions), targets > 0, sample_weight
-        self.classifier_ = _fit_learner(self, "classifier", classifier, *samples)
+        if self.classifier is None:
+            classifier.set_params(categorical_features=self._map_.categories)
+        given = weight_for(classifier, sample_weight, "classifier")
+        self.classifier_ = classifier.fit(features, targets > 0, **given)
 
     def _predict(self, predictions):
         if self.classifier_ is None:
@@ -367,16 +395,3 @@ class ErrorProbability(LearnedScore):
         features = self._map_.transform(predictions)
         column = list(self.classifier_.classes_).index(True)
         return self.classifier_.predict_proba(features)[:, column]
-
-
-def _fit_learner(score, name, learner, features, targets, sample_weight):
-    """Fit a learner, the default one where the parameter `name` of a score is None."""
-    given = weight_for(learner, sample_weight, name)
-    if getattr(score, name) is None and sparse.issparse(features):
-        raise ValueError(
-            f"X is a sparse matrix, which the default {name} cannot take. Use "
-            "features='response', a transformer to dense features, or a learner that "
-            "takes sparse features."
-        )
-    learner.fit(features, targets, **given)
-    return learner

@@ -9,13 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
-from sklearn_reject.scores.learned._base import PER_LABEL, LearnedScore
+from sklearn_reject.scores.learned._features import PER_LABEL, FeatureScore
 from sklearn_reject.scores.learned._linear import check_linear_options, fit_linear
 
 ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
-class SELE(LearnedScore):
+class SELE(FeatureScore):
     """Linear score that minimises the pairwise loss SELE.
 
     Minimises psi(s) / mean(l) + alpha / 2 ||w||^2 over linear scores s, where psi is
@@ -30,12 +30,14 @@ class SELE(LearnedScore):
         Strengths of the penalty. Among several, that of the least area under the
         risk-coverage curve of a validation part is chosen.
 
-    features : {"per_label_linear", "input", "response", "both"} or transformer, \
+    features : {"per_label_linear", "auto", "input", "model_input", "response", \
+            "input+response", "model_input+response"} or transformer, \
             default="per_label_linear"
-        "per_label_linear" gives the samples of each predicted label weights of their
-        own (FPV23, eq. 37). "input" is the samples, "response" the probabilities or
-        decision values of the classifier, "both" the two; a transformer is fitted on
-        samples and losses.
+        "per_label_linear" gives each predicted label weights of its own (FPV23, eq.
+        37), of the samples as they reach the model inside a pipeline or, before it, the
+        first step that learns from labels. The others have one weight a feature, and
+        are those of :class:`LossRegression`. Categories become indicators, and means
+        stand for numbers that are missing.
 
     method : {"exact", "chunked"}, default="exact"
         "exact" sums over all pairs; "chunked" is the approximation of the paper.
@@ -69,6 +71,9 @@ class SELE(LearnedScore):
 
     Attributes
     ----------
+    features_ : str or transformer
+        What `features` stands for.
+
     alpha_ : float
         The penalty chosen.
 
@@ -93,7 +98,7 @@ class SELE(LearnedScore):
     Raises
     ------
     ValueError
-        If a parameter is invalid, or features are not finite numbers.
+        If a parameter is invalid, or no finite numbers can be made of the samples.
 
     See Also
     --------
@@ -123,6 +128,7 @@ class SELE(LearnedScore):
     name = "sele"
 
     only_orders = True
+    has_per_label = True
 
     def __init__(
         self,

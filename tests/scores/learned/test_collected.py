@@ -25,6 +25,7 @@ CLASSES = np.arange(4)  # one more than a fold has seen
 
 def collect(classifier, classes=CLASSES):
     score = LossRegression(Ridge(), "response").resolve(classes)
+    score.choose_features(classifier, X)
     return score.collect(Response(classifier, X), Y)
 
 
@@ -63,7 +64,9 @@ def test_a_regressor_is_scored_by_its_predictions():
     regressor = LinearRegression().fit(X, y)
     score = resolve_score("auto", LinearRegression())
     assert isinstance(score, LossRegression)
-    score.set_params(regressor=Ridge(), features="both").fit(X, y, estimator=regressor)
+    score.set_params(regressor=Ridge(), features="input+response").fit(
+        X, y, estimator=regressor
+    )
     features = np.column_stack([X, regressor.predict(X)])
     losses = (y - regressor.predict(X)) ** 2
     expected = Ridge().fit(features, losses).predict(features)
@@ -74,6 +77,7 @@ def test_a_regressor_is_scored_by_its_predictions():
 def test_pooled_folds_need_no_estimator():
     classifier = LogisticRegression().fit(X, Y)
     score = SELE(0.1, random_state=0).resolve(np.arange(3))
+    score.choose_features(classifier, X)
     collected = score.collect(Response(classifier, X), Y)
     score.fit_collected(X, *collected)
     assert not hasattr(score, "estimator_")

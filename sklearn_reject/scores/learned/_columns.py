@@ -1,0 +1,126 @@
+"""What the columns of a table hold: numbers, times or categories."""
+
+from datetime import datetime
+from decimal import Decimal
+from numbers import Real
+
+import numpy as np
+from scipy import sparse
+
+NUMBER, TIME, CATEGORY = "numbers", "times", "categories"
+
+
+def is_numeric(X):
+    """Tell whether samples are a matrix of numbers, of any number of dimensions."""
+    if sparse.issparse(X):
+        return True
+    if hasattr(X, "columns"):
+        return False
+    try:
+        return np.asarray(X).dtype.kind in "biuf"
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def holds_values(X):
+    """Tell whether samples are a table of numbers, times and categories."""
+    if is_numeric(X):
+        return len(X.shape if hasattr(X, "shape") else np.shape(X)) == 2
+    try:
+        find_kinds(X)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def find_kinds(X):
+    """Return what each column holds, or raise where no numbers can be made of it."""
+    return [_find_kind(name, column) for name, column in split_columns(X)]
+
+
+def split_columns(X):
+    """Return pairs of name and column of a frame, an array or nested lists."""
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        return [(name, X.iloc[:, place]) for place, name in enumerate(X.columns)]
+    if hasattr(X, "columns"):
+        names = getattr(X, "column_names", X.columns)  # Arrow, and Polars
+        return [(name, X[name]) for name in names]
+    table = np.asarray(X, dtype=object)
+    if table.ndim != 2:
+        raise ValueError("they are no table of rows and columns.")
+    return list(enumerate(table.T))
+
+
+def _find_kind(name, column):
+    """Return what a column holds, or raise where no numbers can be made of it."""
+    dtype = getattr(column, "dtype", None)
+    if str(dtype) == "category":
+        return CATEGORY
+    kind = getattr(dtype, "kind", "O")
+    kind = np.asarray(column).dtype.kind if kind == "O" else kind
+    if kind in "biufmMUS":
+        return NUMBER if kind in "biuf" else TIME if kind in "mM" else CATEGORY
+    present = [value for value in np.asarray(column) if not _is_missing(value)]
+    if all(_is_number(value) for value in present):
+        return NUMBER
+    if all(isinstance(value, (datetime, np.datetime64)) for value in present):
+        return TIME
+    for value in present:
+        if not (isinstance(value, (str, bytes)) or _is_number(value)):
+            raise TypeError(
+                f"column {name!r}: the argument must be a string or a number, or "
+                f"datetime64, got {value!r}."
+            )
+    return CATEGORY
+
+
+def as_numbers(name, column, kind):
+    """Return numbers or times (microseconds) as float64, NaN where they are missing."""
+    try:
+        if kind == TIME:
+            return _as_times(column)
+        values = np.asarray(column)
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64)
+        numbers = (np.nan if _is_missing(value) else float(value) for value in values)
+        return np.fromiter(numbers, np.float64, count=len(values))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"column {name!r} held {kind} when the score was fitted: {error}."
+        ) from error
+
+
+def _as_times(column):
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")
+    is_span = kind == "m"
+    if kind == "O":
+        column = [None if _is_missing(value) else value for value in np.asarray(column)]
+    times = np.asarray(column, dtype=f"{'timedelta' if is_span else 'datetime'}64[us]")
+    numbers = times.astype(np.int64).astype(np.float64)
+    numbers[np.isnat(times)] = np.nan
+    return numbers
+
+
+def as_texts(column):
+    """Return categories as text, NaN where they are missing."""
+    values = np.asarray(column)
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [np.nan if _is_missing(value) else _text(value) for value in values]
+    return texts
+
+
+def _text(value):
+    """Return the same text for the same number, be it an integer here or a float."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return str(int(value)) if is_number and value == value // 1 else str(value)
+
+
+def _is_number(value):
+    return isinstance(value, (Real, Decimal, np.bool_))
+
+
+def _is_missing(value):
+    # The missing value of pandas is not equal to anything, nor different from it.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, Real) and value != value

@@ -1,0 +1,227 @@
+"""What learned scores see: samples, responses, and which of them "auto" stands for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.utils import get_tags
+from sklearn.utils.extmath import randomized_svd
+from sklearn.utils.validation import validate_data
+
+from sklearn_reject._response import find_steps, row_products
+from sklearn_reject.scores.learned._base import LearnedScore
+from sklearn_reject.scores.learned._columns import holds_values
+from sklearn_reject.scores.learned._encoding import Encoder
+
+# The samples, for weights of their own for each predicted label (FPV23, eq. 37).
+PER_LABEL = "per_label_linear"
+
+_NAMES = (
+    "auto",
+    "input",
+    "model_input",
+    "response",
+    "input+response",
+    "model_input+response",
+)
+
+# Of sparse samples with more columns than that, learners that take dense ones only get
+# so many directions.
+_MOST_COLUMNS = 256
+_N_DIRECTIONS = 50
+
+# Categories that histogram gradient boosting can tell apart.
+_MOST_CATEGORIES = 255
+
+_BOOSTING = HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+
+class FeatureScore(LearnedScore):
+    """Base of the learned scores that have a parameter `features`.
+
+    `features_` is what it stands for, and `_n_steps_` the number of steps before the
+    model that the samples pass.
+    """
+
+    #: Whether there may be weights by label.
+    has_per_label = False
+
+    #: Parameter with what learns, None for a linear score, and its class by default.
+    learner = None
+    default_learner = None
+
+    def _choose_features(self, estimator, X, is_new):
+        self._check_features()
+        steps = find_steps(estimator)
+        n_steps = len(steps.transformers)
+        n_blind = n_steps if is_new else steps.n_blind
+        self.features_, self._n_steps_ = self.features, 0
+        if not isinstance(self.features, str) or self.features == "response":
+            return
+        if self.features == "auto":
+            self.features_ = self._choose(X)
+        elif is_per_label(self.features):
+            self._n_steps_ = n_blind
+        elif self.features.startswith("model_input"):
+            if n_blind < n_steps:
+                raise ValueError(
+                    f"features={self.features!r}: the step "
+                    f"{steps.transformers[n_blind]!r} has learned from the labels of "
+                    "the samples that the score would be learned from, and tells them "
+                    "again. Use features='auto', which leaves it out, or a "
+                    "FrozenEstimator that was fitted on other samples."
+                )
+            self._n_steps_ = n_steps
+        if self._n_steps_ == 0 and self.features_ != "response":
+            self.make_map().encode(X)
+
+    def _choose(self, X):
+        """Return what "auto" stands for.
+
+        In sparse samples of many columns, and in text, there is little for trees to
+        learn beside the response, as benchmarks/bench_learned.py shows.
+        """
+        self.features_ = "input+response"
+        if not holds_values(X) or self.make_map().must_reduce(X):
+            return "response"
+        return self.features_
+
+    def _check_features(self):
+        """Raise for features that are neither a name nor a transformer."""
+        names = [*_NAMES, PER_LABEL] if self.has_per_label else list(_NAMES)
+        is_name = isinstance(self.features, str)
+        is_known = is_name and self.features in names
+        if not is_known and (is_name or not hasattr(self.features, "transform")):
+            raise ValueError(
+                f"features must be one of {names} or a transformer with `fit` and "
+                f"`transform`, got {self.features!r}."
+            )
+
+    def _check_columns(self, X, reset):
+        sees_input = isinstance(self.features_, str) and self.features_ != "response"
+        if sees_input and self._n_steps_ == 0:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+
+    def _needs_outputs(self):
+        return sees_outputs(self.features_)
+
+    def make_map(self):
+        """Return an unfitted :class:`FeatureMap` for what learns."""
+        given = {"features": self.features_, "random_state": self.random_state}
+        if self.learner is None or is_per_label(self.features_):
+            return FeatureMap(one_hot=True, keeps_sparse=True, **given)
+        learner, kind = getattr(self, self.learner), self.default_learner
+        if learner is None:
+            given |= {"one_hot": False, "keeps_sparse": False}
+        else:
+            tags, kind = get_tags(learner).input_tags, type(learner)
+            given |= {"one_hot": not tags.allow_nan, "keeps_sparse": tags.sparse}
+        return FeatureMap(takes_infinite=issubclass(kind, _BOOSTING), **given)
+
+
+def is_per_label(features):
+    """Tell whether features are samples with weights by label."""
+    return isinstance(features, str) and features == PER_LABEL
+
+
+def sees_outputs(features):
+    """Tell whether the response of the estimator is among features."""
+    return isinstance(features, str) and features.endswith("response")
+
+
+@dataclass(eq=False)
+class FeatureMap:
+    """Makes numeric features of :class:`Predictions`, for what learns from them.
+
+    It may need complete numbers (`one_hot`, see :class:`Encoder`) or dense ones. Once
+    fitted, `categories` are the places of codes of few categories, None without any.
+    """
+
+    features: object
+    one_hot: bool
+    keeps_sparse: bool
+    takes_infinite: bool = False
+    random_state: object = None
+
+    def fit(self, predictions, targets):
+        """Return the features, float64 of shape (n_samples, n_features), having fitted.
+
+        A transformer sees the targets; nothing else does.
+        """
+        self.transformer, self.directions, self.categories = None, None, None
+        X = predictions.X
+        if not isinstance(self.features, str):
+            self.transformer = clone(self.features)
+            X = self.transformer.fit(X, targets).transform(X)
+        matrix = np.empty((len(predictions), 0))
+        if self.features != "response":
+            matrix = self.encode(X)
+            self._find_categories(matrix.shape[1])
+            self._find_directions(matrix)
+            matrix = self._reduce(matrix)
+        return self._add_outputs(matrix, predictions)
+
+    def transform(self, predictions):
+        """Return the features, each row whatever the others are."""
+        matrix = np.empty((len(predictions), 0))
+        if self.features != "response":
+            X = predictions.X
+            if self.transformer is not None:
+                X = self.transformer.transform(X)
+            matrix = self._reduce(self._explain(self.encoder.transform, X))
+        return self._add_outputs(matrix, predictions)
+
+    def encode(self, X):
+        """Return a matrix of samples, having fitted what makes it."""
+        self.encoder = Encoder(self.one_hot, self.takes_infinite)
+        return self._explain(self.encoder.fit, X)
+
+    def _find_categories(self, n_columns):
+        sizes = self.encoder.n_codes  # of the last columns
+        places = np.arange(n_columns - len(sizes), n_columns)
+        places = places[np.array(sizes, dtype=int) <= _MOST_CATEGORIES]
+        self.categories = places.tolist() or None
+
+    def must_reduce(self, X):
+        """Tell whether samples have more columns than what learns can take."""
+        is_wide = sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS
+        return is_wide and not self.keeps_sparse
+
+    def _find_directions(self, matrix):
+        if self.must_reduce(matrix):
+            n_directions = min(_N_DIRECTIONS, *matrix.shape)
+            *_, directions = randomized_svd(
+                matrix, n_directions, n_iter=5, random_state=self.random_state
+            )
+            self.directions = directions.T
+
+    def _reduce(self, matrix):
+        if self.directions is not None:
+            return row_products(matrix, self.directions)
+        if sparse.issparse(matrix) and not self.keeps_sparse:
+            return matrix.toarray()
+        return matrix
+
+    def _add_outputs(self, matrix, predictions):
+        if not sees_outputs(self.features):
+            return matrix
+        if sparse.issparse(matrix):
+            return sparse.hstack([matrix, predictions.outputs], format="csr")
+        return np.hstack([matrix, predictions.outputs])
+
+    def _explain(self, encode, X):
+        """Return what is made of samples, or say what to do where that fails."""
+        try:
+            return encode(X)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(
+                f"features={self.features!r} makes no numbers of the samples: {error} "
+                "Use features='response', or a transformer that does, such as the "
+                "preprocessing of the classifier's pipeline."
+            ) from error
