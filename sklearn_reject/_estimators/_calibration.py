@@ -60,24 +60,36 @@ def calibration_of(evaluated, X, weight, plan, seed):
     return Calibration(evaluated.scores, evaluated.losses, positions, weight, draws)
 
 
-# Of a random order a half differs from the whole by more about once in a thousand fits.
-_STANDARD_ERRORS = 3
+# What a useless score accepts is worse than the whole by more in one of 44 samples.
+_STANDARD_ERRORS = 2
 
 
-def warn_of_wrong_sign(calibration):
-    """Warn where the certain half of the samples has a clearly larger risk than all."""
+def _is_worse(risk, coverage, calibration):
+    """Tell whether a part has a larger risk than all samples, by more than chance.
+
+    Returns the risk of all, too.
+    """
     losses, weight = calibration.losses, calibration.sample_weight
-    if weight is not None and not weight.any():
-        return  # which the solver will refuse
-    mean = np.average(losses, weights=weight)
-    half = selective_risk_at_coverage_score(
-        **calibration.samples, coverage=0.5, randomize=True
-    )
+    mean = float(np.average(losses, weights=weight))
     variance = np.average((losses - mean) ** 2, weights=weight)
     n_samples = len(losses)
     if weight is not None:
         n_samples = weight.sum() ** 2 / (weight**2).sum()
-    if half - mean > _STANDARD_ERRORS * np.sqrt(variance / n_samples):
+    # Of a random part, whose samples are drawn without replacement.
+    error = np.sqrt(variance / n_samples * (1 - coverage) / coverage)
+    return risk - mean > max(_STANDARD_ERRORS * error, RELATIVE_TOLERANCE * mean), mean
+
+
+def warn_of_wrong_sign(calibration):
+    """Warn where the certain half of the samples has a larger risk than all."""
+    weight = calibration.sample_weight
+    if weight is not None and not weight.any():
+        return  # which the solver will refuse
+    half = selective_risk_at_coverage_score(
+        **calibration.samples, coverage=0.5, randomize=True
+    )
+    is_worse, mean = _is_worse(half, 0.5, calibration)
+    if is_worse:
         warn_user(
             "The uncertainty score puts errors first: the half of the calibration set "
             f"that it calls certain has risk {half:.3g}, the whole has {mean:.3g}. "
@@ -87,8 +99,10 @@ def warn_of_wrong_sign(calibration):
 
 def warn_of_risky_rule(rule, calibration):
     """Warn of a rule whose risk is larger than that of accepting everything."""
-    mean = np.average(calibration.losses, weights=calibration.sample_weight)
-    if rule.selective_risk > mean * (1 + RELATIVE_TOLERANCE):
+    if not 0 < rule.coverage < 1:
+        return
+    is_worse, mean = _is_worse(rule.selective_risk, rule.coverage, calibration)
+    if is_worse:
         warn_user(
             f"What the rule accepts has risk {rule.selective_risk:.3g} on the "
             f"calibration set, more than everything has, {mean:.3g}. Use a score that "

@@ -64,7 +64,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         `target_coverage` must be given.
 
     target_risk : float >= 0, default=None
-        Bound on the expected loss of accepted samples: maximise the coverage.
+        Bound on the expected loss of accepted samples: maximise the coverage. Met on
+        the samples that solve the rule, and so exceeded in use more often than not:
+        by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
+        1000 (33 classifiers on real sets). Pass `confidence` where it must hold.
 
     target_coverage : float in ]0, 1], default=None
         Share of the samples to accept: minimise the risk.

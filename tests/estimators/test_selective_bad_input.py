@@ -19,6 +19,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
+from sklearn_reject.exceptions import round_up
 from sklearn_reject.scores import (
     CallableScore,
     ConditionalRisk,
@@ -137,7 +138,7 @@ def test_risk_that_cannot_be_met(cv):
     )
     # What it says can be met is met.
     assert error.coverage == 1
-    assert f"{error.lowest_risk:.6g}" in str(error)
+    assert round_up(error.lowest_risk) in str(error)
     selective.set_params(target_risk=error.lowest_risk).fit(X, labels)
     assert selective.rule_.coverage == 1
 

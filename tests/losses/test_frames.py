@@ -202,7 +202,9 @@ ENTRIES = {
     "neg_aurc_scorer": score_with(
         lambda loss: metrics.get_selective_scorer("neg_aurc", loss=loss)
     ),
-    "coverage_at_risk_scorer": score_with(metrics.coverage_at_risk_scorer, risk=1.0),
+    "coverage_at_risk_scorer": score_with(
+        metrics.make_coverage_at_risk_scorer, risk=1.0
+    ),
     "display": draw,
 }
 
