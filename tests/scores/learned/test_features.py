@@ -40,6 +40,11 @@ from sklearn_reject.scores import (
     resolve_novelty,
 )
 
+# Scores of few samples, learned by little: what is told of them does not matter here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_reject.exceptions.RejectionWarning"
+)
+
 pandas = pytest.importorskip("pandas")
 
 N = 120
