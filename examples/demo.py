@@ -23,7 +23,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject import SelectiveClassifier, curves
+from sklearn_reject import SelectiveClassifier
 from sklearn_reject.metrics import RiskCoverageDisplay, aurc_score
 from sklearn_reject.scores import resolve_score
 
@@ -142,7 +142,7 @@ def show_areas(classifier, scores, X_test, y_test):
     losses = (y_pred != y_test).astype(float)
     areas = {name: aurc_score(y_test, y_pred, s) for name, s in scores.items()}
     print("\nAuRC on held-out samples (lower is better)\n")
-    print(f"  {'oracle':<22}{curves.aurc_score(losses, losses):.5f}")
+    print(f"  {'oracle':<22}{aurc_score(y_test, y_pred, losses):.5f}")
     for name, area in sorted(areas.items(), key=lambda item: item[1]):
         print(f"  {name:<22}{area:.5f}")
     print(f"  {'random':<22}{losses.mean():.5f}")

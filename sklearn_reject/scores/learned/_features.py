@@ -111,7 +111,7 @@ class FeatureScore(LearnedScore):
         return sees_outputs(self.features_)
 
     def make_map(self):
-        """Return an unfitted :class:`FeatureMap` for what learns."""
+        """Return an unfitted ``FeatureMap`` for what learns."""
         given = {"features": self.features_, "random_state": self.random_state}
         if self.learner is None or is_per_label(self.features_):
             return FeatureMap(one_hot=True, keeps_sparse=True, **given)
