@@ -46,26 +46,34 @@ classifier = make_pipeline(StandardScaler(), LogisticRegression())
 # The classifier predicts the more probable class, as if both errors cost the same.
 # ``ConditionalRisk(decision="bayes")`` takes its probabilities and predicts the class
 # of least expected cost. Either may refer a patient where that is cheaper than the
-# expected cost of the prediction. With ``target_coverage=1`` nobody is referred.
+# expected cost of the prediction: ``cv="plug_in"`` takes the probabilities of a logistic
+# regression at their word. With ``target_coverage=1`` nobody is referred.
 
 from sklearn_reject import SelectiveClassifier
 from sklearn_reject.losses import CostMatrixLoss
 from sklearn_reject.scores import ConditionalRisk
 
 
-def make_model(decision, **target):
+def make_model(decision, cv=None, **target):
     """Return a classifier that decides by cost."""
     score = ConditionalRisk(decision=decision)
     return SelectiveClassifier(
-        classifier, **target, loss=costs, uncertainty_score=score, reject_label="refer"
+        classifier,
+        **target,
+        loss=costs,
+        uncertainty_score=score,
+        cv=cv,
+        reject_label="refer",
     )
 
 
 models = {
     "most probable class": make_model("predict", target_coverage=1),
     "least cost": make_model("bayes", target_coverage=1),
-    "most probable, or refer": make_model("predict", reject_cost=refer_cost),
-    "least cost, or refer": make_model("bayes", reject_cost=refer_cost),
+    "most probable, or refer": make_model(
+        "predict", reject_cost=refer_cost, cv="plug_in"
+    ),
+    "least cost, or refer": make_model("bayes", reject_cost=refer_cost, cv="plug_in"),
 }
 loss = CostMatrixLoss(costs, labels=["benign", "malignant"])
 
@@ -102,7 +110,7 @@ for split in range(40):
         X, y, test_size=0.5, stratify=y, random_state=split
     )
     for decision in ("predict", "bayes"):
-        model = make_model(decision, reject_cost=1).fit(X_train, y_train)
+        model = make_model(decision, reject_cost=1, cv="plug_in").fit(X_train, y_train)
         label_costs = loss(y_test, model.predict_label(X_test))
         uncertainty = model.uncertainty(X_test)
         accepted = [chow_rule(price).accept(uncertainty) for price in prices]
