@@ -46,8 +46,8 @@ classifier = make_pipeline(StandardScaler(), LogisticRegression())
 # The classifier predicts the more probable class, as if both errors cost the same.
 # ``ConditionalRisk(decision="bayes")`` takes its probabilities and predicts the class
 # of least expected cost. Either may refer a patient where that is cheaper than the
-# expected cost of the prediction: ``cv="plug_in"`` takes the probabilities of a logistic
-# regression at their word. With ``target_coverage=1`` nobody is referred.
+# expected cost of the prediction: ``cv="plug_in"`` takes the probabilities of a
+# logistic regression at their word. With ``target_coverage=1`` nobody is referred.
 
 from sklearn_reject import SelectiveClassifier
 from sklearn_reject.losses import CostMatrixLoss
