@@ -672,9 +672,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
                 failure = error
             else:
                 return self._certify(rule, calibration.held_out, loss)
+        # What can be had of these rates would, as a bound, ask for better ones again.
+        told, _, _ = str(failure).partition(" Relax ")
         raise InfeasibleTargetError(
             f"To be certified with confidence={self.confidence:g} on the samples held "
-            f"out, a rule has to do better than the bounds asked for. {failure}",
+            f"out, a rule has to do better than the bounds asked for. {told} Relax the "
+            "bounds asked for by more than what is missing, hold more samples out, ask "
+            "for less confidence, or use scores that tell ID from OOD samples better.",
             attainable=failure.attainable,
         ) from failure
 

@@ -321,9 +321,11 @@ def check_loss(loss, *, labels=None):
     if hasattr(loss, "columns") and not isinstance(loss, type):
         return CostMatrixLoss(loss, labels)
     if labels is None or loss is None or np.isscalar(loss) or isinstance(loss, type):
+        shape = np.shape(loss)
+        given = f"an array of shape {shape}" if shape else repr(loss)
         raise ValueError(
             f"loss must be one of {sorted(_LOSSES)}, a callable, or a cost matrix with "
-            f"`labels`, got {loss!r}."
+            f"`labels`, got {given}."
         )
     return CostMatrixLoss(loss, labels)
 

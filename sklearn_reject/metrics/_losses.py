@@ -21,7 +21,7 @@ def losses_of(y_true, y_pred, loss, labels):
         missing = "y_true" if y_true is None else "y_pred"
         raise ValueError(
             f"{missing} is None, which takes the losses themselves as loss=, a vector "
-            f"of shape (n_samples,), but got loss={loss!r}."
+            f"of shape (n_samples,), but got loss={_name(loss)}."
         )
     if is_table(loss) or isinstance(loss, CostMatrixLoss):
         return _costs(y_true, y_pred, loss, labels)
@@ -44,6 +44,11 @@ def is_vector(loss):
 def is_table(loss):
     """Tell whether `loss` is a cost matrix, which takes `labels`."""
     return not _has_meaning(loss) and np.ndim(loss) != 1
+
+
+def _name(loss):
+    """Return what a message calls a loss: of an array the shape."""
+    return repr(loss) if _has_meaning(loss) else f"an array of shape {np.shape(loss)}"
 
 
 def _has_meaning(loss):

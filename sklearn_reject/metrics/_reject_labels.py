@@ -42,11 +42,14 @@ def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
         )
     if may_warn and unknown:
         shown = ", ".join(map(repr, nsmallest(3, unknown, key=str)))
+        of_numbers = ""
+        if y_pred.dtype.kind == "f":
+            of_numbers = " A regressor takes another loss, such as loss='squared'."
         warn_user(
             f"y_pred holds {shown}, which y_true does not. {_WAY_OUT}, if this is a "
             "reject label. If it is a class that no sample here has, pass all classes "
             "as labels=. Losses instead of labels go in as loss=, with None as y_true "
-            "and y_pred.",
+            f"and y_pred.{of_numbers}",
         )
 
 
@@ -59,6 +62,6 @@ def _distinct(labels):
         if high - low < _WIDEST:
             offsets = labels.astype(np.int64)
             offsets -= labels.min().astype(np.int64)
-            counts = np.bincount(offsets)
-            return set((np.flatnonzero(counts) + low).tolist())
+            present = np.flatnonzero(np.bincount(offsets)).tolist()
+            return {low + offset for offset in present}  # maybe beyond int64
     return set(np.unique(labels).tolist())

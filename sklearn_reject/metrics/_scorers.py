@@ -157,6 +157,9 @@ def make_selective_scorer(
         The scorer raises where rejected samples have neither a wrong label nor a
         penalty.
 
+    TypeError
+        If `metric` is the name of a scorer, or a scorer itself.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -170,6 +173,12 @@ def make_selective_scorer(
     >>> round(scorer(GaussianNB().fit(X, y), X, y), 3)
     0.984
     """
+    if not callable(metric) or hasattr(metric, "set_score_request"):
+        raise TypeError(
+            "metric must be a function (y_true, y_pred), such as "
+            f"sklearn.metrics.f1_score with average='macro', got {metric!r}. A scorer "
+            "asks for predictions itself, and would not know which are rejected."
+        )
     check_option(on_reject, "on_reject", ("count_as_error", "drop", "error"))
     if coverage is not None:
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)

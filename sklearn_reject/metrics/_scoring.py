@@ -130,7 +130,7 @@ class AcceptedScorer(SelectiveScorer):
             share = np.average(accepted, weights=weight)
         elif on_reject == "count_as_error":
             _refuse_targets(estimator, y)
-            y_pred = _mistake(y, y_pred, accepted)
+            y_pred = _mistake(y, y_pred, accepted, estimator)
             accepted = np.ones_like(accepted)
         elif on_reject == "error" and not accepted.all():
             raise ValueError(
@@ -183,15 +183,20 @@ def _refuse_targets(estimator, y):
         )
 
 
-def _mistake(y, labels, accepted):
+def _mistake(y, labels, accepted, estimator):
     """Return labels that are wrong wherever a sample is rejected."""
+    right = ~accepted & (labels == y)
+    if not right.any():
+        return labels
     classes = np.unique(np.concatenate([y, labels]))
+    if len(classes) < 2:  # as a small part of the samples may have
+        classes = np.union1d(classes, getattr(estimator, "classes_", classes))
     if len(classes) < 2:
         raise ValueError(
             "on_reject='count_as_error' needs at least two classes to mistake for each "
-            f"other, got {classes.tolist()}."
+            f"other, got {classes.tolist()}. Pass what a rejected sample counts in the "
+            "metric as reject_penalty=."
         )
-    right = ~accepted & (labels == y)
     other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
     labels = labels.astype(classes.dtype)
     labels[right] = other

@@ -89,8 +89,10 @@ class BoundedModel:
         return InfeasibleTargetError(
             f"No rule of this kind attains {asked} on these samples: "
             f"{_attained(most, tpr, beside)}, "
-            f"{_attained(extreme, value, f' at {wanted}')}. Relax one of the bounds up "
-            "to that, or use scores that tell ID from OOD samples better.",
+            f"{_attained(extreme, value, f' at {wanted}')}. Relax "
+            # A TPR of zero is no bound that could be asked for.
+            f"{'one of the bounds' if tpr else self.ood_name} up to that, or use "
+            "scores that tell ID from OOD samples better.",
             attainable=attainable,
         )
 

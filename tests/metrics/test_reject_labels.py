@@ -126,6 +126,20 @@ def test_predictions_of_all_kinds_hold_no_reject_label(kind):
             aurc_score(labels[Y_TRUE], odd, UNCERTAINTY)
 
 
+def test_labels_beyond_signed_integers():
+    labels = np.array([2**64 - 1, 2**64 - 3, 2**63], dtype=np.uint64)
+    assert aurc_score(labels[Y_TRUE], labels[Y_PRED], UNCERTAINTY) > 0
+    odd = np.where(REJECTED, labels[0] - np.uint64(1), labels[Y_PRED])
+    with pytest.warns(RejectionWarning, match=f"y_pred holds {2**64 - 2},"):
+        aurc_score(labels[Y_TRUE], odd, UNCERTAINTY)
+
+
+def test_targets_judged_as_labels_are_told_of_other_losses():
+    targets = rng.normal(size=60)
+    with pytest.warns(RejectionWarning, match=r"A regressor .* loss='squared'\."):
+        aurc_score(targets, targets + 0.1, UNCERTAINTY)
+
+
 def test_scores_and_losses_in_the_place_of_labels_are_told():
     """The arguments of a function that took scores and losses."""
     errors = (Y_TRUE != Y_PRED).astype(int)

@@ -13,7 +13,13 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score, log_loss, recall_score
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    get_scorer,
+    log_loss,
+    recall_score,
+)
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -459,9 +465,9 @@ def test_count_as_error_needs_another_class():
         def accept(self, X):
             return np.zeros(len(X), dtype=bool)
 
-    scorer = make_selective_scorer(accuracy_score)
-    with pytest.raises(ValueError, match=r"two classes.*\[0\]"):
-        scorer(OneClass().fit(X, y), X, np.zeros(300, dtype=int))
+    scorer, zeros = make_selective_scorer(accuracy_score), np.zeros(300, dtype=int)
+    with pytest.raises(ValueError, match=r"two classes.*\[0\].*reject_penalty="):
+        scorer(OneClass().fit(X, zeros), X, zeros)
 
 
 def test_drop_leaves_out_the_most_uncertain():
@@ -746,6 +752,36 @@ def test_mistakes_are_not_cut_to_shorter_labels():
 
     make_selective_scorer(metric)(silent, X_test, names[y_test])
     assert seen[0] <= set(names)
+
+
+@pytest.mark.parametrize("names", [(0, 1, 2), ("a", "b", "a much longer class")])
+def test_rejections_are_errors_in_a_part_of_one_class(names):
+    names = np.array(names)
+    selective = SelectiveClassifier(GaussianNB(), reject_cost=0.05)
+    selective.fit(X[:200], names[y[:200]])
+    scorer = make_selective_scorer(accuracy_score)
+    for row in range(20):  # as in LeaveOneOut
+        part = X_test[row : row + 1], names[y_test[row : row + 1]]
+        right = selective.accept(part[0]) & (
+            selective.predict_label(part[0]) == part[1]
+        )
+        assert scorer(selective, *part) == right[0]
+
+
+@pytest.mark.parametrize(
+    "metric", ["f1_macro", get_scorer("f1_macro"), neg_aurc_scorer], ids=str
+)
+def test_a_scorer_is_no_metric(metric):
+    with pytest.raises(TypeError, match=r"must be a function \(y_true, y_pred\)"):
+        make_selective_scorer(metric)
+
+
+def test_losses_in_the_place_of_a_loss_are_told_by_their_shape():
+    losses = np.zeros(100)
+    with pytest.raises(ValueError, match=r"got an array of shape \(100,\)\."):
+        make_neg_aurc_scorer(loss=losses)(BAYES, X_test, y_test)
+    with pytest.raises(ValueError, match=r"got loss=an array of shape \(100, 1\)\."):
+        aurc_score(None, None, losses, loss=losses[:, np.newaxis])
 
 
 def test_weights_are_checked_in_made_scorers():

@@ -210,6 +210,18 @@ def test_prior_gives_the_precision_of_any_model():
     assert np.isnan(tune_single_score(*arrays, min_tpr=1).precision)
 
 
+def test_a_rate_of_zero_is_not_suggested():
+    arrays = [1, 2, 3, 4], [0] * 4, [1, 0, 1, 0]
+    bounds = {"min_precision": 0.9, "ood_prior": 0.5, "min_recall": 0.5}
+    message = (
+        r"largest recall at min_precision=0\.9 is 0, the largest precision at "
+        r"min_recall=0\.5 is 0\.5\. Relax min_precision up to that"
+    )
+    with pytest.raises(InfeasibleTargetError, match=message):
+        tune_single_score(*arrays, **bounds)
+    assert tune_single_score(*arrays, **bounds | {"min_precision": 0.5}).tpr == 1
+
+
 def test_error_rounds_to_what_is_attainable():
     arrays = range(6), [0] * 6, [0, 0, 1, 0, 1, 1]
     message = (
