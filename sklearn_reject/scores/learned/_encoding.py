@@ -24,7 +24,9 @@ class Encoder:
 
     Columns of categories come last, as codes with NaN for what is missing or new. With
     `one_hot`, for learners that need complete numbers, they are indicators, and means
-    stand for numbers that are missing. A sparse matrix stays one.
+    stand for numbers that are missing. Of a column without any number nothing is seen,
+    and zeros stand for it, as histogram gradient boosting fails on such columns. A
+    sparse matrix stays one.
     """
 
     def __init__(self, one_hot, takes_infinite=False):
@@ -44,6 +46,7 @@ class Encoder:
         if self.one_hot and numbers.shape[1]:
             imputer = SimpleImputer(keep_empty_features=True)
             self.imputer = imputer.set_output(transform="default").fit(numbers)
+        self.is_empty = _find_empty(numbers)
         return self._join(numbers, texts)
 
     def transform(self, X):
@@ -94,6 +97,15 @@ class Encoder:
         values = numbers.data if sparse.issparse(numbers) else numbers
         if self.imputer is not None and np.isnan(values).any():
             numbers = self.imputer.transform(numbers)
+        if self.is_empty.any():
+            numbers = np.where(self.is_empty, 0.0, numbers)
         if texts is None:
             return numbers
         return np.hstack([numbers, self.encoder.transform(texts)])
+
+
+def _find_empty(numbers):
+    """Tell which columns have no number at all; those of a sparse matrix have zeros."""
+    if sparse.issparse(numbers):
+        return np.zeros(numbers.shape[1], dtype=bool)
+    return np.isnan(numbers).all(axis=0)
