@@ -61,6 +61,8 @@ def _find_kind(name, column):
     if kind in "biufmMUS":
         return NUMBER if kind in "biuf" else TIME if kind in "mM" else CATEGORY
     present = [value for value in np.asarray(column) if not _is_missing(value)]
+    if not present:  # whatever comes later is new
+        return CATEGORY
     if all(_is_number(value) for value in present):
         return NUMBER
     if all(isinstance(value, (date, np.datetime64)) for value in present):

@@ -150,6 +150,17 @@ def test_a_column_without_any_number_is_not_seen(one_hot):
     assert np.isnan(X[:, 1]).all()
 
 
+@pytest.mark.parametrize("one_hot", [False, True])
+@pytest.mark.parametrize("value", ["Labor Day", 3, date(2020, 1, 1)])
+def test_a_column_that_held_nothing_may_hold_anything(one_hot, value):
+    frame = pandas.DataFrame({"age": [1.0, 2.0], "holiday": [None, None]}, dtype=object)
+    encoder = Encoder(one_hot)
+    present = float(one_hot)  # an indicator of what is missing
+    np.testing.assert_array_equal(encoder.fit(frame), [[1, present], [2, present]])
+    new = encoder.transform(frame.assign(holiday=value))
+    np.testing.assert_array_equal(new, [[1, 0], [2, 0]])
+
+
 def test_numbers_too_large_for_a_float():
     with pytest.raises(ValueError, match=r"column 0 held numbers .* too large"):
         Encoder(one_hot=False).fit([[10**400], [1]])

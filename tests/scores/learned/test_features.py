@@ -264,7 +264,8 @@ def test_categories_are_told_to_boosting():
 def test_categories_of_one_sample_and_columns_without_numbers(score):
     # The part that alpha is chosen on, and those of cross-fitting, lack categories.
     rare = FRAME["job"].where(FRAME.index % 4 > 0, "job " + FRAME.index.astype(str))
-    frame = FRAME.assign(job=rare, none=np.nan)
+    frame = FRAME.assign(job=rare, none=np.nan, holiday=None)
+    frame.loc[5, "holiday"] = "Labor Day"
     outer = SelectiveClassifier(
         make_pipeline(by_column(TargetEncoder()), LogisticRegression()),
         target_coverage=0.8,
