@@ -25,7 +25,7 @@ _NAMES = (
     "weights",
     "learned",
 )
-_LONGER = frozenset({"reject_cost"})
+_LONGER = frozenset({"learned", "reject_cost"})
 _PACKAGES = (
     "numpy",
     "scipy",

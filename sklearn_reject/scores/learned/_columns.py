@@ -1,6 +1,6 @@
 """What the columns of a table hold: numbers, times or categories."""
 
-from datetime import datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
 
@@ -61,9 +61,11 @@ def _find_kind(name, column):
     if kind in "biufmMUS":
         return NUMBER if kind in "biuf" else TIME if kind in "mM" else CATEGORY
     present = [value for value in np.asarray(column) if not _is_missing(value)]
+    if not present:  # whatever comes later is new
+        return CATEGORY
     if all(_is_number(value) for value in present):
         return NUMBER
-    if all(isinstance(value, (datetime, np.datetime64)) for value in present):
+    if all(isinstance(value, (date, np.datetime64)) for value in present):
         return TIME
     for value in present:
         if not (isinstance(value, (str, bytes)) or _is_number(value)):
@@ -84,7 +86,7 @@ def as_numbers(name, column, kind):
             return values.astype(np.float64)
         numbers = (np.nan if _is_missing(value) else float(value) for value in values)
         return np.fromiter(numbers, np.float64, count=len(values))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"column {name!r} held {kind} when the score was fitted: {error}."
         ) from error
@@ -94,11 +96,19 @@ def _as_times(column):
     kind = getattr(getattr(column, "dtype", None), "kind", "O")
     is_span = kind == "m"
     if kind == "O":
-        column = [None if _is_missing(value) else value for value in np.asarray(column)]
+        column = [_in_utc(value) for value in np.asarray(column)]
     times = np.asarray(column, dtype=f"{'timedelta' if is_span else 'datetime'}64[us]")
     numbers = times.astype(np.int64).astype(np.float64)
     numbers[np.isnat(times)] = np.nan
     return numbers
+
+
+def _in_utc(value):
+    """Return a date or time without a time zone, None where it is missing."""
+    if _is_missing(value):
+        return None
+    is_aware = isinstance(value, datetime) and value.tzinfo is not None
+    return value.astimezone(UTC).replace(tzinfo=None) if is_aware else value
 
 
 def as_texts(column):

@@ -24,7 +24,9 @@ class Encoder:
 
     Columns of categories come last, as codes with NaN for what is missing or new. With
     `one_hot`, for learners that need complete numbers, they are indicators, and means
-    stand for numbers that are missing. A sparse matrix stays one.
+    stand for numbers that are missing. Of a column without any value nothing is seen,
+    and zeros stand for it, as histogram gradient boosting fails on such columns. A
+    sparse matrix stays one.
     """
 
     def __init__(self, one_hot, takes_infinite=False):
@@ -44,11 +46,13 @@ class Encoder:
         if self.one_hot and numbers.shape[1]:
             imputer = SimpleImputer(keep_empty_features=True)
             self.imputer = imputer.set_output(transform="default").fit(numbers)
-        return self._join(numbers, texts)
+        matrix = self._join(numbers, texts)
+        self.is_empty = _find_empty(matrix)
+        return self._without_empty(matrix)
 
     def transform(self, X):
         """Return the matrix, sparse only where X is."""
-        return self._join(*self._split(X))
+        return self._without_empty(self._join(*self._split(X)))
 
     @property
     def n_codes(self):
@@ -97,3 +101,13 @@ class Encoder:
         if texts is None:
             return numbers
         return np.hstack([numbers, self.encoder.transform(texts)])
+
+    def _without_empty(self, matrix):
+        return np.where(self.is_empty, 0.0, matrix) if self.is_empty.any() else matrix
+
+
+def _find_empty(matrix):
+    """Tell which columns have no number at all; those of a sparse matrix have zeros."""
+    if sparse.issparse(matrix):
+        return np.zeros(matrix.shape[1], dtype=bool)
+    return np.isnan(matrix).all(axis=0)

@@ -132,7 +132,9 @@ def _fit_path(
     weight = take_weight(weight, design.order)
     solve = make_solver(design, targets[design.order], weight)
     is_unseen = [first == end for first, end in design.groups]
-    start = np.zeros(design.shape) if start is None else start
+    # Categories that a part lacks are columns that its weights lack.
+    if start is None or start.shape != design.shape:
+        start = np.zeros(design.shape)
     models = []
     for alpha in alphas:
         with task():

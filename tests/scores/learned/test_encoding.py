@@ -1,6 +1,6 @@
 """Numbers from the columns of frames and arrays, each row by itself."""
 
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import numpy as np
@@ -131,13 +131,48 @@ def test_numbers_stay_as_they_are():
     np.testing.assert_array_equal(Encoder(False).fit(mixed), [[1, 2.5], [1, NAN]])
 
 
+def test_dates_and_times_of_any_zone_count_from_1970():
+    zone = timezone(timedelta(hours=-1))
+    times = [date(1970, 1, 2), datetime(1970, 1, 1, 23, tzinfo=zone), None]
+    frame = pandas.DataFrame({"when": pandas.Series(times, dtype=object)})
+    matrix = Encoder(one_hot=False).fit(frame)
+    np.testing.assert_array_equal(matrix, [[DAY], [DAY], [NAN]])
+
+
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_a_column_without_any_number_is_not_seen(one_hot):
+    X = np.array([[1.0, NAN], [2.0, NAN]])
+    encoder = Encoder(one_hot)
+    np.testing.assert_array_equal(encoder.fit(X), [[1, 0], [2, 0]])
+    np.testing.assert_array_equal(encoder.transform([[3.0, 4.0]])[:, 0], [3])
+    if not one_hot:
+        assert encoder.transform([[3.0, 4.0]])[0, 1] == 0
+    assert np.isnan(X[:, 1]).all()
+
+
+@pytest.mark.parametrize("one_hot", [False, True])
+@pytest.mark.parametrize("value", ["Labor Day", 3, date(2020, 1, 1)])
+def test_a_column_that_held_nothing_may_hold_anything(one_hot, value):
+    frame = pandas.DataFrame({"age": [1.0, 2.0], "holiday": [None, None]}, dtype=object)
+    encoder = Encoder(one_hot)
+    present = float(one_hot)  # an indicator of what is missing
+    np.testing.assert_array_equal(encoder.fit(frame), [[1, present], [2, present]])
+    new = encoder.transform(frame.assign(holiday=value))
+    np.testing.assert_array_equal(new, [[1, 0], [2, 0]])
+
+
+def test_numbers_too_large_for_a_float():
+    with pytest.raises(ValueError, match=r"column 0 held numbers .* too large"):
+        Encoder(one_hot=False).fit([[10**400], [1]])
+
+
 def test_what_has_no_numbers():
     for X in (
         ["some", "text"],
         np.zeros((2, 3, 4)),
         [{"a": 1}, {"a": 2}],
         [[1, 2], [3]],
-        pandas.DataFrame({"when": [date(2020, 1, 1)]}),
+        pandas.DataFrame({"when": pandas.period_range("2020", periods=2)}),
         pandas.DataFrame({"nested": [[1, 2], [3, 4]]}),
     ):
         assert not holds_values(X)

@@ -256,6 +256,25 @@ def test_categories_are_told_to_boosting():
     np.testing.assert_allclose(values, risk, atol=0.01)
 
 
+@pytest.mark.parametrize(
+    "score",
+    [SELE(alphas=(0.1, 1)), QUICK["error_probability"]],
+    ids=["linear", "trees"],
+)
+def test_categories_of_one_sample_and_columns_without_numbers(score):
+    # The part that alpha is chosen on, and those of cross-fitting, lack categories.
+    rare = FRAME["job"].where(FRAME.index % 4 > 0, "job " + FRAME.index.astype(str))
+    frame = FRAME.assign(job=rare, none=np.nan, holiday=None)
+    frame.loc[5, "holiday"] = "Labor Day"
+    outer = SelectiveClassifier(
+        make_pipeline(by_column(TargetEncoder()), LogisticRegression()),
+        target_coverage=0.8,
+        uncertainty_score=score,
+        cv=2,
+    ).fit(frame, Y)
+    assert np.isfinite(outer.uncertainty(frame)).all()
+
+
 def test_missing_numbers():
     X = np.random.default_rng(1).normal(size=(N, 3))
     X[::4, 1] = np.nan
