@@ -100,12 +100,19 @@ def uses_plain_rule(estimator, target, score):
     """Tell whether a reject cost is to be compared with probabilities as they are."""
     if not (isinstance(estimator.cv, str) and estimator.cv == PLUG_IN):
         return False
-    if target.name != "reject_cost" or not claims_risk(estimator, score):
+    is_cost, name = target.name == "reject_cost", estimator.uncertainty_score
+    if not is_cost or not claims_risk(estimator, score):
+        # What "auto" stands for may show on the fitted classifier only.
+        is_open = is_cost and isinstance(name, str) and name == "auto"
+        other = (
+            ", or name uncertainty_score='conditional_risk' where the classifier has "
+            "predict_proba once it is fitted"
+        )
         raise ValueError(
             f"cv={PLUG_IN!r} compares a reject_cost with the conditional risk of the "
             f"classifier's probabilities, and cannot be had with {target.name}="
-            f"{target.value!r} and uncertainty_score="
-            f"{estimator.uncertainty_score!r}. Leave cv=None."
+            f"{target.value!r} and uncertainty_score={name!r}. Leave cv=None"
+            f"{other * is_open}."
         )
     return True
 
