@@ -162,6 +162,12 @@ def solve_rule(estimator, target, calibration, *, score, loss, max_loss, seed):
     """Return the rule that meets a target on a calibration set, which may be None."""
     if calibration is None:
         return chow_rule(target.value)
+    largest = calibration.losses.max()
+    if estimator.max_loss is not None and largest > max_loss:
+        raise ValueError(
+            f"losses holds {largest:g}, above max_loss={max_loss:g}. Pass the largest "
+            "loss that is possible, or clip the losses to max_loss."
+        )
     if uses_plain_rule(estimator, target, score):
         rule = chow_rule(target.value).measure(**calibration.samples)
         warn_of_costly_rule(rule, target, calibration)

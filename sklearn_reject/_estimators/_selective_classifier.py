@@ -358,6 +358,8 @@ class SelectiveClassifier(RejectClassifier):
         estimator : object
             The copy. With a `confidence`, each of several certificates from the same
             samples holds with that probability, but not all of them at once.
+            Without one, after a `fit` with one, the share held out stays as it was,
+            drawn without stratification.
 
         Raises
         ------

@@ -128,6 +128,18 @@ def test_vacuous_target_of_a_regressor():
         regressor.fit(X, X[:, 1])
 
 
+@pytest.mark.parametrize("target", [{"reject_cost": 20}, {"target_coverage": 0.5}])
+def test_losses_above_the_largest_are_refused_without_a_confidence(target):
+    # A target below the losses there are would be called vacuous.
+    selective = SelectiveRegressor(
+        LinearRegression(), loss="absolute", max_loss=0.01, cv=KFold(3), **target
+    )
+    refusal = pytest.raises(ValueError, match=r"above max_loss=0\.01")
+    with warnings.catch_warnings(), refusal:
+        warnings.simplefilter("ignore", RejectionWarning)
+        selective.fit(X, X[:, 1] * X[:, 0])
+
+
 def test_default_target_of_two_classes_is_told():
     X, y = load_breast_cancer(return_X_y=True)
     selective = SelectiveClassifier(GaussianNB(), cv="plug_in")
