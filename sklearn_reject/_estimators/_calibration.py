@@ -111,14 +111,55 @@ def warn_of_risky_rule(rule, calibration):
 
 
 def warn_of_costly_rule(rule, target, calibration):
-    """Warn of a rule that costs more than accepting or rejecting everything."""
-    mean = np.average(calibration.losses, weights=calibration.sample_weight)
-    risk = rule.selective_risk if rule.coverage else 0.0
-    cost = rule.coverage * risk + (1 - rule.coverage) * target.value
-    if cost > min(mean, target.value) * (1 + RELATIVE_TOLERANCE):
+    """Warn of a rule that costs more than accepting or rejecting everything.
+
+    More by more than chance: even the best rule does on some samples.
+    """
+    losses, weight = calibration.losses, calibration.sample_weight
+    accepted = rule.accept_proba(calibration.scores)
+    excess = losses - target.value
+    if not (
+        _is_positive(-excess, 1 - accepted, weight)
+        or _is_positive(excess, accepted, weight)
+    ):
+        return
+    cost = np.average(target.value + accepted * excess, weights=weight)
+    warn_user(
+        f"The plain rule costs {cost:.3g} a sample on the calibration set, where "
+        f"accepting everything costs {np.average(losses, weights=weight):.3g} and "
+        f"rejecting everything {target.value:g}. Leave cv=None, which solves the rule "
+        "on predictions out of sample, or calibrate the probabilities."
+    )
+
+
+def _is_positive(values, part, weight):
+    """Tell whether the mean of values in a part is positive, by more than chance.
+
+    A few values may happen to be all the same, so that they vary as all do, at least.
+    """
+    part = part if weight is None else part * weight
+    total = part.sum()
+    if not total:
+        return False
+    mean = np.average(values, weights=part)
+    variance = max(
+        np.average((values - mean) ** 2, weights=part),
+        np.average((values - np.average(values, weights=weight)) ** 2, weights=weight),
+    )
+    n_samples = total**2 / (part**2).sum()
+    error = np.sqrt(variance / n_samples)
+    return mean > max(
+        _STANDARD_ERRORS * error, RELATIVE_TOLERANCE * np.abs(values).max()
+    )
+
+
+def warn_of_nothing_accepted(rule, target, calibration):
+    """Warn where a cost above zero has every sample rejected."""
+    if rule.coverage == 0 < target.value:
+        mean = np.average(calibration.losses, weights=calibration.sample_weight)
         warn_user(
-            f"The plain rule costs {cost:.3g} a sample on the calibration set, where "
-            f"accepting everything costs {mean:.3g} and rejecting everything "
-            f"{target.value:g}. Leave cv=None, which solves the rule on predictions "
-            "out of sample, or calibrate the probabilities."
+            f"Everything is rejected: no part of the calibration set that the score "
+            f"calls certain costs less than {target.name}={target.value:g} a sample; "
+            f"all of it costs {mean:.3g}. Use a score that orders the errors better, "
+            "or a larger cost."
         )

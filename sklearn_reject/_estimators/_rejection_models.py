@@ -7,6 +7,7 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._estimators._calibration import (
     warn_of_costly_rule,
+    warn_of_nothing_accepted,
     warn_of_risky_rule,
     warn_of_wrong_sign,
 )
@@ -100,12 +101,19 @@ def uses_plain_rule(estimator, target, score):
     """Tell whether a reject cost is to be compared with probabilities as they are."""
     if not (isinstance(estimator.cv, str) and estimator.cv == PLUG_IN):
         return False
-    if target.name != "reject_cost" or not claims_risk(estimator, score):
+    is_cost, name = target.name == "reject_cost", estimator.uncertainty_score
+    if not is_cost or not claims_risk(estimator, score):
+        # What "auto" stands for may show on the fitted classifier only.
+        is_open = is_cost and isinstance(name, str) and name == "auto"
+        other = (
+            ", or name uncertainty_score='conditional_risk' where the classifier has "
+            "predict_proba once it is fitted"
+        )
         raise ValueError(
             f"cv={PLUG_IN!r} compares a reject_cost with the conditional risk of the "
             f"classifier's probabilities, and cannot be had with {target.name}="
-            f"{target.value!r} and uncertainty_score="
-            f"{estimator.uncertainty_score!r}. Leave cv=None."
+            f"{target.value!r} and uncertainty_score={name!r}. Leave cv=None"
+            f"{other * is_open}."
         )
     return True
 
@@ -155,13 +163,21 @@ def solve_rule(estimator, target, calibration, *, score, loss, max_loss, seed):
     """Return the rule that meets a target on a calibration set, which may be None."""
     if calibration is None:
         return chow_rule(target.value)
+    largest = calibration.losses.max()
+    if estimator.max_loss is not None and largest > max_loss:
+        raise ValueError(
+            f"losses holds {largest:g}, above max_loss={max_loss:g}. Pass the largest "
+            "loss that is possible, or clip the losses to max_loss."
+        )
     if uses_plain_rule(estimator, target, score):
         rule = chow_rule(target.value).measure(**calibration.samples)
         warn_of_costly_rule(rule, target, calibration)
         return rule
     warn_of_wrong_sign(calibration)
     if target.name == "reject_cost":
-        return _solve_cost(target.value, calibration, claims_risk(estimator, score))
+        rule = _solve_cost(target.value, calibration, claims_risk(estimator, score))
+        warn_of_nothing_accepted(rule, target, calibration)
+        return rule
     rule = _solve_bound(estimator, target, calibration, seed, loss, max_loss)
     warn_of_risky_rule(rule, calibration)
     return rule

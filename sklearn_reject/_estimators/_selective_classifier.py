@@ -1,5 +1,6 @@
 """The classifier that rejects what it is too uncertain about."""
 
+from sklearn import get_config
 from sklearn.utils import indexable
 
 from sklearn_reject._curves import aurc_score
@@ -357,6 +358,8 @@ class SelectiveClassifier(RejectClassifier):
         estimator : object
             The copy. With a `confidence`, each of several certificates from the same
             samples holds with that probability, but not all of them at once.
+            Without one, after a `fit` with one, the share held out stays as it was,
+            drawn without stratification.
 
         Raises
         ------
@@ -400,7 +403,11 @@ class SelectiveClassifier(RejectClassifier):
         text = super().__repr__(N_CHAR_MAX)
         if has_target(self):
             return text
-        return f"{text[:-1]}, reject_cost={_DEFAULT_REJECT_COST})"
+        # With all parameters shown, those of an estimator inside come first.
+        shown, name, rest = text.rpartition("reject_cost=None")
+        if get_config()["print_changed_only"] or not name:
+            return f"{text[:-1]}, reject_cost={_DEFAULT_REJECT_COST})"
+        return f"{shown}reject_cost={_DEFAULT_REJECT_COST}{rest}"
 
     def _warn_of_default(self, rule, classes, loss):
         """Warn where no target is given, and the default one rejects nothing."""

@@ -123,6 +123,8 @@ def refuse_weights(weight):
 
 def _takes(estimator, name):
     """Tell whether `fit` of an estimator takes a parameter."""
+    if isinstance(estimator, Pipeline):  # which takes anything, to refuse it
+        return False
     parameters = signature(estimator.fit).parameters.values()
     return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
 

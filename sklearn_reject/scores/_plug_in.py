@@ -151,6 +151,12 @@ class ConditionalRisk(PlugInScore):
 
     def _check(self, estimator):
         check_option(self.decision, "decision", ("predict", "bayes"))
+        if not hasattr(estimator, "classes_"):
+            raise ValueError(
+                f"{self!r} needs a classifier with `classes_` and `predict_proba`, got "
+                f"{type(estimator).__name__}. For a regressor use a learned score such "
+                "as 'loss_regression', or a callable (estimator, X) -> (n_samples,)."
+            )
         self._task_loss(estimator.classes_).matrix(estimator.classes_)
 
     def _risks(self, response):

@@ -160,3 +160,12 @@ def test_predictions_of_another_shape():
     ).fit(X, Y)
     with pytest.raises(ValueError, match="same number of outputs"):
         selective.score(X, y)
+
+
+def test_score_of_probabilities_is_refused():
+    X = np.random.RandomState(0).normal(size=(40, 2))
+    model = SelectiveRegressor(
+        LinearRegression(), target_coverage=0.5, uncertainty_score="conditional_risk"
+    )
+    with pytest.raises(ValueError, match="got LinearRegression"):
+        model.fit(X, X[:, 0])

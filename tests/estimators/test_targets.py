@@ -1,18 +1,23 @@
 """What is asked of selective estimators: targets, their units, and other targets."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, make_blobs, make_classification
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import (
     InfeasibleTargetError,
@@ -124,6 +129,18 @@ def test_vacuous_target_of_a_regressor():
         regressor.fit(X, X[:, 1])
 
 
+@pytest.mark.parametrize("target", [{"reject_cost": 20}, {"target_coverage": 0.5}])
+def test_losses_above_the_largest_are_refused_without_a_confidence(target):
+    # A target below the losses there are would be called vacuous.
+    selective = SelectiveRegressor(
+        LinearRegression(), loss="absolute", max_loss=0.01, cv=KFold(3), **target
+    )
+    refusal = pytest.raises(ValueError, match=r"above max_loss=0\.01")
+    with warnings.catch_warnings(), refusal:
+        warnings.simplefilter("ignore", RejectionWarning)
+        selective.fit(X, X[:, 1] * X[:, 0])
+
+
 def test_default_target_of_two_classes_is_told():
     X, y = load_breast_cancer(return_X_y=True)
     selective = SelectiveClassifier(GaussianNB(), cv="plug_in")
@@ -134,6 +151,11 @@ def test_default_target_of_two_classes_is_told():
     explicit = clone(selective).set_params(reject_cost=0.5)
     assert explicit.fit(X, y).accept(X).all()
     assert repr(explicit) == repr(selective)
+    with config_context(print_changed_only=False):
+        assert repr(explicit) == repr(selective)
+        around = SelectiveClassifier(selective)
+        inside = repr(selective).replace("reject_cost=0.5", "reject_cost=None")
+        assert "".join(inside.split()) in "".join(repr(around).split())
 
 
 def test_default_target_of_three_classes_is_not():
@@ -157,16 +179,48 @@ def test_score_of_the_wrong_sign_is_told():
         selective.set_params(reject_cost=None, target_coverage=0.8).fit(X, y)
 
 
+def test_rule_that_rejects_everything_is_told():
+    # A grown tree is as sure where it is wrong.
+    tree = DecisionTreeClassifier(random_state=0)
+    selective = SelectiveClassifier(tree, reject_cost=0.01)
+    with tells_of("Everything is rejected: .* reject_cost=0.01 .* costs 0.0"):
+        selective.fit(*load_breast_cancer(return_X_y=True))
+    assert selective.rule_.coverage == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SelectiveClassifier(GaussianNB(), reject_cost=0).fit(X, y).rule_
+
+
 def test_plain_rule_worse_than_a_constant_is_told():
     # Features three times over: naive Bayes is sure where it is wrong.
-    many = np.tile(X2, 3)
-    frozen = FrozenEstimator(GaussianNB().fit(many[:100], y2[:100]))
+    X, y = make_classification(1000, flip_y=0.1, random_state=0)
+    many = np.tile(X, 3)
+    frozen = FrozenEstimator(GaussianNB().fit(many[:100], y[:100]))
     plain = SelectiveClassifier(frozen, reject_cost=0.05, cv="plug_in")
     with tells_of("plain rule costs .* rejecting everything 0.05"):
-        plain.fit(many[100:], y2[100:])
-    solved = clone(plain).set_params(cv=None).fit(many[100:], y2[100:])
+        plain.fit(many[100:], y[100:])
+    solved = clone(plain).set_params(cv=None).fit(many[100:], y[100:])
     cost = solved.rule_.coverage * solved.rule_.selective_risk if solved.rule_.coverage else 0  # fmt: skip # noqa: E501
     assert cost + (1 - solved.rule_.coverage) * 0.05 <= 0.0501
+
+
+@pytest.mark.parametrize("cost", [0.3, 0.45])
+def test_plain_rule_of_true_probabilities_is_not_told_off(cost):
+    # No rule is better, but on every other sample of this size a constant was.
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(40, 200, 1))
+    y = rng.random_sample(X.shape) < 1 / (1 + np.exp(-3 * X))
+    truth = LogisticRegression()
+    truth.classes_ = np.array([0, 1])
+    truth.coef_, truth.intercept_ = np.array([[3.0]]), np.zeros(1)
+    plain = SelectiveClassifier(
+        FrozenEstimator(truth), reject_cost=cost, cv="plug_in", random_state=0
+    )
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for number in range(40):
+            plain.fit(X[number], y[number].ravel().astype(int))
+    assert len(told) <= 4
 
 
 def test_weights_of_any_scale_tell_the_same():
@@ -196,6 +250,19 @@ def test_plain_rule_is_of_a_cost_and_probabilities(arguments):
     selective = SelectiveClassifier(LogisticRegression(), cv="plug_in", **arguments)
     with pytest.raises(ValueError, match="cv='plug_in' compares a reject_cost"):
         selective.fit(X2, y2)
+
+
+def test_plain_rule_of_a_stack_takes_a_score_by_name():
+    stack = StackingClassifier(
+        [("bayes", GaussianNB())]
+    )  # shows its methods when fitted
+    plain = SelectiveClassifier(stack, reject_cost=0.2, cv="plug_in")
+    with pytest.raises(
+        ValueError, match="or name uncertainty_score='conditional_risk'"
+    ):
+        plain.fit(X, y)
+    plain.set_params(uncertainty_score="conditional_risk").fit(X, y)
+    assert plain.rule_.threshold == 0.2
 
 
 def test_plain_rule_of_a_regressor_is_refused():
@@ -274,6 +341,9 @@ def test_groups_reach_the_splitter_without_routing():
     assert selective.rule_ == explicit.rule_
     with pytest.raises(ValueError, match="does not split by them"):
         clone(selective).set_params(cv=KFold(3)).fit(X, y, groups=groups)
+    pipeline = SelectiveClassifier(make_pipeline(GaussianNB()), target_coverage=0.5)
+    with pytest.raises(ValueError, match="Use a splitter such as GroupKFold"):
+        pipeline.fit(X, y, groups=groups)
 
 
 # Another target without another fit

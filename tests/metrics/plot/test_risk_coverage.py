@@ -99,7 +99,7 @@ def test_from_estimator_of_any_classifier():
 @pytest.mark.parametrize("label", ["auto", None])
 def test_from_estimator_of_a_selective_classifier(label):
     selective = SelectiveClassifier(
-        GaussianNB(), uncertainty_score="entropy", reject_cost=0.1, reject_label=label
+        GaussianNB(), uncertainty_score="entropy", reject_cost=0.4, reject_label=label
     )
     model = make_pipeline(StandardScaler(), selective).fit(X[:120], y[:120])
     display = RiskCoverageDisplay.from_estimator(model, X_test, y_test, name="model")
