@@ -309,7 +309,10 @@ def test_sparse_samples_where_the_scores_take_them():
     np.testing.assert_allclose(model.rule_.threshold, dense.rule_.threshold, rtol=1e-6)
 
 
-@pytest.mark.parametrize("risk_score", ["auto", "error_probability"])
+@pytest.mark.parametrize(
+    "risk_score",
+    ["auto", pytest.param("error_probability", marks=pytest.mark.slow)],
+)
 def test_splits_may_be_lists_or_masks(risk_score):
     splits = list(StratifiedKFold(3).split(X, y))
     lists = [(train.tolist(), test.tolist()) for train, test in splits]

@@ -263,6 +263,7 @@ TOKENS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", TOKENS.values(), ids=TOKENS)
 def test_rows_of_different_lengths(make):
     """Those of one call may be of one length: an array, which others are not."""
@@ -318,7 +319,9 @@ def test_rows_that_are_dicts():
 # Probabilities whose last bits vary
 
 
-@pytest.mark.parametrize("name", ["classifier", "double"])
+@pytest.mark.parametrize(
+    "name", ["classifier", pytest.param("double", marks=pytest.mark.slow)]
+)
 def test_threads_of_a_forest(name):
     labels = np.where(y == 9, -1, y) if name == "double" else y
     inside = labels >= 0
@@ -599,6 +602,7 @@ def test_keys_that_are_neither_integers_nor_strings(model, key):
         model.accept(X_new[:3], keys=[key] * 3)
 
 
+@pytest.mark.slow
 def test_share_of_tied_rows_over_seeds():
     frozen = FrozenEstimator(clone(TREE).fit(X, y))
     model = SelectiveClassifier(frozen, target_coverage=0.7)

@@ -49,7 +49,10 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("kind", LATE)
+@pytest.mark.parametrize(
+    "kind",
+    ["stack", "pipeline", pytest.param("search", marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize(
     ("final", "score"),
     [(None, "conditional_risk"), (RidgeClassifier(), "margin")],
