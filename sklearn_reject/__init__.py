@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 _SUBMODULES = (
     "datasets",
     "decoding",
+    "exceptions",
     "losses",
     "metrics",
     "scores",

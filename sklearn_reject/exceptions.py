@@ -4,6 +4,8 @@ import sys
 import warnings
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
+__all__ = ["InfeasibleTargetError", "RejectionWarning"]
+
 
 class InfeasibleTargetError(ValueError):
     """No rule meets the target on the calibration set.
@@ -64,7 +66,26 @@ class InfeasibleTargetError(ValueError):
 
 
 class RejectionWarning(UserWarning):
-    """Something is asked for that does not do what was probably meant."""
+    """Something is asked for that does not do what was probably meant.
+
+    The message says what happens instead, and the way out.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import SelectiveClassifier
+    >>> from sklearn_reject.exceptions import RejectionWarning
+    >>> everything = SelectiveClassifier(GaussianNB(), target_risk=2)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", RejectionWarning)
+    ...     try:
+    ...         everything.fit(*load_iris(return_X_y=True))
+    ...     except RejectionWarning as warning:
+    ...         print(str(warning)[:50])
+    target_risk=2 is not below the largest loss, 1: no
+    """
 
 
 def warn_user(message):
