@@ -141,7 +141,7 @@ CONFIGURATIONS = {
     ),
     "forest": SelectiveClassifier(small_forest, cv="plug_in"),
     "forest, all accepted": SelectiveClassifier(small_forest, reject_cost=0.9),
-    "neighbours": SelectiveClassifier(KNeighborsClassifier(3)),
+    "neighbours": SelectiveClassifier(KNeighborsClassifier(3), cv="plug_in"),
     "neighbours, target_risk": SelectiveClassifier(
         KNeighborsClassifier(3), target_risk=0.9
     ),
