@@ -164,6 +164,7 @@ def report_of(script, **constants):
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_works_without():
     report = report_of(WITHOUT, CASES=CASES, TOUR=TOUR, NUMBERS=NUMBERS, PLOT=PLOT)
     messages = [seen.pop("message", "") for seen in report.values()]

@@ -431,7 +431,13 @@ def test_uncertainty_to_the_last_bit_of_equal_probabilities(options):
 NOVELTIES = {"knn": 2, "mahalanobis": 2, "msp": None, "max_logit": None, "energy": None}
 
 
-@pytest.mark.parametrize(("novelty", "cv"), NOVELTIES.items())
+@pytest.mark.parametrize(
+    ("novelty", "cv"),
+    [
+        pytest.param(*item, marks=[] if item[0] == "knn" else pytest.mark.slow)
+        for item in NOVELTIES.items()
+    ],
+)
 def test_novelty_to_the_last_bit(novelty, cv):
     """Where the classifier's probabilities and decision values are the same."""
     inside = y != 9
