@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import parallel_backend
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -157,7 +157,7 @@ def test_members_without_probabilities_vote_in_a_bag(n_jobs):
         return BaggingClassifier(member, 3, random_state=0, n_jobs=n_jobs)
 
     linear = Perceptron(random_state=0)
-    with parallel_config("threading"):
+    with parallel_backend("threading"):
         with pytest.raises(ValueError, match=refusal_of("BaggingClassifier")):
             bag(selective(linear)).fit(X, Y).predict(X)
         outer = bag(selective(linear, reject_label=None)).fit(X, Y)
