@@ -13,6 +13,11 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
 from sklearn_reject.scores import SELE, ErrorProbability, LossRegression
 
+# The classifier is meant to be wrong where it is sure, which is told now and then.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_reject.exceptions.RejectionWarning"
+)
+
 N_REPETITIONS = 500
 DELTA = 0.1
 PLACES = (np.arange(4000) + 0.5)[:, np.newaxis] / 4000
