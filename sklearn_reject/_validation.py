@@ -8,7 +8,7 @@ import numpy as np
 _LARGEST_SUMMAND = 1e100
 
 # Integers beyond it do not survive the conversion to float64.
-_LARGEST_EXACT_INTEGER = 2**53
+LARGEST_EXACT_INTEGER = 2**53
 
 
 def check_vector(values, name, *, non_negative=False):
@@ -85,7 +85,7 @@ def as_real_array(values, name):
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:
         for extreme in (array.min(), array.max()):
-            if abs(int(extreme)) > _LARGEST_EXACT_INTEGER:
+            if abs(int(extreme)) > LARGEST_EXACT_INTEGER:
                 raise ValueError(
                     f"{name} holds the integer {extreme}, which float64 cannot "
                     "represent exactly. Rescale it to at most 2**53 in magnitude."

@@ -22,8 +22,8 @@ from sklearn_reject._fitting import (
     check_inner,
     draw_seeds,
     evaluate_out_of_sample,
+    inner_folds,
     is_share,
-    make_splits,
     plan_fits,
     refuse_weights,
     route_params,
@@ -648,8 +648,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         if self.confidence is None:
             return plan, None
         self._rates(is_ood[plan.held_out])  # raises for too few, before any fit
-        folds = make_splits(None, plan.final, y[plan.final], stratify=True)
-        folds = tuple((plan.final[train], plan.final[test]) for train, test in folds)
+        folds = inner_folds(plan.final, y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
 
     def _rates(self, is_ood):

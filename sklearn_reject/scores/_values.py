@@ -5,8 +5,7 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 
-# Integers beyond it do not survive the conversion to float64.
-_LARGEST_EXACT_INTEGER = 2**53
+from sklearn_reject._validation import LARGEST_EXACT_INTEGER
 
 _N_SHOWN = 5
 
@@ -35,7 +34,7 @@ def check_scores(values, n_samples, name, *, finite=True):
 
 def _check_exact(array, name):
     """Raise for objects that are no numbers, and for integers that float64 has not."""
-    limit = _LARGEST_EXACT_INTEGER
+    limit = LARGEST_EXACT_INTEGER
     if array.dtype.kind == "O":
         # Text, None and what stands for missing; a bool is a coarse score.
         objects = array.tolist()

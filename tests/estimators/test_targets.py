@@ -122,9 +122,13 @@ def test_target_at_the_largest_loss_is_told(target, loss):
 
 def test_vacuous_target_of_a_regressor():
     regressor = SelectiveRegressor(
-        LinearRegression(), target_risk=7.0, max_loss=5.0, cv=2, loss="absolute",
+        LinearRegression(),
+        target_risk=7.0,
+        max_loss=5.0,
+        cv=2,
+        loss="absolute",
         uncertainty_score=lambda model, X: X[:, 0],
-    )  # fmt: skip
+    )
     with tells_of("largest loss, 5"):
         regressor.fit(X, X[:, 1])
 
@@ -200,8 +204,9 @@ def test_plain_rule_worse_than_a_constant_is_told():
     with tells_of("plain rule costs .* rejecting everything 0.05"):
         plain.fit(many[100:], y[100:])
     solved = clone(plain).set_params(cv=None).fit(many[100:], y[100:])
-    cost = solved.rule_.coverage * solved.rule_.selective_risk if solved.rule_.coverage else 0  # fmt: skip # noqa: E501
-    assert cost + (1 - solved.rule_.coverage) * 0.05 <= 0.0501
+    coverage, risk = solved.rule_.coverage, solved.rule_.selective_risk
+    cost = coverage * risk if coverage else 0
+    assert cost + (1 - coverage) * 0.05 <= 0.0501
 
 
 @pytest.mark.parametrize("cost", [0.3, 0.45])
@@ -365,7 +370,8 @@ CERTIFIED = [
 def test_retargeted_rule_is_that_of_a_fit(monkeypatch, kind, target):
     estimator, options, rows = LogisticRegression(), {}, slice(None)
     if kind == "frozen":
-        estimator, rows = FrozenEstimator(estimator.fit(X[::2], y[::2])), slice(1, None, 2)  # fmt: skip # noqa: E501
+        estimator = FrozenEstimator(estimator.fit(X[::2], y[::2]))
+        rows = slice(1, None, 2)
     elif kind == "share":
         options["cv"] = 0.4
     elif kind == "margin":
