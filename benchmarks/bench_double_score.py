@@ -46,15 +46,24 @@ def make_sample(n_samples, seed=0):
 
 
 def sort_each_angle(
-    risk, novelty, losses, is_ood, min_tpr, max_fpr, n_angles=_N_ANGLES, n_timed=None
+    risk,
+    novelty,
+    losses,
+    is_ood,
+    min_tpr,
+    max_fpr,
+    n_directions=_N_ANGLES,
+    n_timed=None,
 ):
     """Return the least risk over the grid, or over evenly drawn angles of it."""
     ratio = scale_of(risk[~is_ood]) / scale_of(novelty[~is_ood])
     least_id = np.ceil(min_tpr * (~is_ood).sum() - 1e-9)
     most_ood = np.floor(max_fpr * is_ood.sum() + 1e-9)
-    directions = direction_grid(n_angles)
+    directions = direction_grid(n_directions)
     best = np.inf
-    for cosine, sine in directions[:: max(1, n_angles // (n_timed or n_angles))]:
+    for cosine, sine in directions[
+        :: max(1, n_directions // (n_timed or n_directions))
+    ]:
         order = np.argsort(cosine / ratio * risk + sine * novelty)
         of_ood = np.cumsum(is_ood[order])
         of_id = np.arange(1, len(order) + 1) - of_ood
@@ -119,10 +128,12 @@ def _gain_rows(sample):
     """Compare risks: the exact one is the least there is."""
     model = _MODELS["TPR-FPR"]
     exact = tune_double_score(*sample, method="exact", **model).selective_risk
-    for n_angles, asked in ((19, None), (_N_ANGLES, None), (3600, 0)):
-        rule = tune_double_score(*sample, method="grid", n_angles=n_angles, **model)
+    for n_directions, asked in ((19, None), (_N_ANGLES, None), (3600, 0)):
+        rule = tune_double_score(
+            *sample, method="grid", n_directions=n_directions, **model
+        )
         excess = 100 * (rule.selective_risk / exact - 1)
-        what = f"5,000 samples: risk of {n_angles} angles above the exact one"
+        what = f"5,000 samples: risk of {n_directions} angles above the exact one"
         if asked is None:
             yield Row(what, "", f"{excess:.3g} %")
         else:

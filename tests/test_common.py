@@ -56,7 +56,7 @@ def distance_to_neighbours(knn, X):
 
 logistic = partial(SelectiveClassifier, LogisticRegression())
 # No check is about how many directions of two scores are tried.
-double = partial(DoubleScoreOODClassifier, LogisticRegression(), n_angles=15)
+double = partial(DoubleScoreOODClassifier, LogisticRegression(), n_directions=15)
 decoder = partial(ExpectedLossDecoder, LogisticRegression())
 
 

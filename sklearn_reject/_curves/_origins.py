@@ -177,7 +177,7 @@ class OriginSamples:
                 f"OOD sample is needed for {what}."
             )
 
-    def combinations(self, n_angles):
+    def combinations(self, n_directions):
         """Yield the score, or the combined scores of each direction of the grid."""
         if len(self.scores) == 1:
             yield self.scores[0]
@@ -187,15 +187,15 @@ class OriginSamples:
             score / checked_scale(np.unique(score), name)
             for score, name in zip(self.scores, ("risk", "novelty"), strict=True)
         )
-        for direction in direction_grid(n_angles):
+        for direction in direction_grid(n_directions):
             yield combine(risk, novelty, direction)
 
-    def groups(self, n_angles):
+    def groups(self, n_directions):
         """Yield the samples grouped by each combined score, for rules."""
-        for scores in self.combinations(n_angles):
+        for scores in self.combinations(n_directions):
             yield group_origins_validated(scores, self.losses, self.is_ood, self.weight)
 
-    def rankings(self, n_angles, positive="id"):
+    def rankings(self, n_directions, positive="id"):
         """Yield the samples grouped by each combined score, for areas.
 
         Infinity is an ordinary highest value here. With ``positive="ood"`` the order
@@ -203,7 +203,7 @@ class OriginSamples:
         the OOD samples, the highest scores first.
         """
         is_negative = self.is_ood if positive == "id" else ~self.is_ood
-        for scores in self.combinations(n_angles):
+        for scores in self.combinations(n_directions):
             scores = scores if positive == "id" else -scores
             yield group_origins_validated(
                 make_finite(scores), self.losses, is_negative, self.weight
@@ -250,20 +250,20 @@ _QUANTILES = (0.05, 0.95)
 _LARGEST_SCORE = 1e100
 
 
-def direction_grid(n_angles):
+def direction_grid(n_directions):
     """Return cosine and sine of even angles in [0, pi], the axes exactly among them.
 
     They weigh the risk and the novelty, each divided by its scale. The steps are equal
     on either side of pi / 2, and the same on both if their number is odd.
     """
-    if check_count(n_angles, "n_angles") < 3:
+    if check_count(n_directions, "n_directions") < 3:
         raise ValueError(
-            f"n_angles must be at least 3, got {n_angles}: each score on its own, and "
+            f"n_directions must be at least 3, got {n_directions}: each score on its own, and "
             "the risk score reversed, are always among the directions."
         )
-    middle = n_angles // 2
+    middle = n_directions // 2
     first = np.linspace(0, np.pi / 2, middle + 1)
-    second = np.linspace(np.pi / 2, np.pi, n_angles - middle)
+    second = np.linspace(np.pi / 2, np.pi, n_directions - middle)
     angles = np.append(first, second[1:])
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
     directions[[0, middle, -1]] = [(1, 0), (0, 1), (-1, 0)]

@@ -127,7 +127,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.
 
-    n_angles : int >= 3, default=361
+    n_directions : int >= 2, default=181
         Number of directions in the plane of both scores that are tried; the two scores
         alone are among them.
 
@@ -259,7 +259,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         ood_prior=None,
         ood_label="auto",
         loss="zero_one",
-        n_angles=361,
+        n_directions=181,
         method="auto",
         confidence=None,
         max_loss=None,
@@ -280,7 +280,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.ood_prior = ood_prior
         self.ood_label = ood_label
         self.loss = loss
-        self.n_angles = n_angles
+        self.n_directions = n_directions
         self.method = method
         self.confidence = confidence
         self.max_loss = max_loss
@@ -514,7 +514,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         check_model(**self._bounds())
         check_inner(self, "classifier")
         check_option(self.randomize, "randomize", (True, False))
-        direction_grid(self.n_angles)  # raises for too few
+        direction_grid(self.n_directions)  # raises for too few
         check_option(self.method, "method", ("auto", "exact", "grid"))
         if self.confidence is not None:
             check_confidence(self.confidence)
@@ -693,7 +693,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             calibration.losses,
             is_ood,
             **bounds,
-            n_angles=self.n_angles,
+            n_directions=self.n_directions,
             method=self.method,
             randomize=self.randomize,
             sample_weight=weight,

@@ -133,7 +133,7 @@ def ood_auroc_score(
     *,
     novelty=None,
     ood_label="auto",
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the area under the ROC curve of ID against OOD. Higher is better.
@@ -158,8 +158,8 @@ def ood_auroc_score(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -183,7 +183,7 @@ def ood_auroc_score(
     """
     samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.ood_auroc_score(
-        *samples, n_angles=n_angles, sample_weight=sample_weight
+        *samples, n_directions=n_directions, sample_weight=sample_weight
     )
 
 
@@ -196,7 +196,7 @@ def ood_aupr_score(
     ood_label="auto",
     interpolation="step",
     ood_prior=None,
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the area under the precision-recall curve. Higher is better.
@@ -231,8 +231,8 @@ def ood_aupr_score(
     ood_prior : float in ]0, 1[, default=None
         Share of OOD that the precision is for. None takes the share in the sample.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -263,7 +263,7 @@ def ood_aupr_score(
         positive=positive,
         interpolation=interpolation,
         ood_prior=ood_prior,
-        n_angles=n_angles,
+        n_directions=n_directions,
         sample_weight=sample_weight,
     )
 
@@ -276,7 +276,7 @@ def fpr_at_tpr_score(
     tpr=0.95,
     novelty=None,
     ood_label="auto",
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the false positive rate where the true positive rate reaches a value.
@@ -308,8 +308,8 @@ def fpr_at_tpr_score(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -337,7 +337,7 @@ def fpr_at_tpr_score(
         *samples,
         positive=positive,
         tpr=tpr,
-        n_angles=n_angles,
+        n_directions=n_directions,
         sample_weight=sample_weight,
     )
 
@@ -348,7 +348,7 @@ def roc_frontier(
     *,
     novelty=None,
     ood_label="auto",
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the largest TPR that a threshold reaches at each bound on the FPR.
@@ -374,8 +374,8 @@ def roc_frontier(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -407,7 +407,9 @@ def roc_frontier(
     (array([0.]), array([1.]))
     """
     samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.roc_frontier(*samples, n_angles=n_angles, sample_weight=sample_weight)
+    return curves.roc_frontier(
+        *samples, n_directions=n_directions, sample_weight=sample_weight
+    )
 
 
 def precision_recall_frontier(
@@ -417,7 +419,7 @@ def precision_recall_frontier(
     ood_prior,
     novelty=None,
     ood_label="auto",
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the largest precision that a threshold reaches at each least recall.
@@ -447,8 +449,8 @@ def precision_recall_frontier(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -480,7 +482,10 @@ def precision_recall_frontier(
     """
     samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.precision_recall_frontier(
-        *samples, ood_prior=ood_prior, n_angles=n_angles, sample_weight=sample_weight
+        *samples,
+        ood_prior=ood_prior,
+        n_directions=n_directions,
+        sample_weight=sample_weight,
     )
 
 

@@ -25,7 +25,7 @@ def risk_coverage_frontier(
     ood_label="auto",
     loss="zero_one",
     labels=None,
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the least selective risk that a threshold reaches at each least TPR.
@@ -65,8 +65,8 @@ def risk_coverage_frontier(
         `y_true` does not. None takes the sorted labels of the ID samples, true and
         predicted.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -104,7 +104,10 @@ def risk_coverage_frontier(
     """
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     return curves.risk_coverage_frontier(
-        *samples, max_fpr=max_fpr, n_angles=n_angles, sample_weight=sample_weight
+        *samples,
+        max_fpr=max_fpr,
+        n_directions=n_directions,
+        sample_weight=sample_weight,
     )
 
 
@@ -118,7 +121,7 @@ def oscr_score(
     ood_label="auto",
     loss="zero_one",
     labels=None,
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the area under correct classification against accepted OOD samples.
@@ -159,8 +162,8 @@ def oscr_score(
         `y_true` does not. None takes the sorted labels of the ID samples, true and
         predicted.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -193,7 +196,7 @@ def oscr_score(
     1.0
     """
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
-    options = {"n_angles": n_angles, "sample_weight": sample_weight}
+    options = {"n_directions": n_directions, "sample_weight": sample_weight}
     return curves.oscr_score(*samples, definition=definition, **options)
 
 
@@ -210,7 +213,7 @@ def selective_risk_at_tpr_fpr_score(
     labels=None,
     randomize=False,
     infeasible=float("nan"),
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the least selective risk at a bounded TPR and FPR. Lower is better.
@@ -262,8 +265,8 @@ def selective_risk_at_tpr_fpr_score(
         number, such as the largest loss, lets a search rank a candidate that misses the
         bounds on one validation part only.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -304,7 +307,7 @@ def selective_risk_at_tpr_fpr_score(
     bounds = check_tpr_fpr(min_tpr, max_fpr)
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(*samples, infeasible, n_angles, options)
+    return _tuned_risk(*samples, infeasible, n_directions, options)
 
 
 def selective_risk_at_precision_recall_score(
@@ -321,7 +324,7 @@ def selective_risk_at_precision_recall_score(
     labels=None,
     randomize=False,
     infeasible=float("nan"),
-    n_angles=361,
+    n_directions=181,
     sample_weight=None,
 ):
     """Compute the least selective risk at a bounded precision and recall.
@@ -378,8 +381,8 @@ def selective_risk_at_precision_recall_score(
         number, such as the largest loss, lets a search rank a candidate that misses the
         bounds on one validation part only.
 
-    n_angles : int >= 3, default=361
-        Number of directions for two scores, angles in [0, pi]: 0 is the risk score.
+    n_directions : int >= 2, default=181
+        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -425,7 +428,7 @@ def selective_risk_at_precision_recall_score(
     bounds = check_precision_recall(min_precision, min_recall, ood_prior)
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(*samples, infeasible, n_angles, options)
+    return _tuned_risk(*samples, infeasible, n_directions, options)
 
 
 def check_tpr_fpr(min_tpr, max_fpr):
@@ -444,7 +447,7 @@ def check_precision_recall(min_precision, min_recall, ood_prior):
     return {**bounds, "ood_prior": curves.check_ood_prior(ood_prior)}
 
 
-def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
+def _tuned_risk(scores, losses, is_ood, infeasible, n_directions, options):
     """Return the risk of the best rule of one score or two, or what stands for none."""
     if not np.isnan(infeasible):
         check_number(infeasible, "infeasible")
@@ -458,7 +461,7 @@ def _tuned_risk(scores, losses, is_ood, infeasible, n_angles, options):
         if scores.ndim == 1:
             rule = tune_single_score(scores, losses, is_ood, **options)
         else:
-            options["n_angles"] = n_angles
+            options["n_directions"] = n_directions
             rule = tune_double_score(*scores.T, losses, is_ood, **options)
     except InfeasibleTargetError as error:
         return _undefined(error) if np.isnan(infeasible) else float(infeasible)

@@ -39,7 +39,7 @@ def tune_double_score(
     min_recall=None,
     costs=None,
     ood_prior=None,
-    n_angles=361,
+    n_directions=181,
     method="auto",
     randomize=True,
     sample_weight=None,
@@ -91,7 +91,7 @@ def tune_double_score(
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples in use, which may differ from that in the tuning sample.
 
-    n_angles : int >= 3, default=361
+    n_directions : int >= 2, default=181
         Number of directions of the grid. The scores are divided by their scales first:
         the ranges of the ID samples without the lowest and the highest 5 %.
 
@@ -148,7 +148,7 @@ def tune_double_score(
     )
     check_option(randomize, "randomize", (True, False))
     check_option(method, "method", ("auto", "exact", "grid"))
-    directions = direction_grid(n_angles)
+    directions = direction_grid(n_directions)
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
     # What rounding alone tells apart must not be what a direction rests on.
     risk, novelty = snap(risk), snap(novelty)

@@ -50,7 +50,7 @@ def rules(sample):
 
 
 def options_of(sample):
-    return {"n_angles": N_ANGLES, "sample_weight": sample[3]}
+    return {"n_directions": N_ANGLES, "sample_weight": sample[3]}
 
 
 both_kinds = st.sampled_from([1, 2]).flatmap(
@@ -139,7 +139,7 @@ def test_order_of_rows_does_not_matter_and_weights_repeat_them(sample):
         points = frontier(*sample[:3], **options_of(sample))
         again = frontier(*permuted[:3], **options_of(permuted))
         np.testing.assert_allclose(again, points, rtol=1e-12, atol=1e-15)
-        again = frontier(*repeated, n_angles=N_ANGLES)
+        again = frontier(*repeated, n_directions=N_ANGLES)
         np.testing.assert_allclose(again, points, rtol=1e-12, atol=1e-15)
 
 
@@ -182,11 +182,13 @@ def test_many_samples_are_rounded_to_the_safe_side(monkeypatch):
     scores[is_ood] += 0.7
     losses = (rng.random(n) < 0.2 + 0.1 * (scores[:, 0] > 0)).astype(float)
     calls = [
-        lambda: roc_frontier(scores, is_ood, n_angles=5),
-        lambda: precision_recall_frontier(scores, is_ood, ood_prior=0.2, n_angles=5)[
-            ::-1
-        ],
-        lambda: risk_coverage_frontier(scores, losses, is_ood, max_fpr=0.4, n_angles=5),
+        lambda: roc_frontier(scores, is_ood, n_directions=5),
+        lambda: precision_recall_frontier(
+            scores, is_ood, ood_prior=0.2, n_directions=5
+        )[::-1],
+        lambda: risk_coverage_frontier(
+            scores, losses, is_ood, max_fpr=0.4, n_directions=5
+        ),
     ]
     monkeypatch.setattr(_frontiers, "_FINEST", 500)
     coarse = [call() for call in calls]
@@ -239,8 +241,8 @@ def test_bad_bounds():
         risk_coverage_frontier([1, 2], [0, 0], [False, True], max_fpr=20)
     with pytest.raises(ValueError, match="ood_prior must be in"):
         precision_recall_frontier([1, 2], [False, True], ood_prior=1)
-    with pytest.raises(ValueError, match="n_angles must be"):
-        roc_frontier([[1, 2], [2, 1]], [False, True], n_angles=2)
+    with pytest.raises(ValueError, match="n_directions must be"):
+        roc_frontier([[1, 2], [2, 1]], [False, True], n_directions=2)
 
 
 # The curve of risk and coverage where some samples are OOD.

@@ -212,7 +212,7 @@ def test_order_of_rows_does_not_matter_and_weights_repeat_them(sample):
 
 
 @given(origin_samples(n_scores=2, max_size=8), st.integers(3, 8))
-def test_two_scores_count_as_their_best_direction(sample, n_angles):
+def test_two_scores_count_as_their_best_direction(sample, n_directions):
     scores, losses, is_ood, weights = sample
     present = weights_of(sample) > 0
     columns = [x / scale_of(np.unique(x[present])) for x in scores.T]
@@ -220,10 +220,10 @@ def test_two_scores_count_as_their_best_direction(sample, n_angles):
     for name, area in AREAS.items():
         values = [
             area(combine(*columns, direction), losses, is_ood, **options)
-            for direction in direction_grid(n_angles)
+            for direction in direction_grid(n_directions)
         ]
         best = min(values) if name.startswith("fpr") else max(values)
-        both = area(scores, losses, is_ood, n_angles=n_angles, **options)
+        both = area(scores, losses, is_ood, n_directions=n_directions, **options)
         assert both == pytest.approx(best, abs=1e-12)
 
 
@@ -235,7 +235,7 @@ def test_two_scores_are_never_worse_than_either(sample):
     for name, area in AREAS.items():
         sign = -1 if name.startswith("fpr") else 1
         options = {"sample_weight": weights}
-        both = sign * area(scores, losses, is_ood, n_angles=5, **options)
+        both = sign * area(scores, losses, is_ood, n_directions=5, **options)
         for column in scores.T:
             alone = sign * area(column, losses, is_ood, **options)
             assert both >= alone - 1e-12

@@ -103,11 +103,11 @@ def test_bad_arrays(scores, losses, is_ood, weights, message):
         group_by_origin(scores, losses, is_ood, weights)
 
 
-@pytest.mark.parametrize("n_angles", [3, 4, 5, 360, 361])
-def test_directions_are_even_and_hold_the_axes(n_angles):
-    directions = direction_grid(n_angles)
-    assert len(directions) == n_angles
-    middle = n_angles // 2
+@pytest.mark.parametrize("n_directions", [3, 4, 5, 360, 361])
+def test_directions_are_even_and_hold_the_axes(n_directions):
+    directions = direction_grid(n_directions)
+    assert len(directions) == n_directions
+    middle = n_directions // 2
     axes = [[1, 0], [0, 1], [-1, 0]]
     np.testing.assert_array_equal(directions[[0, middle, -1]], axes)
     angles = np.arctan2(directions[:, 1], directions[:, 0])

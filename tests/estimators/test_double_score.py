@@ -73,7 +73,7 @@ MODELS = {
 
 
 def double(estimator=NAIVE, **options):
-    options = {"novelty_score": NEAR, "n_angles": N_ANGLES, **options}
+    options = {"novelty_score": NEAR, "n_directions": N_ANGLES, **options}
     if not any(name in options for name in ("min_tpr", "min_recall", "costs")):
         options |= RATES
     return DoubleScoreOODClassifier(estimator, **options)
@@ -108,7 +108,7 @@ def test_folds_against_the_same_steps_by_hand(bounds):
     risk, novelty, losses = map(np.concatenate, zip(*parts, strict=True))
     rows = np.concatenate(rows)
     expected = tune_double_score(
-        risk, novelty, losses, IS_OOD[rows], n_angles=N_ANGLES, **bounds
+        risk, novelty, losses, IS_OOD[rows], n_directions=N_ANGLES, **bounds
     )
     model = double(cv=4, **bounds).fit(X, y)
     for name in ("mu", "threshold", "tpr", "fpr", "precision", "selective_risk"):
@@ -135,7 +135,7 @@ def test_a_share_held_out_against_the_same_steps_by_hand():
     [(train, test)] = splitter.split(X, y)
     fitted = fit_by_hand(train)
     rule = tune_double_score(
-        *judge(*fitted, test), IS_OOD[test], n_angles=N_ANGLES, **RATES
+        *judge(*fitted, test), IS_OOD[test], n_directions=N_ANGLES, **RATES
     )
     model = double(cv=0.3, random_state=3).fit(X, y)
     assert model.rule_.tpr == rule.tpr

@@ -26,7 +26,7 @@ NAIVE = GaussianNB()
 
 
 def double(estimator=NAIVE, **options):
-    options = {"novelty_score": "msp", "n_angles": 15, **options}
+    options = {"novelty_score": "msp", "n_directions": 15, **options}
     return DoubleScoreOODClassifier(estimator, **options)
 
 
@@ -44,7 +44,7 @@ def double(estimator=NAIVE, **options):
         (COSTS | {"ood_prior": 1.0}, r"ood_prior must be in \[0, 1\[, got 1.0"),
         (COSTS | {"costs": (1, 0, 0)}, r"costs\[1\]=0 .* must be above costs\[2\]=0"),
         (COSTS | {"costs": 3}, "costs must be three numbers"),
-        (RATES | {"n_angles": 0}, "n_angles must be a positive int, got 0"),
+        (RATES | {"n_directions": 0}, "n_directions must be a positive int, got 0"),
         (RATES | {"method": "best"}, "method must be one of .*, got 'best'"),
         (RATES | {"randomize": 2}, "randomize must be one of .*, got 2"),
         (RATES | {"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
@@ -198,8 +198,8 @@ def test_scores_that_are_none():
         double(risk_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
     with pytest.raises(ValueError, match="risk_score must be 'auto', one of"):
         double(risk_score="knn", **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="n_angles must be at least 3, got 2"):
-        double(n_angles=2, **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="n_directions must be at least 3, got 2"):
+        double(n_directions=2, **RATES).fit(X, y)
 
 
 def test_a_novelty_score_that_learns_from_ood_samples_of_one_fold_only():

@@ -40,7 +40,7 @@ class Counting(GaussianNB):
 
 
 def double(estimator=None, **options):
-    defaults = {"novelty_score": Mahalanobis(), "n_angles": 15, "random_state": 0}
+    defaults = {"novelty_score": Mahalanobis(), "n_directions": 15, "random_state": 0}
     estimator = GaussianNB() if estimator is None else estimator
     return DoubleScoreOODClassifier(estimator, **(defaults | options))
 
@@ -186,8 +186,10 @@ def test_targets_that_another_fit_would_refuse():
     with pytest.raises(InfeasibleTargetError, match="min_tpr=1 and max_fpr=0") as info:
         model.retarget(min_tpr=1.0, max_fpr=0.0)
     assert info.value.attainable
-    with pytest.raises(TypeError, match=r"retarget takes min_tpr, .* got 'n_angles'"):
-        model.retarget(min_tpr=0.5, n_angles=3)
+    with pytest.raises(
+        TypeError, match=r"retarget takes min_tpr, .* got 'n_directions'"
+    ):
+        model.retarget(min_tpr=0.5, n_directions=3)
     with pytest.raises(NotFittedError):
         double(min_tpr=0.5).retarget(min_tpr=0.6)
 

@@ -195,7 +195,12 @@ def test_only_the_nearest_caller_counts():
 
 def test_a_double_score_says_it_too():
     double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.6, n_angles=5, novelty_score="msp", cv=2, random_state=0
+        GaussianNB(),
+        min_tpr=0.6,
+        n_directions=5,
+        novelty_score="msp",
+        cv=2,
+        random_state=0,
     )
     with pytest.raises(ValueError, match=r"DoubleScoreOODClassifier\(Voting"):
         hard_vote(double).fit(X, Y).predict(X)
@@ -230,7 +235,12 @@ def test_functions_of_model_selection_and_inspection():
 
 def double_score():
     return DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.9, novelty_score="msp", n_angles=5, cv=2, random_state=0
+        GaussianNB(),
+        min_tpr=0.9,
+        novelty_score="msp",
+        n_directions=5,
+        cv=2,
+        random_state=0,
     )
 
 

@@ -78,7 +78,7 @@ def test_metrics_of_origins(name, options, n_scores, weights):
     scores = UNCERTAINTY
     if n_scores == 2:
         scores = np.column_stack([UNCERTAINTY, NOVELTY])
-        options["n_angles"] = 9
+        options["n_directions"] = 9
     expected = getattr(curves, name)(scores, IS_OOD, **options)
     if n_scores == 2:
         options["novelty"] = NOVELTY
@@ -89,7 +89,7 @@ def test_metrics_of_origins(name, options, n_scores, weights):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("n_scores", [1, 2])
 def test_metrics_of_labels(name, options, weights, n_scores):
-    options = {"sample_weight": weights, "n_angles": 9, **options}
+    options = {"sample_weight": weights, "n_directions": 9, **options}
     scores = UNCERTAINTY
     if n_scores == 2:
         scores = np.column_stack([UNCERTAINTY, NOVELTY])
@@ -206,17 +206,17 @@ def test_risk_of_two_scores_is_that_of_the_tuned_rule(name, bounds, randomize):
         NOVELTY,
         LOSSES["zero_one"],
         IS_OOD,
-        n_angles=9,
+        n_directions=9,
         randomize=randomize,
         sample_weight=WEIGHTS,
         **bounds,
     )
-    options = {"n_angles": 9, "randomize": randomize, "sample_weight": WEIGHTS}
+    options = {"n_directions": 9, "randomize": randomize, "sample_weight": WEIGHTS}
     risk = getattr(metrics, name)(
         Y_TRUE, Y_PRED, UNCERTAINTY, novelty=NOVELTY, **options, **bounds
     )
     assert risk == rule.selective_risk
-    options.pop("n_angles")
+    options.pop("n_directions")
     for score in (UNCERTAINTY, NOVELTY):
         alone = getattr(metrics, name)(Y_TRUE, Y_PRED, score, **options, **bounds)
         assert risk <= alone + 1e-12

@@ -165,7 +165,7 @@ def double(**options):
     return DoubleScoreOODClassifier(
         GaussianNB(),
         min_tpr=0.3,
-        n_angles=9,
+        n_directions=9,
         method="grid",
         cv=2,
         random_state=0,

@@ -95,7 +95,7 @@ def test_a_score_of_risk_is_called_so(kind):
     double = DoubleScoreOODClassifier(
         GaussianNB(),
         min_tpr=0.8,
-        n_angles=5,
+        n_directions=5,
         risk_score=SCORES[kind],
         novelty_score="msp",
         cv=2,
@@ -114,7 +114,7 @@ def test_regressors_and_novelty_alike():
     with pytest.raises(ValueError, match=f"uncertainty_score must be finite.* {ROWS}"):
         regressor.accept(STRANGE)
     double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.8, n_angles=5, novelty_score=by_function, cv=2
+        GaussianNB(), min_tpr=0.8, n_directions=5, novelty_score=by_function, cv=2
     ).fit(X, Y)
     with pytest.raises(ValueError, match=f"novelty_score must not be NaN.* {ROWS}"):
         double.predict(STRANGE)

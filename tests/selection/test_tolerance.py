@@ -203,7 +203,12 @@ def test_tuned_double_scores_are_those_without_noise(sample, min_tpr, randomize)
             try:
                 rules.append(
                     tune_double_score(
-                        *scores, losses, is_ood, method=method, n_angles=7, **options
+                        *scores,
+                        losses,
+                        is_ood,
+                        method=method,
+                        n_directions=7,
+                        **options,
                     )
                 )
             except InfeasibleTargetError:

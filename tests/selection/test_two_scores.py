@@ -38,7 +38,7 @@ THREE_MODELS = [
 
 def tune(sample, model, **options):
     """Return the rule, None if there is none, of few directions by default."""
-    options = {"sample_weight": sample.weight, "n_angles": 31, **options}
+    options = {"sample_weight": sample.weight, "n_directions": 31, **options}
     try:
         return tune_double_score(*sample.double, **model, **options)
     except InfeasibleTargetError:
@@ -58,7 +58,7 @@ def assert_achieves(rule, model, sample, expected):
 @given(ood_samples(max_size=8), MODELS, st.booleans())
 def test_exact_against_all_orders_in_exact_arithmetic(sample, model, randomize):
     expected = best_of_all(sample, model, randomize)
-    rule = tune(sample, model, method="exact", randomize=randomize, n_angles=5)
+    rule = tune(sample, model, method="exact", randomize=randomize, n_directions=5)
     assert_achieves(rule, model, sample, expected)
 
 
@@ -77,7 +77,7 @@ def test_grid_against_each_direction_in_exact_arithmetic(sample, model, randomiz
         score = exact_combination(weights)
         found.append(best_in_order(rows, score, model, totals, randomize))
     expected = min((f for f in found if f is not None), default=None)
-    rule = tune(sample, model, method="grid", randomize=randomize, n_angles=7)
+    rule = tune(sample, model, method="grid", randomize=randomize, n_directions=7)
     assert_achieves(rule, model, sample, expected)
 
 
@@ -153,7 +153,7 @@ def test_exact_against_all_directions(model, seed, small_parts):
     sample = noisy_sample(n, seed, ties=seed % 2 == 0, infinite=seed % 4 < 2)
     found = [all_prefixes(sample, w, model) for w in all_directions(sample)]
     expected = min((f for f in found if f is not None), default=None)
-    rule = tune(sample, model, method="exact", randomize=False, n_angles=3)
+    rule = tune(sample, model, method="exact", randomize=False, n_directions=3)
     assert_achieves(rule, model, sample, expected)
 
 
@@ -172,7 +172,7 @@ def test_grid_against_a_loop(model, n, weighted):
         for c, s in direction_grid(31)
     ]
     expected = min(f for f in found if f is not None)
-    rule = tune(sample, model, method="grid", randomize=False, n_angles=31)
+    rule = tune(sample, model, method="grid", randomize=False, n_directions=31)
     assert_achieves(rule, model, sample, expected)
 
 
@@ -183,8 +183,8 @@ def test_exact_is_never_worse_than_many_angles(model):
     prices = [
         achieved(tune(sample, model, **options), model, sample)[0]
         for options in (
-            {"method": "exact", "n_angles": 3},
-            {"method": "grid", "n_angles": 301},
+            {"method": "exact", "n_directions": 3},
+            {"method": "grid", "n_directions": 301},
         )
     ]
     assert prices[0] <= prices[1] + 1e-12
@@ -210,7 +210,7 @@ def test_auto_beyond_the_exact_size(model, monkeypatch):
     ood_samples(max_size=12), MODELS, st.booleans(), st.sampled_from(["exact", "grid"])
 )
 def test_rule_states_what_it_achieves(sample, model, randomize, method):
-    rule = tune(sample, model, method=method, randomize=randomize, n_angles=7)
+    rule = tune(sample, model, method=method, randomize=randomize, n_directions=7)
     if rule is None:
         return
     again = rule.measure(*sample.double, sample_weight=sample.weight)
@@ -227,7 +227,7 @@ def test_rule_states_what_it_achieves(sample, model, randomize, method):
 
 @given(ood_samples(max_size=12), MODELS, st.booleans())
 def test_two_scores_are_never_worse_than_one(sample, model, randomize):
-    double = tune(sample, model, randomize=randomize, n_angles=5)
+    double = tune(sample, model, randomize=randomize, n_directions=5)
     for scores in (sample.risk, sample.novelty):
         if scores is sample.risk and np.isinf(sample.novelty).any():
             continue
@@ -253,7 +253,7 @@ def test_row_order_and_units_do_not_matter(sample, model, random):
         *(column[rows] for column in sample.double),
         None if sample.weight is None else sample.weight[rows],
     )
-    options = {"method": "exact", "n_angles": 5}
+    options = {"method": "exact", "n_directions": 5}
     rule, other = tune(sample, model, **options), tune(moved, model, **options)
     assert (rule is None) == (other is None)
     if rule is None:
@@ -315,7 +315,7 @@ def test_everything_accepted_means_an_infinite_threshold():
 
 
 def test_without_finite_novelty():
-    options = {"method": "exact", "n_angles": 3}
+    options = {"method": "exact", "n_directions": 3}
     arrays = [1, 2], [-INF, INF], [0, 1], [0, 0]
     rule = tune_double_score(*arrays, min_tpr=0.5, **options)
     assert (rule.tpr, rule.selective_risk) == (0.5, 0)
@@ -405,8 +405,8 @@ def test_extreme_scores_are_refused(risk, novelty, name):
     [
         ({"method": "fast"}, "method must be one of"),
         ({"randomize": "yes"}, "randomize must be one of"),
-        ({"n_angles": 2}, "n_angles must be at least 3"),
-        ({"n_angles": 2.5}, "n_angles must be a positive int"),
+        ({"n_directions": 2}, "n_directions must be at least 3"),
+        ({"n_directions": 2.5}, "n_directions must be a positive int"),
         ({"risk_scores": [1, np.nan]}, "risk_scores must be finite"),
         ({"risk_scores": [1, INF]}, "risk_scores must be finite"),
         ({"novelty_scores": [1, np.nan]}, "novelty_scores must be finite"),
@@ -454,8 +454,8 @@ def test_samples_of_no_weight_do_not_keep_the_threshold_finite(method):
 
 
 @pytest.mark.parametrize("method", ["exact", "grid"])
-@pytest.mark.parametrize("n_angles", [31, 361])
-def test_rounding_does_not_order_samples_on_a_line(method, n_angles):
+@pytest.mark.parametrize("n_directions", [31, 361])
+def test_rounding_does_not_order_samples_on_a_line(method, n_directions):
     rng = np.random.default_rng(0)
     risk = rng.random(300)
     losses, is_ood = (rng.random(300) < 0.5).astype(float), rng.random(300) < 0.25
@@ -466,7 +466,7 @@ def test_rounding_does_not_order_samples_on_a_line(method, n_angles):
         losses,
         is_ood,
         method=method,
-        n_angles=n_angles,
+        n_directions=n_directions,
         **options,
     )
     either = [
@@ -533,7 +533,12 @@ def test_repeated_points_count_each_in_the_scales_of_the_grid():
     risk = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0.25, 0.75])
     novelty = np.array([0, 0, 0, 0, 0, 0, 0, 5, 0, 5, 3, 0.0])
     losses, is_ood = np.arange(12) == 10, np.zeros(12, dtype=bool)
-    options = {"min_tpr": 0.125, "randomize": False, "method": "grid", "n_angles": 7}
+    options = {
+        "min_tpr": 0.125,
+        "randomize": False,
+        "method": "grid",
+        "n_directions": 7,
+    }
     rule = tune_double_score(risk, novelty, losses, is_ood, **options)
     ratio = scale_of(risk) / scale_of(novelty)
     slopes = [s / abs(c) * ratio for c, s in direction_grid(7) if c]

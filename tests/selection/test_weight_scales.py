@@ -49,7 +49,7 @@ def test_rules_of_ood_samples(method, randomize, bounds):
     tune = tune_single_score
     if method != "single":
         tune = tune_double_score
-        options |= {"method": method, "n_angles": 9}
+        options |= {"method": method, "n_directions": 9}
     for seed in range(2):
         *sample, weight = draw(seed)
         sample = sample[1:] if method == "single" else sample

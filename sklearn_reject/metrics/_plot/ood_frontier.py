@@ -97,7 +97,7 @@ class OODFrontierDisplay:
         ood_label="auto",
         loss=None,
         labels=None,
-        n_angles=361,
+        n_directions=181,
         sample_weight=None,
         name=None,
         ax=None,
@@ -119,7 +119,7 @@ class OODFrontierDisplay:
         y : array-like of shape (n_samples,)
             True labels, and `ood_label` for OOD samples.
 
-        kind, parts, max_fpr, ood_prior, ood_label, n_angles : optional
+        kind, parts, max_fpr, ood_prior, ood_label, n_directions : optional
             As in :meth:`from_predictions`.
 
         loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
@@ -160,7 +160,7 @@ class OODFrontierDisplay:
             ood_prior=ood_prior,
             ood_label=ood_label,
             loss=losses,
-            n_angles=n_angles,
+            n_directions=n_directions,
             sample_weight=sample_weight,
             name=type(estimator).__name__ if name is None else name,
             ax=ax,
@@ -182,7 +182,7 @@ class OODFrontierDisplay:
         ood_label="auto",
         loss="zero_one",
         labels=None,
-        n_angles=361,
+        n_directions=181,
         sample_weight=None,
         name=None,
         ax=None,
@@ -226,7 +226,7 @@ class OODFrontierDisplay:
         loss, labels, sample_weight : optional
             As in :func:`risk_coverage_frontier`.
 
-        n_angles : int >= 3, default=361
+        n_directions : int >= 2, default=181
             Number of directions for two scores.
 
         name : str or list of str, default=None
@@ -270,7 +270,9 @@ class OODFrontierDisplay:
         if novelty is None:
             points = [_curve(kind, scores, samples)]
         else:
-            points = [_frontier(kind, scores, {**samples, "n_angles": n_angles})]
+            points = [
+                _frontier(kind, scores, {**samples, "n_directions": n_directions})
+            ]
         if parts:
             points += [_curve(kind, score, samples) for score in scores.T]
             if not isinstance(name, list):

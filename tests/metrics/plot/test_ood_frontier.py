@@ -48,7 +48,7 @@ def _close_figures():
 @pytest.fixture(scope="module")
 def double():
     return DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.3, novelty_score="knn", n_angles=9, cv=2
+        GaussianNB(), min_tpr=0.3, novelty_score="knn", n_directions=9, cv=2
     ).fit(X, y)
 
 
@@ -107,7 +107,7 @@ def test_curve_of_one_score(kind, weight):
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_frontier_of_two_scores(kind, weight):
-    options = {"sample_weight": weight, "n_angles": 9, **KINDS[kind]}
+    options = {"sample_weight": weight, "n_directions": 9, **KINDS[kind]}
     display = OODFrontierDisplay.from_predictions(
         *PREDICTIONS, novelty=RATIO, kind=kind, **options
     )
@@ -119,9 +119,9 @@ def test_frontier_of_two_scores(kind, weight):
 def test_frontier_beside_its_parts(kind):
     options = KINDS[kind]
     display = OODFrontierDisplay.from_predictions(
-        *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, n_angles=9, **options
+        *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, n_directions=9, **options
     )
-    points = frontier(kind, RISK, RATIO, n_angles=9, **options)
+    points = frontier(kind, RISK, RATIO, n_directions=9, **options)
     assert_steps(kind, display.line_[0], points)
     for line, score in zip(display.line_[1:], (RISK, RATIO), strict=True):
         np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
@@ -130,7 +130,7 @@ def test_frontier_beside_its_parts(kind):
 
 
 def test_names_of_the_parts():
-    options = {"novelty": RATIO, "parts": True, "n_angles": 5}
+    options = {"novelty": RATIO, "parts": True, "n_directions": 5}
     display = OODFrontierDisplay.from_predictions(*PREDICTIONS, name="D", **options)
     assert legend_of(display) == ["D", "risk alone", "novelty alone"]
     names = ["D", "C", "A"]
@@ -154,7 +154,7 @@ def test_from_estimator_of_any_classifier(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_estimator_of_a_double_score(kind, double):
-    options = {"n_angles": 9, **KINDS[kind]}
+    options = {"n_directions": 9, **KINDS[kind]}
     display = OODFrontierDisplay.from_estimator(double, X, y, kind=kind, **options)
     points = frontier(
         kind, *double.risk_and_novelty(X), double.predict_label(X), **options
@@ -167,7 +167,7 @@ def test_from_estimator_of_a_double_score(kind, double):
     "wrap",
     [
         lambda model: make_pipeline(StandardScaler(), model),
-        lambda model: GridSearchCV(model, {"n_angles": [5]}, cv=2),
+        lambda model: GridSearchCV(model, {"n_directions": [5]}, cv=2),
     ],
     ids=["pipeline", "search"],
 )
@@ -176,8 +176,10 @@ def test_from_estimator_looks_inside(double, wrap):
     inner, Z = getattr(model, "best_estimator_", model), X
     if hasattr(inner, "steps"):
         inner, Z = model[-1], model[:-1].transform(X)
-    display = OODFrontierDisplay.from_estimator(model, X, y, name="mine", n_angles=9)
-    points = frontier("roc", *inner.risk_and_novelty(Z), n_angles=9)
+    display = OODFrontierDisplay.from_estimator(
+        model, X, y, name="mine", n_directions=9
+    )
+    points = frontier("roc", *inner.risk_and_novelty(Z), n_directions=9)
     assert_steps("roc", display.line_, points)
     assert legend_of(display) == ["mine"]
 
@@ -253,7 +255,7 @@ def test_display_from_numbers_alone():
 def test_no_rule_within_the_bound_draws_nothing():
     # The two most certain samples are OOD and always accepted.
     novelty = np.where(np.cumsum(y == -1) <= 2, -np.inf, RATIO)
-    options = {"kind": "risk_coverage", "max_fpr": 0.0, "n_angles": 5}
+    options = {"kind": "risk_coverage", "max_fpr": 0.0, "n_directions": 5}
     display = OODFrontierDisplay.from_predictions(
         *PREDICTIONS, novelty=novelty, **options
     )
