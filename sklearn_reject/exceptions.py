@@ -88,13 +88,13 @@ class RejectionWarning(UserWarning):
     """
 
 
-def warn_user(message):
-    """Warn with :class:`RejectionWarning`, naming the line that called the package."""
+def warn_user(message, category=RejectionWarning):
+    """Warn, naming the line that called the package."""
     ours = "sklearn_reject.", "sklearn.callback."
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, RejectionWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def round_down(value):

@@ -28,7 +28,14 @@ from sklearn_reject._fitting import (
     refuse_weights,
     route_params,
 )
-from sklearn_reject._labels import resolve_reject_label, split_origin
+from sklearn_reject._labels import (
+    find_resembling,
+    is_automatic,
+    refuse_unknown_labels,
+    resolve_reject_label,
+    split_origin,
+)
+from sklearn_reject._response import Response
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
@@ -119,8 +126,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
         where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
-        class, and no sample is OOD, of which a warning tells. A frozen classifier
-        settles whether -1 is a class. With None no sample is OOD.
+        class, and no sample is OOD, of which a warning tells, as of strings such as
+        "OOD" that are classes. A frozen classifier settles whether -1 is a class. With
+        None no sample is OOD.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -483,12 +491,20 @@ class DoubleScoreOODClassifier(RejectClassifier):
         -------
         score : float
             At most zero, higher is better.
+
+        Raises
+        ------
+        ValueError
+            If `y` holds a label that is neither a class nor `ood_label_`.
         """
         labels, uncertainty, _ = self.predict_all(X)
         y = check_class_labels(y)
         inside = np.ones(len(y), dtype=bool)
         if self.ood_label_ is not None:
             inside = y != self.ood_label_
+        refuse_unknown_labels(
+            y[inside], self.classes_, self.ood_label_, type(self).__name__
+        )
         largest = self._known_max_loss(self.loss_)
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
@@ -609,17 +625,22 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """Warn where OOD samples may be there, and are taken for a class."""
         if is_ood.any() or self.ood_label is None:
             return
-        is_auto = isinstance(self.ood_label, str) and self.ood_label == "auto"
-        if is_auto and (-1 not in classes.tolist() or self._is_frozen()):
+        known = classes.tolist()
+        way_out = -1 if -1 in known else find_resembling(known)
+        if not is_automatic(self.ood_label):
+            reason, way_out = f"ood_label={self.ood_label!r} is no label of y", "auto"
+        elif way_out is None or self._is_frozen():
             return
-        reason, way_out = (
-            ("-1 is one of two labels of y and so, by ood_label='auto', a class", -1)
-            if is_auto
-            else (f"ood_label={self.ood_label!r} is no label of y", "'auto'")
-        )
+        elif way_out == -1:
+            reason = "-1 is one of two labels of y and so, by ood_label='auto', a class"
+        else:
+            reason = (
+                f"{way_out!r} is a class, as of strings ood_label='auto' takes 'ood' "
+                "alone for the label of OOD samples"
+            )
         warn_user(
-            f"{reason}: no sample is OOD, and {classes.tolist()[:5]} are classes. Pass "
-            f"ood_label={way_out}, or None if that is meant.",
+            f"{reason}: no sample is OOD, and {known[:5]} are classes. Pass "
+            f"ood_label={way_out!r}, or None if that is meant.",
         )
 
     def _is_frozen(self):
@@ -718,6 +739,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _known_max_loss(self, loss):
         return self.max_loss if loss.max_loss is None else loss.max_loss
 
+    def _predict_with_scores(self, X):
+        """Return labels, risk and novelty of one pass of the inner estimator."""
+        require_fit(self)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
+        return labels, *scores.T
+
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
         labels, risk = evaluate_score(self.risk_score_, response, "risk_score")
@@ -742,10 +769,4 @@ def _check_known(y, classes, ood_label):
             f"ood_label={ood_label!r} is one of the classes {known} that the "
             "frozen classifier knows. Mark OOD samples with another label."
         )
-    unknown = np.setdiff1d(y, classes).tolist()
-    if unknown:
-        raise ValueError(
-            f"y holds {unknown[0]!r}, which is neither one of the classes {known} "
-            f"that the frozen classifier knows nor ood_label={ood_label!r}. "
-            "Name the label of OOD samples by ood_label."
-        )
+    refuse_unknown_labels(y, classes, ood_label, "the frozen classifier")

@@ -43,6 +43,8 @@ def predict_with_both_scores(estimator, X):
     inner, inner_X = locate(estimator, X, has_method("risk_and_novelty"))
     if inner is None:
         return (*predict_with_uncertainty(estimator, X), None)
+    if hasattr(inner, "_predict_with_scores"):
+        return inner._predict_with_scores(inner_X)  # in one pass
     return (inner.predict_label(inner_X), *inner.risk_and_novelty(inner_X))
 
 
