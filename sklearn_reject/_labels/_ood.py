@@ -32,6 +32,11 @@ def is_automatic(ood_label):
 
 def label_vector(y, name="y"):
     """Return labels as a vector, after refusing gaps and several columns."""
+    if y is None:
+        raise ValueError(
+            f"{name} is None, but says by the ood_label which samples are OOD. Pass "
+            "one label a sample."
+        )
     y = column_or_1d(np.asarray(y))
     refuse_missing_labels(y, name)
     return y
@@ -102,5 +107,6 @@ def _check_label(ood_label, y):
         kinds = ("strings", "numbers")
         raise ValueError(
             f"ood_label={ood_label!r}, but y holds {kinds[isinstance(ood_label, str)]}."
-            " Pass a label of the kind of y, or 'auto'."
+            " Pass labels of the kind that y had in `fit`, and ood_label of the kind "
+            "of y, or 'auto'."
         )

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.metrics import get_scorer, roc_auc_score, roc_curve
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -225,6 +226,22 @@ def test_labels_that_are_neither_class_nor_ood(case, fitted_double):
                 rf"classes .*{type(model).__name__} knows nor ood_label=-1",
             ):
                 case[0](model, X_test, odd)
+
+
+def test_outlier_detectors_are_told_where_to_go(case):
+    detector = IsolationForest(n_estimators=5, random_state=0).fit(X_train)
+    outliers = np.where(y_test == -1, -1, 1)
+    with pytest.raises(ValueError, match="IsolationForest is an outlier detector"):
+        case[0](detector, X_test, outliers)
+    assert np.isfinite(get_scorer("roc_auc")(detector, X_test, outliers))
+
+
+def test_labels_of_another_kind_or_none(case):
+    with pytest.raises(ValueError, match=r"y_true is None, .* Pass one label a sample"):
+        case[0](BAYES, X_test, None)
+    model = double(novelty_score="msp").fit(X[:400], y[:400])
+    with pytest.raises(ValueError, match="Pass labels of the kind that y had in `fit`"):
+        case[0](model, X_test, y_test.astype(str))
 
 
 def test_minus_one_is_a_class_of_two(case):
