@@ -26,6 +26,7 @@ from sklearn_reject.selection._solve import (
     solve_target_coverage,
     solve_target_risk,
 )
+from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._two_scores import tune_double_score
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "OODCertificate",
     "RejectionRule",
     "SingleScoreRule",
+    "Tail",
+    "TailScoreRule",
     "certify_double_score",
     "chow_rule",
     "keyed_draws",
@@ -46,4 +49,5 @@ __all__ = [
     "solve_target_risk",
     "tune_double_score",
     "tune_single_score",
+    "tune_tail_score",
 ]
