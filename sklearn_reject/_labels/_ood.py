@@ -37,6 +37,15 @@ def split_origin(y, ood_label="auto", classes=None):
     return label, np.asarray(y == label, dtype=bool)
 
 
+def split_wild(y, wild_label):
+    """Return which samples have the label of unlabelled ones."""
+    y = label_vector(y)
+    if wild_label is None:
+        return np.zeros(len(y), dtype=bool)
+    _check_label(wild_label, y, "wild_label", allowed="")
+    return np.asarray(y == wild_label, dtype=bool)
+
+
 def label_vector(y):
     """Return labels as a vector, after refusing those with several columns."""
     return column_or_1d(np.asarray(y))
@@ -55,19 +64,19 @@ def _holds_strings(y):
     return kinds == {True}
 
 
-def _check_label(ood_label, y):
-    if not isinstance(ood_label, (str, Real, np.bool_)):
+def _check_label(label, y, name="ood_label", allowed="'auto', "):
+    if not isinstance(label, (str, Real, np.bool_)):
         raise ValueError(
-            f"ood_label must be 'auto', None, a number or a string, got {ood_label!r}."
+            f"{name} must be {allowed}None, a number or a string, got {label!r}."
         )
-    if ood_label != ood_label:
+    if label != label:
         raise ValueError(
-            "ood_label must not be NaN, which equals nothing. Mark OOD samples with a "
+            f"{name} must not be NaN, which equals nothing. Mark such samples with a "
             "number that is not a class, such as -1."
         )
-    if isinstance(ood_label, str) != _holds_strings(y):
+    if isinstance(label, str) != _holds_strings(y):
         kinds = ("strings", "numbers")
         raise ValueError(
-            f"ood_label={ood_label!r}, but y holds {kinds[isinstance(ood_label, str)]}."
-            " Pass a label of the kind of y, or 'auto'."
+            f"{name}={label!r}, but y holds {kinds[isinstance(label, str)]}. Pass a "
+            "label of the kind of y."
         )

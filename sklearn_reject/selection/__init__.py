@@ -5,6 +5,7 @@ change.
 """
 
 from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._certify_double import (
     OODCertificate,
@@ -19,6 +20,7 @@ from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
     likelihood_ratio_rule,
+    precision_of,
 )
 from sklearn_reject.selection._rule import Certificate, RejectionRule, chow_rule
 from sklearn_reject.selection._solve import (

@@ -1,6 +1,6 @@
 """A stated combination of risk and novelty, for want of OOD samples to tune one on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -49,8 +49,8 @@ class Tail:
     array([ 0.,  1.,  5., inf])
     """
 
-    scores: tuple
-    values: tuple
+    scores: tuple = field(repr=False)
+    values: tuple = field(repr=False)
     slope: float
 
     def __call__(self, scores):
