@@ -1,44 +1,53 @@
 """The classifier that rejects what is ambiguous and what is novel by one rule."""
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 
-from sklearn_reject._curves import aurc_score, direction_grid, make_finite
+from sklearn_reject._curves import aurc_score, make_finite
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
-    find_classes,
     require_fit,
     store_fitted,
 )
 from sklearn_reject._estimators._ood_calibration import keep_calibration
+from sklearn_reject._estimators._ood_labels import (
+    known_labels,
+    names_of_ood,
+    split_labels,
+    warn_of_labels,
+)
+from sklearn_reject._estimators._ood_measure import measure_rule
+from sklearn_reject._estimators._ood_models import (
+    check_confidence_kept,
+    check_has_ood,
+    check_max_loss,
+    check_parameters,
+    known_max_loss,
+    rates_of,
+    solve_rule,
+)
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     Plan,
     RiskAndNovelty,
     check_cv_choice,
-    check_inner,
     draw_seeds,
     evaluate_out_of_sample,
     inner_folds,
-    is_share,
     plan_fits,
     refuse_weights,
     route_params,
 )
-from sklearn_reject._labels import (
-    find_resembling,
-    is_automatic,
-    refuse_unknown_labels,
-    resolve_reject_label,
-    split_origin,
-)
+from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn import with_callbacks
-from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject._validation import (
+    check_same_length,
+    check_sample_weight,
+    take_weight,
+)
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import (
     evaluate_score,
@@ -48,18 +57,19 @@ from sklearn_reject.scores import (
 )
 from sklearn_reject.selection import (
     MODEL_PARAMETERS,
-    certify_double_score,
-    check_confidence,
-    check_model,
-    rates_to_certify,
-    tune_double_score,
 )
 
 # What a rule of any model depends on beside its target.
-_OF_ANY = ("confidence", "max_loss", "randomize")
+_OF_ANY = ("risk_tolerance", "allow_reversed", "confidence", "max_loss", "randomize")
 
 # What belongs to each model alone; a prior may serve all of them.
-_MODELS = (("min_tpr", "max_fpr"), ("min_precision", "min_recall"), ("costs",))
+_MODELS = (
+    ("min_tpr", "max_fpr"),
+    ("min_tpr", "max_risk"),
+    ("min_tpr", "novelty_share"),
+    ("min_precision", "min_recall"),
+    ("costs",),
+)
 
 
 class DoubleScoreOODClassifier(RejectClassifier):
@@ -74,7 +84,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
     taken.
 
     OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
-    to the classifier.
+    to the classifier. Unlabelled rows, of which some are OOD, can stand in for them,
+    and `min_tpr` alone needs neither.
 
     Read more in the :ref:`user guide <ood>`.
 
@@ -85,9 +96,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
         to `fit`, which it must not have seen, only tune the rule and the scores.
 
-    risk_score : str, score object or callable, default="conditional_risk"
+    risk_score : str, score object or callable, default="auto"
         How likely a prediction is wrong, higher = more likely: whatever
-        :class:`SelectiveClassifier` takes as `uncertainty_score`. A learned score is
+        :class:`SelectiveClassifier` takes as `uncertainty_score`. "auto" is the
+        conditional risk, or the margin without `predict_proba`. A learned score is
         learned from predictions out of fold, within each fold; these inner folds are
         stratified ones, whatever `cv` is.
 
@@ -101,10 +113,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     min_tpr : float in ]0, 1], default=None
         Bounded TPR-FPR model: least share of ID samples to accept. Without `max_fpr`
-        there is no bound on the OOD samples.
+        there is no bound on the OOD samples; without OOD samples it is met exactly, by
+        a combination of the scores that `novelty_share` states.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept.
+
+    max_risk : float >= 0, default=None
+        In place of `max_fpr`: largest selective risk, in units of the loss. Of the
+        rules that keep it, the one that accepts the fewest OOD samples is taken.
 
     min_precision : float in ]0, 1], default=None
         Bounded precision-recall model: least share of ID samples among those that are
@@ -123,6 +140,23 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Share of OOD samples among those that `predict` will see. The share among those
         given to `fit` does not matter.
 
+    risk_tolerance : float >= 0 or "standard_error", default="standard_error"
+        Of all rules that keep the bounds and whose selective risk exceeds the least one
+        by at most that, the one that accepts the fewest OOD samples is taken.
+        "standard_error" is that of the least risk, on the samples that tune the rule.
+        Of no use with `costs` and `max_risk`.
+
+    novelty_share : float in [0, 1], default=None
+        Weight of the novelty where it is not tuned: risk and novelty are each turned
+        into minus the logarithm of the share of ID samples that score higher, and added
+        with the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and
+        no other bound. None is 0.5 where there are no OOD samples, and else a weight
+        that is tuned.
+
+    allow_reversed : bool, default=False
+        Whether rules may accept samples of *high* risk score first, which helps only
+        where that score is poor. A warning tells if such a rule is taken.
+
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
         where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
@@ -130,14 +164,24 @@ class DoubleScoreOODClassifier(RejectClassifier):
         "OOD" that are classes. A frozen classifier settles whether -1 is a class. With
         None no sample is OOD.
 
+    wild_label : label, default=None
+        Label of unlabelled samples in `y`, in place of OOD ones: what comes in where
+        the classifier is used, of which a share `wild_share` is OOD, and the rest like
+        the ID samples.
+
+    wild_share : float in ]0, 1], default=None
+        Share of OOD among the samples with `wild_label`. With it, what is accepted of
+        these and of the ID samples tells the FPR: (P(accepted given wild) -
+        (1 - `wild_share`) TPR) / `wild_share`, which may be below zero by chance.
+
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.
 
     n_directions : int >= 2, default=181
-        Number of directions in the plane of both scores that are tried; the two scores
-        alone are among them.
+        Number of directions in the plane of both scores that are tried first; the two
+        scores alone are among them.
 
     method : {"auto", "exact", "grid"}, default="auto"
         How the direction is searched, see
@@ -186,12 +230,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
     rule_ : DoubleScoreRule
         Weights of both scores with their ratio `mu`, threshold, and the TPR, FPR,
         precision and selective risk achieved on the predictions that tuned it. With a
-        `confidence`, these are of the calibration part, and it has a certificate.
+        `confidence`, these are of the calibration part, and it has a certificate. A
+        :class:`~sklearn_reject.selection.TailScoreRule` where the combination is not
+        tuned.
 
     calibration_ : OODCalibration
         What tuned the rule, and what :meth:`retarget` tunes another one on: `scores` of
-        shape (n_samples, 2), risk and novelty, `losses`, `is_ood`, `rows`, positions
-        among the samples given to `fit`, and `sample_weight` or None. With a
+        shape (n_samples, 2), risk and novelty, `losses`, `is_ood` (or wild), `rows`,
+        positions among the samples given to `fit`, and `sample_weight` or None. With a
         `confidence`, `held_out` has the same of the calibration part, with the `draws`
         that break ties; else it is None. Some 40 bytes a sample.
 
@@ -257,15 +303,21 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self,
         estimator,
         *,
-        risk_score="conditional_risk",
+        risk_score="auto",
         novelty_score="knn",
         min_tpr=None,
         max_fpr=None,
+        max_risk=None,
         min_precision=None,
         min_recall=None,
         costs=None,
         ood_prior=None,
+        risk_tolerance="standard_error",
+        novelty_share=None,
+        allow_reversed=False,
         ood_label="auto",
+        wild_label=None,
+        wild_share=None,
         loss="zero_one",
         n_directions=181,
         method="auto",
@@ -282,11 +334,17 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.novelty_score = novelty_score
         self.min_tpr = min_tpr
         self.max_fpr = max_fpr
+        self.max_risk = max_risk
         self.min_precision = min_precision
         self.min_recall = min_recall
         self.costs = costs
         self.ood_prior = ood_prior
+        self.risk_tolerance = risk_tolerance
+        self.novelty_share = novelty_share
+        self.allow_reversed = allow_reversed
         self.ood_label = ood_label
+        self.wild_label = wild_label
+        self.wild_share = wild_share
         self.loss = loss
         self.n_directions = n_directions
         self.method = method
@@ -308,7 +366,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
             ID and OOD samples.
 
         y : array-like of shape (n_samples,)
-            Class labels, and `ood_label` for OOD samples.
+            Class labels, and `ood_label` for OOD or `wild_label` for unlabelled
+            samples.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
@@ -333,7 +392,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             If a parameter is invalid, bounds of different models are given, or there
             are no ID samples, or no OOD samples where a bound or a score needs them.
         """
-        self._check_parameters()
+        check_parameters(self)
         X, y = indexable(X, y)
         y = check_class_labels(y)
         params = {"sample_weight": sample_weight, **params}
@@ -343,17 +402,18 @@ class DoubleScoreOODClassifier(RejectClassifier):
         if self.confidence is not None:
             refuse_weights(weight)
 
-        ood_label, is_ood, classes = self._split_labels(y)
+        ood_label, is_ood, classes = split_labels(self, y)
         reject_label = resolve_reject_label(self.reject_label, classes)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = self._resolve_scores(classes, is_ood, score_seed)
-        self._check_has_ood(
+        check_has_ood(
+            self,
             is_ood,
-            f"y has no row with ood_label={ood_label!r}",
+            f"y has no row with {names_of_ood(self, ood_label)}",
             is_learned=score.novelty_score.needs_ood,
         )
-        self._warn_of_labels(is_ood, classes)
-        self._check_max_loss(score.loss)
+        warn_of_labels(self, is_ood, classes)
+        check_max_loss(self, score.loss)
         learns = score.learns or self.confidence is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
@@ -371,7 +431,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         calibration = keep_calibration(
             evaluated, X, y, weight, train=plan.final, held_out=held_out, seed=row_seed
         )
-        rule = self._solve(calibration, score.loss)
+        rule = solve_rule(self, calibration, score.loss)
         return store_fitted(
             self,
             evaluated.estimator,
@@ -395,10 +455,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Parameters
         ----------
         **target : dict
-            Any of `min_tpr`, `max_fpr`, `min_precision`, `min_recall`, `costs`,
-            `ood_prior`, `confidence`, `max_loss` and `randomize`. Those that are not
-            given keep their values, or become None where they are of another model than
-            those given.
+            Any of `min_tpr`, `max_fpr`, `max_risk`, `min_precision`, `min_recall`,
+            `costs`, `ood_prior`, `risk_tolerance`, `novelty_share`, `allow_reversed`,
+            `confidence`, `max_loss` and `randomize`. Those that are not given keep
+            their values, or become None where they are of another model than those
+            given.
 
         Returns
         -------
@@ -439,16 +500,19 @@ class DoubleScoreOODClassifier(RejectClassifier):
         0.91 0.254
         """
         require_fit(self)
-        check_target_names(target, (*MODEL_PARAMETERS, *_OF_ANY))
+        check_target_names(target, (*MODEL_PARAMETERS, "novelty_share", *_OF_ANY))
         given = {name for name, value in target.items() if value is not None}
-        for names in _MODELS:
-            if given - {"ood_prior", *_OF_ANY, *names}:
-                target = dict.fromkeys(names) | target
+        asked = given - {"ood_prior", *_OF_ANY}
+        if asked:
+            kept = {name for names in _MODELS if asked <= {*names} for name in names}
+            target = (
+                dict.fromkeys({name for m in _MODELS for name in m} - kept) | target
+            )
         twin = copy_fitted(self, target)
-        twin._check_confidence_kept()
-        twin._check_parameters()
-        twin._check_max_loss(self.loss_)
-        twin.rule_ = twin._solve(self.calibration_, self.loss_)
+        check_confidence_kept(twin)
+        check_parameters(twin)
+        check_max_loss(twin, self.loss_)
+        twin.rule_ = solve_rule(twin, self.calibration_, self.loss_)
         return twin
 
     def risk_and_novelty(self, X):
@@ -495,24 +559,84 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Raises
         ------
         ValueError
-            If `y` holds a label that is neither a class nor `ood_label_`.
+            If `y` has a label that is neither a class nor marks OOD or wild samples.
         """
         labels, uncertainty, _ = self.predict_all(X)
-        y = check_class_labels(y)
-        inside = np.ones(len(y), dtype=bool)
-        if self.ood_label_ is not None:
-            inside = y != self.ood_label_
-        refuse_unknown_labels(
-            y[inside], self.classes_, self.ood_label_, type(self).__name__
-        )
-        largest = self._known_max_loss(self.loss_)
+        y, is_ood, is_wild = known_labels(self, y)
+        largest = known_max_loss(self, self.loss_)
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
-        losses = np.full(len(y), largest)
-        if inside.any():
-            losses[inside] = self.loss_(y[inside], labels[inside])
-        uncertainty = make_finite(uncertainty)
-        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+        losses = self._losses(y, labels, ~is_ood & ~is_wild, elsewhere=largest)
+        weight = check_sample_weight(sample_weight, len(y))
+        labelled = np.flatnonzero(~is_wild)
+        return -aurc_score(
+            make_finite(uncertainty)[labelled],
+            losses[labelled],
+            sample_weight=take_weight(weight, labelled),
+        )
+
+    def measure(self, X, y, *, groups=None, confidence=0.95):
+        """Measure what the rule achieves on new samples, with exact intervals.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            ID and OOD samples that `fit` has not seen.
+
+        y : array-like of shape (n_samples,)
+            True labels, `ood_label_` for OOD samples. Where there are none of these,
+            samples with `wild_label` tell the FPR.
+
+        groups : array-like of shape (n_samples,), default=None
+            Where OOD samples come from: the FPR is measured for each, too. What it says
+            of other samples is not used.
+
+        confidence : float in ]0, 1[, default=0.95
+            Probability of each interval by itself, over the draw of the samples, which
+            are drawn one by one.
+
+        Returns
+        -------
+        measurement : OODMeasurement
+            TPR, FPR, selective risk and precision, and the FPR of each group.
+
+        Raises
+        ------
+        ValueError
+            If `y` has a label that is neither a class nor marks OOD or wild samples, or
+            an argument is invalid.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_blobs
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sklearn_reject import DoubleScoreOODClassifier
+        >>> X, y = make_blobs(600, centers=4, random_state=0)
+        >>> y[y == 3] = -1
+        >>> model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7)
+        >>> model = model.fit(X[:300], y[:300])
+        >>> value, low, high, n_samples = model.measure(X[300:], y[300:]).tpr
+        >>> low < value < high, n_samples
+        (True, 225)
+        """
+        labels, _, accepted = self.predict_all(X)
+        y, is_ood, is_wild = known_labels(self, y)
+        check_same_length(len(labels), y=y)
+        losses = self._losses(y, labels, ~is_ood & ~is_wild)
+        max_loss = known_max_loss(self, self.loss_)
+        bound = bound_of_losses(self.loss_, max_loss, "hoeffding_bentkus")["bound"]
+        return measure_rule(
+            accepted,
+            losses,
+            is_ood,
+            is_wild,
+            confidence=confidence,
+            ood_prior=self.ood_prior,
+            wild_share=self.wild_share,
+            bound=bound,
+            max_loss=max_loss,
+            groups=groups,
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -523,52 +647,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         )
         return tags
 
-    def _bounds(self):
-        return {name: getattr(self, name) for name in MODEL_PARAMETERS}
-
-    def _check_parameters(self):
-        check_model(**self._bounds())
-        check_inner(self, "classifier")
-        check_option(self.randomize, "randomize", (True, False))
-        direction_grid(self.n_directions)  # raises for too few
-        check_option(self.method, "method", ("auto", "exact", "grid"))
-        if self.confidence is not None:
-            check_confidence(self.confidence)
-            self._check_calibration()
-
-    def _check_calibration(self):
-        if self.costs is not None:
-            raise ValueError(
-                f"confidence={self.confidence!r} needs bounds to guarantee, and costs "
-                "have none. Pass min_tpr and max_fpr, or min_precision and min_recall."
-            )
-        if not self.randomize:
-            raise ValueError(
-                f"confidence={self.confidence!r} needs randomize=True: noise breaks "
-                "the ties of a calibrated threshold."
-            )
-        if not is_share(self.cv):
-            raise ValueError(
-                f"confidence={self.confidence!r} needs samples that neither fit nor "
-                f"tune anything, and cv={self.cv!r} keeps none. Hold a share out, for "
-                "example with cv=0.3."
-            )
-
-    def _split_labels(self, y):
-        """Return the label of OOD samples, which rows have it, and the classes."""
-        known = None
-        if self._is_frozen():
-            known = find_classes(self.estimator, None)
-        ood_label, is_ood = split_origin(y, self.ood_label, known)
-        if is_ood.all():
-            raise ValueError(
-                f"y holds ood_label={ood_label!r} only. Add samples of the known "
-                "classes: they are needed to fit the classifier and to measure its "
-                "risk."
-            )
-        if known is not None:
-            _check_known(y[~is_ood], known, ood_label)
-        return ood_label, is_ood, find_classes(self.estimator, y[~is_ood])
+    def _losses(self, y, labels, inside, elsewhere=0.0):
+        losses = np.full(len(y), elsewhere)
+        if inside.any():
+            losses[inside] = self.loss_(y[inside], labels[inside])
+        return losses
 
     def _resolve_scores(self, classes, is_ood, seed):
         """Return both scores, with the loss and a seed unless they have their own."""
@@ -583,84 +666,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
         return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
 
-    def _check_max_loss(self, loss):
-        """Raise where a bound would rest on the classes that happen to be in y."""
-        if self.max_loss is not None:
-            check_number(self.max_loss, "max_loss", open_low=True)
-            if loss.max_loss is not None and self.max_loss < loss.max_loss:
-                raise ValueError(
-                    f"max_loss={self.max_loss!r} is below {loss.max_loss:g}, which "
-                    f"loss={self.loss!r} can reach. Leave max_loss=None."
-                )
-        elif self.confidence is not None and loss.max_loss is None:
-            raise ValueError(
-                f"max_loss is needed with confidence={self.confidence!r} and "
-                f"loss={self.loss!r}: the certificate bounds the risk, and a class "
-                "that is not in y may be further off than all that are. Pass the "
-                "largest loss that is possible, in units of the loss."
-            )
-
-    def _check_has_ood(self, present, without, is_learned=False):
-        """Raise where a bound or a score needs OOD samples, and none are present."""
-        if present.any():
-            return
-        needy = [
-            f"{name}={getattr(self, name)!r}"
-            for name, is_needy in (
-                ("max_fpr", self.max_fpr is not None and self.max_fpr < 1),
-                ("min_precision", self.min_precision is not None and self.ood_prior),
-                ("costs", self.costs is not None and self.ood_prior),
-                ("novelty_score", is_learned),
-            )
-            if is_needy
-        ]
-        if needy:
-            raise ValueError(
-                f"{without}, and {needy[0]} needs OOD samples. Add some, or name the "
-                "label that marks them by ood_label. Without any, use "
-                "SelectiveClassifier."
-            )
-
-    def _warn_of_labels(self, is_ood, classes):
-        """Warn where OOD samples may be there, and are taken for a class."""
-        if is_ood.any() or self.ood_label is None:
-            return
-        known = classes.tolist()
-        way_out = -1 if -1 in known else find_resembling(known)
-        if not is_automatic(self.ood_label):
-            reason, way_out = f"ood_label={self.ood_label!r} is no label of y", "auto"
-        elif way_out is None or self._is_frozen():
-            return
-        elif way_out == -1:
-            reason = "-1 is one of two labels of y and so, by ood_label='auto', a class"
-        else:
-            reason = (
-                f"{way_out!r} is a class, as of strings ood_label='auto' takes 'ood' "
-                "alone for the label of OOD samples"
-            )
-        warn_user(
-            f"{reason}: no sample is OOD, and {known[:5]} are classes. Pass "
-            f"ood_label={way_out!r}, or None if that is meant.",
-        )
-
-    def _is_frozen(self):
-        return isinstance(self.estimator, FrozenEstimator)
-
-    def _check_confidence_kept(self):
-        """Raise where a copy asks for samples that `fit` has not held out, or has."""
-        is_certified = self.calibration_.held_out is not None
-        if is_certified == (self.confidence is not None):
-            return
-        held_out, way_out = (
-            ("a part of the samples for it", "Fit a clone with confidence=None")
-            if is_certified
-            else ("no samples for it", "Fit with a confidence, and with cv=0.3 or so")
-        )
-        raise ValueError(
-            f"confidence={self.confidence!r} cannot be had from this fit, which has "
-            f"held out {held_out}. {way_out}."
-        )
-
     def _plan(self, X, y, split_params, is_ood, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
@@ -668,76 +673,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
         if self.confidence is None:
             return plan, None
-        self._rates(is_ood[plan.held_out])  # raises for too few, before any fit
+        rates_of(self, is_ood[plan.held_out])  # raises for too few, before any fit
         folds = inner_folds(plan.final, y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
-
-    def _rates(self, is_ood):
-        """Return bounds to tune with, the first of which that can be met is taken.
-
-        A rule that will be certified has to do better than asked for.
-        """
-        n_ood = int(is_ood.sum())
-        n_id = len(is_ood) - n_ood
-        return rates_to_certify(n_id, n_ood, self.confidence, self._bounds())
-
-    def _solve(self, calibration, loss):
-        """Return the best rule and, where that is asked for, certify it."""
-        if calibration.held_out is None:
-            return self._tune(calibration, self._bounds())
-        for rates in self._rates(calibration.held_out.is_ood):
-            try:
-                rule = self._tune(calibration, rates)
-            except InfeasibleTargetError as error:
-                failure = error
-            else:
-                return self._certify(rule, calibration.held_out, loss)
-        # What can be had of these rates would, as a bound, ask for better ones again.
-        told, _, _ = str(failure).partition(" Relax ")
-        raise InfeasibleTargetError(
-            f"To be certified with confidence={self.confidence:g} on the samples held "
-            f"out, a rule has to do better than the bounds asked for. {told} Relax the "
-            "bounds asked for by more than what is missing, hold more samples out, ask "
-            "for less confidence, or use scores that tell ID from OOD samples better.",
-            attainable=failure.attainable,
-        ) from failure
-
-    def _tune(self, calibration, bounds):
-        """Return the best rule for some bounds."""
-        is_ood, weight = calibration.is_ood, calibration.sample_weight
-        self._check_has_ood(
-            is_ood if weight is None else is_ood & (weight > 0),
-            "No OOD row (of positive weight) is among those that tune the rule",
-        )
-        return tune_double_score(
-            *calibration.scores.T,
-            calibration.losses,
-            is_ood,
-            **bounds,
-            n_directions=self.n_directions,
-            method=self.method,
-            randomize=self.randomize,
-            sample_weight=weight,
-            n_jobs=self.n_jobs,
-        )
-
-    def _certify(self, rule, held_out, loss):
-        """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
-        bounds = self._bounds()
-        del bounds["costs"]
-        return certify_double_score(
-            rule,
-            *held_out.scores.T,
-            held_out.losses,
-            held_out.is_ood,
-            **bounds,
-            **bound_of_losses(loss, self._known_max_loss(loss), "hoeffding_bentkus"),
-            confidence=self.confidence,
-            draws=held_out.draws,
-        )
-
-    def _known_max_loss(self, loss):
-        return self.max_loss if loss.max_loss is None else loss.max_loss
 
     def _predict_with_scores(self, X):
         """Return labels, risk and novelty of one pass of the inner estimator."""
@@ -759,14 +697,3 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _probability(self, scores):
         return self.rule_.accept_proba(*scores.T)
-
-
-def _check_known(y, classes, ood_label):
-    """Raise for labels that a frozen classifier does not know, or that are OOD."""
-    known = classes.tolist()
-    if ood_label is not None and ood_label in known:
-        raise ValueError(
-            f"ood_label={ood_label!r} is one of the classes {known} that the "
-            "frozen classifier knows. Mark OOD samples with another label."
-        )
-    refuse_unknown_labels(y, classes, ood_label, "the frozen classifier")

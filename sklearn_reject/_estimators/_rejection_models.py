@@ -12,7 +12,13 @@ from sklearn_reject._estimators._calibration import (
     warn_of_wrong_sign,
 )
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
-from sklearn_reject._fitting import PLUG_IN, is_share, learns, refuse_weights
+from sklearn_reject._fitting import (
+    PLUG_IN,
+    is_share,
+    learns,
+    needs_samples,
+    refuse_weights,
+)
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
@@ -131,7 +137,7 @@ def check_guarantee(estimator, target, score, weight):
         )
     refuse_weights(weight)
     is_frozen = isinstance(estimator.estimator, FrozenEstimator)
-    is_fresh = is_frozen and not learns(score)
+    is_fresh = is_frozen and not (learns(score) or needs_samples(score))
     if not is_fresh and not is_share(estimator.cv):
         raise ValueError(
             f"confidence={confidence!r} needs samples on which neither the "

@@ -29,7 +29,6 @@ from sklearn_reject._fitting import (
     draw_seeds,
     evaluate_out_of_sample,
     evaluation_of,
-    learns,
     plan_fits,
     route_params,
 )
@@ -82,10 +81,11 @@ class SelectiveClassifier(RejectClassifier):
             default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
         conditional risk where the fitted classifier has `predict_proba`, else the
-        margin. The last five are learned, from predictions out of sample. A frozen
-        score object is not fitted again. A callable is ``(estimator, X) ->
-        (n_samples,)``. A score object with a `loss` of its own only orders the samples,
-        and a `reject_cost` is solved on data for it.
+        margin. The last five are learned, from predictions out of sample. The name or
+        object of a novelty score, such as "knn", rejects what is unlike the samples
+        that the classifier was fitted on. A frozen score object is not fitted again. A
+        callable is ``(estimator, X) -> (n_samples,)``. A score object with a `loss` of
+        its own only orders the samples, and a `reject_cost` is solved on data for it.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -289,8 +289,9 @@ class SelectiveClassifier(RejectClassifier):
             loss=loss,
             random_state=score_seed,
         )
+        evaluation = evaluation_of(score, loss, classes)
         check_cv_choice(
-            self.cv, self.estimator, learns=learns(score), takes_plug_in=True
+            self.cv, self.estimator, learns=evaluation.learns, takes_plug_in=True
         )
         max_loss = check_max_loss(self, target, loss)
         check_guarantee(self, target, score, weight)
@@ -302,14 +303,14 @@ class SelectiveClassifier(RejectClassifier):
             X,
             y,
             split_params,
-            learns=learns(score),
+            learns=evaluation.learns,
             needs_data=not is_plain,
             # A certificate is about samples that are drawn independently.
             stratify=self.confidence is None,
         )
         evaluated = evaluate_out_of_sample(
             self.estimator,
-            evaluation_of(score, loss, classes),
+            evaluation,
             X,
             y,
             plan=plan,

@@ -29,7 +29,6 @@ from sklearn_reject._fitting import (
     draw_seeds,
     evaluate_out_of_sample,
     evaluation_of,
-    learns,
     plan_fits,
     route_params,
 )
@@ -75,7 +74,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
             score object or callable, default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is
-        "loss_regression". A frozen score object is not fitted again. A callable is
+        "loss_regression". The name or object of a novelty score that needs no class
+        labels, such as "knn", rejects what is unlike the samples that the regressor was
+        fitted on. A frozen score object is not fitted again. A callable is
         ``(estimator, X) -> (n_samples,)``.
 
     loss : {"squared", "absolute"} or callable, default="squared"
@@ -249,7 +250,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             loss=loss,
             random_state=score_seed,
         )
-        check_cv_choice(self.cv, self.estimator, learns=learns(score))
+        evaluation = evaluation_of(score, loss, classes=None)
+        check_cv_choice(self.cv, self.estimator, learns=evaluation.learns)
         max_loss = check_max_loss(self, target, loss)
         check_guarantee(self, target, score, weight)
         warn_if_vacuous(target, max_loss)
@@ -259,12 +261,12 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             X,
             y,
             split_params,
-            learns=learns(score),
+            learns=evaluation.learns,
             stratify=False,
         )
         evaluated = evaluate_out_of_sample(
             self.estimator,
-            evaluation_of(score, loss, classes=None),
+            evaluation,
             X,
             y,
             plan=plan,

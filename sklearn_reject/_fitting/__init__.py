@@ -8,6 +8,7 @@ from sklearn_reject._fitting._folds import (
     evaluation_of,
     fit_in_context,
     learns,
+    needs_samples,
 )
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import (
@@ -53,6 +54,7 @@ __all__ = [
     "is_share",
     "learns",
     "make_splits",
+    "needs_samples",
     "own_param",
     "plan_fits",
     "plan_of_splits",

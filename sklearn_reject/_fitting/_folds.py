@@ -13,11 +13,12 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._fitting._splits import inner_folds
+from sklearn_reject._fitting._splits import ALL_ROWS, inner_folds
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn import (
     SILENT_CONTEXT,
     _check_method_params,
+    _num_samples,
     _safe_indexing,
     _safe_split,
 )
@@ -27,12 +28,16 @@ from sklearn_reject.scores import evaluate_score
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What `fit` was given: samples, labels, weights of theirs and other parameters."""
+    """What `fit` was given: samples, labels, weights of theirs and other parameters.
+
+    `final` are the rows of the fit that is kept, which folds are parts of.
+    """
 
     X: object
     y: object
     sample_weight: np.ndarray | None = None
     fit_params: dict = field(default_factory=dict)
+    final: np.ndarray | slice = field(default_factory=lambda: ALL_ROWS)
 
     def take(self, estimator, rows, train=None):
         """Return X and y of some rows, without a copy where it is all of them.
@@ -73,6 +78,7 @@ def evaluate_folds(
             # X, y and weights are arguments of their own: what carries tasks to other
             # machines then sends them once.
             *(samples.X, samples.y, samples.sample_weight, samples.fit_params),
+            samples.final,
             fold,
             caller,
             context.subcontext(task_name="fit-fold", task_id=number),
@@ -83,9 +89,9 @@ def evaluate_folds(
 
 
 def _evaluate_fold(
-    estimator, score, X, y, sample_weight, fit_params, fold, caller, context
+    estimator, score, X, y, sample_weight, fit_params, final, fold, caller, context
 ):
-    samples = Samples(X, y, sample_weight, fit_params)
+    samples = Samples(X, y, sample_weight, fit_params, final)
     train, test = fold
     score.fit(estimator, samples, train, caller, context)
     return score.evaluate(estimator, samples, test, train)
@@ -94,6 +100,42 @@ def _evaluate_fold(
 def learns(score):
     """Tell whether a score has to be learned from predictions out of sample."""
     return not isinstance(score, FrozenEstimator) and getattr(score, "learns", False)
+
+
+def needs_samples(score):
+    """Tell whether a score has to be fitted on the samples of the estimator."""
+    is_frozen = isinstance(score, FrozenEstimator)
+    return not is_frozen and getattr(score, "needs_samples", False)
+
+
+def fit_score(score, estimator, samples, rows, final):
+    """Fit a score that is read off a fitted estimator, unless it is frozen.
+
+    `rows` are those that the estimator was fitted on, `final` those of the fit that is
+    kept: a score that counts its samples counts in folds as many as they stand for.
+    """
+    if isinstance(score, FrozenEstimator):
+        return
+    if not needs_samples(score):
+        score.fit(estimator=estimator)
+        return
+    X, y = samples.take(estimator, rows)
+    score.fit(
+        X,
+        y,
+        estimator=estimator,
+        sample_weight=take_weight(samples.sample_weight, rows),
+        share=_share_of(samples, rows, final),
+    )
+
+
+def _share_of(samples, rows, final):
+    """Return the share of the final rows that some rows are, of positive weight."""
+    weight = samples.sample_weight
+    is_present = (
+        np.ones(_num_samples(samples.X), bool) if weight is None else weight > 0
+    )
+    return np.count_nonzero(is_present[rows]) / np.count_nonzero(is_present[final])
 
 
 def evaluation_of(score, loss, classes):
@@ -132,10 +174,15 @@ class FoldScore:
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty(FoldScore):
-    """An uncertainty score that needs nothing but a fitted estimator, and a loss."""
+    """A score that is read off a fitted estimator and its samples, and a loss."""
 
     score: object
     loss: object
+
+    @property
+    def learns(self):
+        """Whether the score learns from the samples of the estimator."""
+        return needs_samples(self.score)
 
     def clone(self):
         """Return an unfitted copy."""
@@ -144,8 +191,7 @@ class Uncertainty(FoldScore):
     def fit(self, estimator, samples, rows, caller, context):
         """Fit the estimator, and tell the score of it."""
         super().fit(estimator, samples, rows, caller, context)
-        if not isinstance(self.score, FrozenEstimator):
-            self.score.fit(estimator=estimator)
+        fit_score(self.score, estimator, samples, rows, samples.final)
 
     def evaluate_response(self, response, y):
         """Return uncertainty and loss of each sample."""
@@ -164,6 +210,9 @@ class Collected(FoldScore):
     score: object
     loss: object
     classes: np.ndarray | None
+
+    #: A score that is learned from predictions learns.
+    learns = True
 
     def check(self, estimator, X):
         """Let the score choose its features."""
@@ -204,7 +253,11 @@ class RiskAndNovelty(FoldScore):
     @property
     def learns(self):
         """Whether a score learns from samples."""
-        return learns(self.risk_score) or self.novelty_score.needs_samples
+        return (
+            learns(self.risk_score)
+            or needs_samples(self.risk_score)
+            or self.novelty_score.needs_samples
+        )
 
     def check(self, estimator, X):
         """Let a learned score of risk choose its features."""
@@ -223,6 +276,7 @@ class RiskAndNovelty(FoldScore):
     def fit(self, estimator, samples, rows, caller, context):
         """Fit the classifier and both scores on some rows."""
         inside, outside = self._split(rows)
+        final, _ = self._split(samples.final)
         super().fit(estimator, samples, inside, caller, context)
         if learns(self.risk_score):
             # The score learns from predictions that inner folds make.
@@ -232,8 +286,8 @@ class RiskAndNovelty(FoldScore):
             *values, _ = evaluate_folds(estimator, risk, samples, folds, caller=caller)
             tested = np.concatenate([test for _, test in folds])
             risk.learn(estimator, samples, values, tested, inside)
-        elif not isinstance(self.risk_score, FrozenEstimator):
-            self.risk_score.fit(estimator=estimator)
+        else:
+            fit_score(self.risk_score, estimator, samples, inside, final)
 
         X, y = samples.take(estimator, inside)
         weight, X_ood = samples.sample_weight, None
@@ -253,6 +307,7 @@ class RiskAndNovelty(FoldScore):
             estimator=estimator,
             X_ood=X_ood,
             sample_weight=take_weight(weight, inside),
+            share=_share_of(samples, inside, final),
         )
 
     def evaluate(self, estimator, samples, rows, train):

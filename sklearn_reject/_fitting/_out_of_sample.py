@@ -41,7 +41,7 @@ def evaluate_out_of_sample(
     :mod:`sklearn_reject._fitting._splits`; `caller` is the meta-estimator, with
     `n_jobs`, whose callbacks see the fits.
     """
-    samples = Samples(X, y, sample_weight, fit_params or {})
+    samples = Samples(X, y, sample_weight, fit_params or {}, plan.final)
     score.check(estimator, X)
     is_learned = isinstance(score, Collected)
     if is_learned and not plan.folds:

@@ -6,6 +6,7 @@ from sklearn_reject._labels._ood import (
     label_vector,
     refuse_unknown_labels,
     split_origin,
+    split_wild,
 )
 from sklearn_reject._labels._ratings import Ratings, rate, split_ratings
 from sklearn_reject._labels._rejected import mark_rejected, resolve_reject_label
@@ -21,4 +22,5 @@ __all__ = [
     "resolve_reject_label",
     "split_origin",
     "split_ratings",
+    "split_wild",
 ]

@@ -25,6 +25,15 @@ def split_origin(y, ood_label="auto", classes=None):
     return label, np.asarray(y == label, dtype=bool)
 
 
+def split_wild(y, wild_label):
+    """Return which samples have the label of unlabelled ones."""
+    y = label_vector(y)
+    if wild_label is None:
+        return np.zeros(len(y), dtype=bool)
+    _check_label(wild_label, y, "wild_label", allowed="")
+    return np.asarray(y == wild_label, dtype=bool)
+
+
 def is_automatic(ood_label):
     """Tell whether the label of OOD samples is to be found out."""
     return isinstance(ood_label, str) and ood_label == "auto"
@@ -42,15 +51,15 @@ def label_vector(y, name="y"):
     return y
 
 
-def refuse_unknown_labels(y, classes, ood_label, known_to):
-    """Raise for labels of ID samples that are no classes of a fitted classifier."""
+def refuse_unknown_labels(y, classes, others, known_to):
+    """Raise for labels of ID samples that are no classes; `others` mark other ones."""
     unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if not unknown:
         return
     raise ValueError(
         f"y holds {unknown[0]!r} ({np.count_nonzero(y == unknown[0])} samples), which "
         f"is neither one of the classes {classes.tolist()} that {known_to} knows nor "
-        f"ood_label={ood_label!r}. Name the label of OOD samples by ood_label. A class "
+        f"{others}. Name the label of OOD samples by ood_label. A class "
         "that a training part of a cross-validation lacks takes stratified or fewer "
         "folds."
     )
@@ -93,20 +102,19 @@ def _holds_strings(y):
     return kinds == {True}
 
 
-def _check_label(ood_label, y):
-    if not isinstance(ood_label, (str, Real, np.bool_)):
+def _check_label(label, y, name="ood_label", allowed="'auto', "):
+    if not isinstance(label, (str, Real, np.bool_)):
         raise ValueError(
-            f"ood_label must be 'auto', None, a number or a string, got {ood_label!r}."
+            f"{name} must be {allowed}None, a number or a string, got {label!r}."
         )
-    if ood_label != ood_label:
+    if label != label:
         raise ValueError(
-            "ood_label must not be NaN, which equals nothing. Mark OOD samples with a "
+            f"{name} must not be NaN, which equals nothing. Mark such samples with a "
             "number that is not a class, such as -1."
         )
-    if isinstance(ood_label, str) != _holds_strings(y):
+    if isinstance(label, str) != _holds_strings(y):
         kinds = ("strings", "numbers")
         raise ValueError(
-            f"ood_label={ood_label!r}, but y holds {kinds[isinstance(ood_label, str)]}."
-            " Pass labels of the kind that y had in `fit`, and ood_label of the kind "
-            "of y, or 'auto'."
+            f"{name}={label!r}, but y holds {kinds[isinstance(label, str)]}. Pass "
+            "labels of the kind that y had in `fit`, and a label of the kind of y."
         )

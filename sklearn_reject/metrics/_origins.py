@@ -104,16 +104,28 @@ def ood_label_for(estimator, y, y_pred, ood_label):
     ID samples must be classes of the estimator, and that of OOD samples must not.
     """
     inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
-    if inner is not None and is_automatic(ood_label):
-        ood_label = inner.ood_label_
+    if inner is not None:
+        _refuse_wild(inner, label_vector(y))
+        ood_label = inner.ood_label_ if is_automatic(ood_label) else ood_label
     classes = getattr(estimator, "classes_", None)
     known = np.asarray(y_pred if classes is None else classes)
     label, is_ood = find_ood(y, ood_label, known)
     name = type(estimator).__name__
     refuse_ood_class(label, known, f"The classes of {name} hold")
     if classes is not None:
-        refuse_unknown_labels(label_vector(y)[~is_ood], known, label, name)
+        id_labels = label_vector(y)[~is_ood]
+        refuse_unknown_labels(id_labels, known, f"ood_label={label!r}", name)
     return label, is_ood
+
+
+def _refuse_wild(estimator, y):
+    wild_label = getattr(estimator, "wild_label", None)
+    if wild_label is not None and wild_label in set(y.tolist()):
+        raise ValueError(
+            f"y holds wild_label={wild_label!r}: whether such a sample is OOD is not "
+            "known, as it has to be here. Leave these samples out and give some with "
+            "the ood_label, or take the `score` or `measure` of the estimator."
+        )
 
 
 def judge_inside(estimator, y, y_pred, is_ood, loss=None, labels=None):

@@ -32,6 +32,7 @@ from sklearn_reject.scores.novelty import (
     Mahalanobis,
     MaxLogit,
     NoveltyScore,
+    NoveltyUncertainty,
     OutlierDetector,
     ReAct,
     UncertaintyNovelty,
@@ -163,7 +164,8 @@ def resolve_score(
     uncertainty_score : str, score object or callable
         "auto" takes a loss regression for regressors, and for classifiers the
         conditional risk where they have `predict_proba`, else the margin. Of one that
-        has neither before it is fitted, the score finds out in its `fit`. A callable is
+        has neither before it is fitted, the score finds out in its `fit`. The name or
+        object of a novelty score becomes a :class:`NoveltyUncertainty`. A callable is
         ``(estimator, X) -> (n_samples,)``.
 
     estimator : estimator
@@ -196,6 +198,9 @@ def resolve_score(
     >>> resolve_score("auto", LinearSVC())
     Margin()
     """
+    if _is_novelty(uncertainty_score):
+        novelty = resolve_novelty(uncertainty_score, random_state=random_state)
+        return NoveltyUncertainty(novelty)
     score = _to_score(uncertainty_score, estimator, name)
     if isinstance(score, FrozenEstimator):
         check_is_fitted(score.estimator, "estimator_")
@@ -204,6 +209,13 @@ def resolve_score(
         if value is not None and parameters.get(key, value) is None:
             score.set_params(**{key: value})
     return score
+
+
+def _is_novelty(given):
+    """Tell whether a name or an object stands for a novelty score."""
+    if isinstance(given, str):
+        return given in _NOVELTY_SCORES and given not in _UNCERTAINTY_SCORES
+    return not isinstance(given, type) and callable(getattr(given, "novelty", None))
 
 
 def _to_score(given, estimator, parameter):
@@ -217,8 +229,9 @@ def _to_score(given, estimator, parameter):
     if callable(given) and not isinstance(given, type):
         return CallableScore(given)
     raise ValueError(
-        f"{parameter} must be 'auto', one of {get_score_names()}, a score object or a "
-        f"callable (estimator, X) -> (n_samples,), got {given!r}."
+        f"{parameter} must be 'auto', one of {get_score_names()}, a novelty score such "
+        f"as {get_novelty_names()}, a score object or a callable (estimator, X) -> "
+        f"(n_samples,), got {given!r}."
     )
 
 

@@ -5,6 +5,7 @@ change.
 """
 
 from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._certify_double import (
     OODCertificate,
@@ -19,6 +20,7 @@ from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
     likelihood_ratio_rule,
+    precision_of,
 )
 from sklearn_reject.selection._rule import Certificate, RejectionRule, chow_rule
 from sklearn_reject.selection._solve import (
@@ -26,6 +28,7 @@ from sklearn_reject.selection._solve import (
     solve_target_coverage,
     solve_target_risk,
 )
+from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._two_scores import tune_double_score
 
 __all__ = [
@@ -36,6 +39,8 @@ __all__ = [
     "OODCertificate",
     "RejectionRule",
     "SingleScoreRule",
+    "Tail",
+    "TailScoreRule",
     "certify_double_score",
     "chow_rule",
     "keyed_draws",
@@ -46,4 +51,5 @@ __all__ = [
     "solve_target_risk",
     "tune_double_score",
     "tune_single_score",
+    "tune_tail_score",
 ]

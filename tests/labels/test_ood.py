@@ -108,9 +108,9 @@ def test_labels_that_are_neither_class_nor_ood():
         r"\['a', 'b'\] that Model knows nor ood_label='ood'"
     )
     with pytest.raises(ValueError, match=message):
-        refuse_unknown_labels(y, classes, "ood", "Model")
-    refuse_unknown_labels(y[[0, 3]], classes, "ood", "Model")
-    refuse_unknown_labels(np.array([1.0, 0.0]), np.array([0, 1]), -1, "Model")
+        refuse_unknown_labels(y, classes, "ood_label='ood'", "Model")
+    refuse_unknown_labels(y[[0, 3]], classes, "ood_label='ood'", "Model")
+    refuse_unknown_labels(np.array([1.0, 0.0]), np.array([0, 1]), "", "Model")
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,14 @@ def test_labels_of_another_kind_or_none(case):
         case[0](model, X_test, y_test.astype(str))
 
 
+def test_wild_samples_cannot_be_scored(case):
+    labels = np.where(y == -1, 99, y)
+    model = double(novelty_score="msp", wild_label=99, wild_share=0.5)
+    model.fit(X[:400], labels[:400])
+    with pytest.raises(ValueError, match=r"y holds wild_label=99: .* Leave these"):
+        case[0](model, X_test, labels[400:])
+
+
 def test_minus_one_is_a_class_of_two(case):
     """Of a classifier that was fitted on it."""
     signs = np.where(y_train == 1, -1, 1)

@@ -10,6 +10,7 @@ from sklearn_reject.scores.novelty._detectors import LikelihoodRatio, OutlierDet
 from sklearn_reject.scores.novelty._distances import KNN, Mahalanobis
 from sklearn_reject.scores.novelty._logits import MSP, ODIN, Energy, MaxLogit, ReAct
 from sklearn_reject.scores.novelty._subspace import SIRC, ViM
+from sklearn_reject.scores.novelty._uncertainty import NoveltyUncertainty
 
 __all__ = [
     "KNN",
@@ -23,6 +24,7 @@ __all__ = [
     "Mahalanobis",
     "MaxLogit",
     "NoveltyScore",
+    "NoveltyUncertainty",
     "OutlierDetector",
     "ReAct",
     "UncertaintyNovelty",

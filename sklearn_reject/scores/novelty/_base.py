@@ -64,7 +64,9 @@ class NoveltyScore(BaseEstimator):
     #: Whether the score works on a sparse matrix of samples as it is.
     takes_sparse = True
 
-    def fit(self, X=None, y=None, *, estimator, X_ood=None, sample_weight=None):
+    def fit(
+        self, X=None, y=None, *, estimator, X_ood=None, sample_weight=None, share=1.0
+    ):
         """Learn what the samples of the classifier look like.
 
         Parameters
@@ -85,6 +87,10 @@ class NoveltyScore(BaseEstimator):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the ID samples. Those of weight zero are left out.
+
+        share : float in ]0, 1], default=1.0
+            Share of the samples of the final fit that these are, for scores that count
+            samples.
 
         Returns
         -------

@@ -1,0 +1,196 @@
+"""What a fitted rule achieves on new samples, ID and OOD, with exact intervals."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_reject._validation import check_same_length
+from sklearn_reject.selection import (
+    BOUNDS,
+    binomial_upper,
+    check_confidence,
+    precision_of,
+)
+
+
+class Interval(NamedTuple):
+    """A share or a mean that was measured, and where that of the population may be.
+
+    Attributes
+    ----------
+    value : float
+        What was measured. NaN where there were no samples.
+
+    low, high : float
+        The ends of the interval.
+
+    n_samples : int
+        Number of samples that it was measured on.
+
+    Examples
+    --------
+    >>> from sklearn_reject import Interval
+    >>> interval = Interval(0.25, 0.1, 0.5, n_samples=20)
+    >>> interval.low <= interval.value <= interval.high
+    True
+    """
+
+    value: float
+    low: float
+    high: float
+    n_samples: int
+
+
+@dataclass(frozen=True)
+class OODMeasurement:
+    """What a rule achieves on samples that it was not tuned on.
+
+    Each interval holds with `confidence` by itself, over the draw of the samples. Those
+    of shares of 0/1 outcomes are exact ones of Clopper and Pearson (1934).
+
+    Attributes
+    ----------
+    tpr : Interval
+        Share of the ID samples that is accepted, higher is better.
+
+    fpr : Interval
+        Share of the OOD samples that is accepted, lower is better.
+
+    selective_risk : Interval
+        Mean loss of the accepted ID samples, lower is better.
+
+    precision : Interval
+        Share of ID samples among the accepted ones, for the `ood_prior` of the
+        classifier, higher is better. NaN without a prior.
+
+    confidence : float
+        Least probability of each interval.
+
+    fpr_by_group : dict
+        The share of the OOD samples of each group that is accepted, an
+        :class:`Interval`; empty where no groups were given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import DoubleScoreOODClassifier, OODMeasurement
+    >>> X, y = make_blobs(400, centers=4, random_state=0)
+    >>> y[y == 3] = -1
+    >>> model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7)
+    >>> measured = model.fit(X[:200], y[:200]).measure(X[200:], y[200:])
+    >>> isinstance(measured, OODMeasurement)
+    True
+    >>> measured.tpr.n_samples, measured.fpr.n_samples
+    (148, 52)
+    """
+
+    tpr: Interval
+    fpr: Interval
+    selective_risk: Interval
+    precision: Interval
+    confidence: float
+    fpr_by_group: dict = field(default_factory=dict)
+
+
+def measure_rule(
+    accepted,
+    losses,
+    is_ood,
+    is_wild,
+    *,
+    confidence,
+    ood_prior,
+    wild_share,
+    bound,
+    max_loss,
+    groups=None,
+):
+    """Return the measurement of what is accepted, flags of shape (n_samples,).
+
+    `losses` count for ID samples. Wild ones, which are unlabelled, tell the FPR where
+    no sample is labelled as OOD.
+    """
+    confidence = check_confidence(confidence)
+    of_id, of_ood = accepted[~is_ood & ~is_wild], accepted[is_ood]
+
+    def fpr(confidence):
+        if len(of_ood) or not is_wild.any():
+            return _share(of_ood, confidence)
+        return _fpr_of_wild(of_id, accepted[is_wild], wild_share, confidence)
+
+    # Of two intervals that are combined, each gets half of the error.
+    both = (1 + confidence) / 2
+    accepted_losses = losses[accepted & ~is_ood & ~is_wild]
+    return OODMeasurement(
+        tpr=_share(of_id, confidence),
+        fpr=fpr(confidence),
+        selective_risk=_risk(accepted_losses, bound, max_loss, confidence),
+        precision=_precision(_share(of_id, both), fpr(both), ood_prior),
+        confidence=confidence,
+        fpr_by_group=_by_group(accepted, is_ood, groups, confidence),
+    )
+
+
+def _share(accepted, confidence):
+    """Return the share of flags that are set, with its Clopper-Pearson interval."""
+    n_samples = len(accepted)
+    if not n_samples:
+        return Interval(np.nan, 0.0, 1.0, 0)
+    count, tail = int(np.count_nonzero(accepted)), (1 - confidence) / 2
+    low = 1 - binomial_upper(n_samples - count, n_samples, tail)
+    return Interval(
+        count / n_samples, low, binomial_upper(count, n_samples, tail), n_samples
+    )
+
+
+def _fpr_of_wild(of_id, of_wild, wild_share, confidence):
+    """Return the FPR that what is accepted of a mixture and of ID samples imply."""
+    both = (1 + confidence) / 2
+    wild, inside = _share(of_wild, both), _share(of_id, both)
+    # The more of the ID samples are accepted, the fewer of the OOD ones are.
+    pairs = zip(wild[:3], (inside.value, inside.high, inside.low), strict=True)
+    value, low, high = (
+        (mixed - (1 - wild_share) * known) / wild_share for mixed, known in pairs
+    )
+    return Interval(value, max(0.0, low), min(1.0, high), wild.n_samples)
+
+
+def _risk(losses, bound, max_loss, confidence):
+    """Return the mean loss with an interval, of no end where losses have none."""
+    value = float(losses.mean()) if len(losses) else np.nan
+    if max_loss is None or not len(losses):
+        return Interval(
+            value, 0.0, np.inf if max_loss is None else max_loss, len(losses)
+        )
+    scaled, tail = losses / max_loss, (1 - confidence) / 2
+    high = BOUNDS[bound].upper(scaled, tail)
+    low = 1 - BOUNDS[bound].upper(1 - scaled, tail)
+    return Interval(value, max_loss * low, max_loss * high, len(losses))
+
+
+def _precision(tpr, fpr, ood_prior):
+    """Return the precision, which grows with the TPR and falls with the FPR."""
+    if ood_prior is None:
+        return Interval(np.nan, 0.0, 1.0, 0)
+    pairs = (tpr.value, fpr.value), (tpr.low, fpr.high), (tpr.high, fpr.low)
+    value, low, high = (precision_of(*pair, ood_prior) for pair in pairs)
+    return Interval(
+        value,
+        0.0 if np.isnan(low) else low,
+        1.0 if np.isnan(high) else high,
+        tpr.n_samples + fpr.n_samples,
+    )
+
+
+def _by_group(accepted, is_ood, groups, confidence):
+    """Return the FPR of each group of OOD samples."""
+    if groups is None:
+        return {}
+    groups = np.asarray(groups)
+    check_same_length(len(accepted), groups=groups)
+    return {
+        group: _share(accepted[is_ood & (groups == group)], confidence)
+        for group in np.unique(groups[is_ood]).tolist()
+    }

@@ -1,0 +1,237 @@
+"""The models of rules for ID and OOD samples: what is asked for, and its rule."""
+
+from sklearn_reject._curves import direction_grid
+from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._fitting import check_inner, is_share
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection import (
+    MODEL_PARAMETERS,
+    certify_double_score,
+    check_confidence,
+    check_model,
+    rates_to_certify,
+    tune_double_score,
+    tune_tail_score,
+)
+
+# Weight of the novelty where nothing tells a better one.
+_NOVELTY_SHARE = 0.5
+
+
+def bounds_of(estimator):
+    """Return what says which model to solve."""
+    return {name: getattr(estimator, name) for name in MODEL_PARAMETERS}
+
+
+def check_parameters(estimator):
+    """Raise for parameters of the rule that are invalid, or do not go together."""
+    check_model(**bounds_of(estimator))
+    _check_novelty_share(estimator)
+    _check_wild(estimator)
+    check_option(estimator.allow_reversed, "allow_reversed", (True, False))
+    check_inner(estimator, "classifier")
+    check_option(estimator.randomize, "randomize", (True, False))
+    direction_grid(estimator.n_directions)  # raises for too few
+    check_option(estimator.method, "method", ("auto", "exact", "grid"))
+    if estimator.confidence is not None:
+        check_confidence(estimator.confidence)
+        _check_calibration(estimator)
+
+
+def _check_novelty_share(estimator):
+    """Raise where a weight is given that another parameter tunes."""
+    if estimator.novelty_share is None:
+        return
+    check_number(estimator.novelty_share, "novelty_share", high=1.0)
+    tuned = [
+        f"{name}={value!r}"
+        for name, value in bounds_of(estimator).items()
+        if value is not None and name not in ("min_tpr", "ood_prior")
+    ]
+    if tuned:
+        raise ValueError(
+            f"novelty_share={estimator.novelty_share!r} states how the scores are "
+            f"combined, which {tuned[0]} tunes. Leave novelty_share=None, or ask "
+            "for min_tpr alone."
+        )
+
+
+def _check_wild(estimator):
+    """Raise unless wild samples have a label and a share, or neither."""
+    given = {"wild_label": estimator.wild_label, "wild_share": estimator.wild_share}
+    missing = [name for name, value in given.items() if value is None]
+    if len(missing) == 1:
+        raise ValueError(
+            f"{missing[0]} is None: wild_label says which samples are unlabelled, "
+            "and wild_share which share of them is OOD. Pass both."
+        )
+    if estimator.wild_share is not None:
+        check_number(estimator.wild_share, "wild_share", high=1.0, open_low=True)
+
+
+def _check_calibration(estimator):
+    if estimator.costs is not None:
+        raise ValueError(
+            f"confidence={estimator.confidence!r} needs bounds to guarantee, and costs "
+            "have none. Pass min_tpr and max_fpr, or min_precision and min_recall."
+        )
+    if not estimator.randomize:
+        raise ValueError(
+            f"confidence={estimator.confidence!r} needs randomize=True: noise breaks "
+            "the ties of a calibrated threshold."
+        )
+    if not is_share(estimator.cv):
+        raise ValueError(
+            f"confidence={estimator.confidence!r} needs samples that neither fit nor "
+            f"tune anything, and cv={estimator.cv!r} keeps none. Hold a share out, for "
+            "example with cv=0.3."
+        )
+
+
+def check_has_ood(estimator, present, without, is_learned=False):
+    """Raise where a bound or a score needs OOD samples, and none are present."""
+    if present.any():
+        return
+    needy = [
+        f"{name}={getattr(estimator, name)!r}"
+        for name, is_needy in (
+            ("max_fpr", estimator.max_fpr is not None and estimator.max_fpr < 1),
+            ("max_risk", estimator.max_risk is not None),
+            (
+                "min_precision",
+                estimator.min_precision is not None and estimator.ood_prior,
+            ),
+            ("costs", estimator.costs is not None and estimator.ood_prior),
+            ("novelty_score", is_learned),
+        )
+        if is_needy
+    ]
+    if needy:
+        raise ValueError(
+            f"{without}, and {needy[0]} needs OOD samples. Add some, or name the "
+            "label that marks them by ood_label, or that of unlabelled samples by "
+            "wild_label and wild_share. Without any, ask for min_tpr alone."
+        )
+
+
+def check_max_loss(estimator, loss):
+    """Raise where a bound would rest on the classes that happen to be in y."""
+    if estimator.max_loss is not None:
+        check_number(estimator.max_loss, "max_loss", open_low=True)
+        if loss.max_loss is not None and estimator.max_loss < loss.max_loss:
+            raise ValueError(
+                f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
+                f"loss={estimator.loss!r} can reach. Leave max_loss=None."
+            )
+    elif estimator.confidence is not None and loss.max_loss is None:
+        raise ValueError(
+            f"max_loss is needed with confidence={estimator.confidence!r} and "
+            f"loss={estimator.loss!r}: the certificate bounds the risk, and a class "
+            "that is not in y may be further off than all that are. Pass the "
+            "largest loss that is possible, in units of the loss."
+        )
+
+
+def check_confidence_kept(estimator):
+    """Raise where a copy asks for samples that `fit` has not held out, or has."""
+    is_certified = estimator.calibration_.held_out is not None
+    if is_certified == (estimator.confidence is not None):
+        return
+    held_out, way_out = (
+        ("a part of the samples for it", "Fit a clone with confidence=None")
+        if is_certified
+        else ("no samples for it", "Fit with a confidence, and with cv=0.3 or so")
+    )
+    raise ValueError(
+        f"confidence={estimator.confidence!r} cannot be had from this fit, which has "
+        f"held out {held_out}. {way_out}."
+    )
+
+
+def rates_of(estimator, is_ood):
+    """Return bounds to tune with, the first of which that can be met is taken.
+
+    A rule that will be certified has to do better than asked for.
+    """
+    n_ood = int(is_ood.sum())
+    n_id = len(is_ood) - n_ood
+    return rates_to_certify(n_id, n_ood, estimator.confidence, bounds_of(estimator))
+
+
+def solve_rule(estimator, calibration, loss):
+    """Return the best rule and, where that is asked for, certify it."""
+    if calibration.held_out is None:
+        return _tune(estimator, calibration, bounds_of(estimator))
+    for rates in rates_of(estimator, calibration.held_out.is_ood):
+        try:
+            rule = _tune(estimator, calibration, rates)
+        except InfeasibleTargetError as error:
+            failure = error
+        else:
+            return _certify(estimator, rule, calibration.held_out, loss)
+    # What can be had of these rates would, as a bound, ask for better ones again.
+    told, _, _ = str(failure).partition(" Relax ")
+    raise InfeasibleTargetError(
+        f"To be certified with confidence={estimator.confidence:g} on the samples held "
+        f"out, a rule has to do better than the bounds asked for. {told} Relax the "
+        "bounds asked for by more than what is missing, hold more samples out, ask "
+        "for less confidence, or use scores that tell ID from OOD samples better.",
+        attainable=failure.attainable,
+    ) from failure
+
+
+def _tune(estimator, calibration, bounds):
+    """Return the best rule for some bounds."""
+    is_ood, weight = calibration.is_ood, calibration.sample_weight
+    present = is_ood if weight is None else is_ood & (weight > 0)
+    check_has_ood(
+        estimator,
+        present,
+        "No OOD row (of positive weight) is among those that tune the rule",
+    )
+    scores = *calibration.scores.T, calibration.losses, is_ood
+    options = {"randomize": estimator.randomize, "sample_weight": weight}
+    share = _stated_share(estimator, present.any())
+    if share is not None:
+        options["novelty_share"] = share
+        return tune_tail_score(*scores, min_tpr=bounds["min_tpr"], **options)
+    return tune_double_score(
+        *scores,
+        **bounds,
+        risk_tolerance=0.0 if estimator.costs is not None else estimator.risk_tolerance,
+        wild_share=estimator.wild_share,
+        n_directions=estimator.n_directions,
+        allow_reversed=estimator.allow_reversed,
+        method=estimator.method,
+        n_jobs=estimator.n_jobs,
+        **options,
+    )
+
+
+def _stated_share(estimator, has_ood):
+    """Return the weight of the novelty where it is not tuned, else None."""
+    if estimator.novelty_share is not None or has_ood or estimator.min_tpr is None:
+        return estimator.novelty_share
+    return _NOVELTY_SHARE
+
+
+def _certify(estimator, rule, held_out, loss):
+    """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
+    bounds = bounds_of(estimator)
+    del bounds["costs"]
+    return certify_double_score(
+        rule,
+        *held_out.scores.T,
+        held_out.losses,
+        held_out.is_ood,
+        **bounds,
+        **bound_of_losses(loss, known_max_loss(estimator, loss), "hoeffding_bentkus"),
+        confidence=estimator.confidence,
+        wild_share=estimator.wild_share,
+        draws=held_out.draws,
+    )
+
+
+def known_max_loss(estimator, loss):
+    return estimator.max_loss if loss.max_loss is None else loss.max_loss

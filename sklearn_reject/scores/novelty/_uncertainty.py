@@ -1,0 +1,102 @@
+"""A novelty score where an uncertainty score is asked for."""
+
+from sklearn.base import clone, is_regressor
+
+from sklearn_reject.scores._base import UncertaintyScore, forget
+
+
+class NoveltyUncertainty(UncertaintyScore):
+    """A novelty score, taken for a measure of uncertainty.
+
+    Samples unlike those that the classifier was fitted on are the uncertain ones. What
+    is ambiguous, and nothing new, is not: see
+    :class:`~sklearn_reject.DoubleScoreOODClassifier` for both together.
+
+    Parameters
+    ----------
+    novelty_score : NoveltyScore
+        Score that learns from no OOD samples. It is cloned.
+
+    Attributes
+    ----------
+    novelty_score_ : NoveltyScore
+        The fitted score.
+
+    Raises
+    ------
+    ValueError
+        If the score needs OOD samples or, of a regressor, class labels, if the
+        classifier lacks what it needs, or if the novelty of a sample is infinite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import Mahalanobis, NoveltyUncertainty
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = NoveltyUncertainty(Mahalanobis())
+    >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
+    array([   0., 1971.])
+    """
+
+    def __init__(self, novelty_score):
+        self.novelty_score = novelty_score
+
+    @property
+    def needs_samples(self):
+        """Whether `fit` needs the samples that the classifier was fitted on."""
+        return self.novelty_score.needs_samples
+
+    @property
+    def takes_sparse(self):
+        """Whether the score works on a sparse matrix of samples as it is."""
+        return self.novelty_score.takes_sparse
+
+    def fit(self, X=None, y=None, *, estimator, sample_weight=None, share=1.0):
+        """Fit the novelty score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), \
+                default=None
+            Samples, normally those that the classifier was fitted on.
+
+        y : array-like of shape (n_samples,), default=None
+            Their labels.
+
+        estimator : estimator
+            Fitted classifier.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. Samples of weight zero are left out.
+
+        share : float in ]0, 1], default=1.0
+            Share of the samples of the final fit that these are, for scores that count
+            samples.
+
+        Returns
+        -------
+        self : object
+            The fitted score.
+        """
+        forget(self)
+        score = self.novelty_score
+        if score.needs_ood:
+            raise ValueError(
+                f"uncertainty_score={score!r} learns from OOD samples, of which there "
+                "are none here. Use another score, or DoubleScoreOODClassifier."
+            )
+        if score.needs_labels and is_regressor(estimator):
+            raise ValueError(
+                f"uncertainty_score={score!r} needs class labels, which a regression "
+                "does not have. Use 'knn' or 'outlier_detector'."
+            )
+        self.novelty_score_ = clone(score).fit(
+            X, y, estimator=estimator, sample_weight=sample_weight, share=share
+        )
+        self.estimator_ = estimator
+        return self
+
+    def _uncertainty(self, response):
+        return self.novelty_score_.from_response(response)

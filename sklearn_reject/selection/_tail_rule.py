@@ -1,0 +1,283 @@
+"""A stated combination of risk and novelty, for want of OOD samples to tune one on."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sklearn_reject._curves import (
+    RELATIVE_TOLERANCE,
+    check_origin_samples,
+    combine,
+    group_origins_validated,
+    sizes_of_sums,
+)
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
+
+# Knots are so far apart, at least: a thousand or so are enough for any sample.
+_STEP = 0.01
+
+# Beyond the sample the tail goes on as it did over the last so many of its samples.
+_TAIL = 0.1
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Minus the logarithm of the share of ID samples that score higher.
+
+    It is linear between knots, and grows linearly beyond the last one, as the tail of
+    an exponential distribution does: however novel a sample is, one that is more novel
+    counts for more.
+
+    Attributes
+    ----------
+    scores : tuple of float
+        Knots, increasing.
+
+    values : tuple of float
+        Their minus log shares, at least zero, not decreasing.
+
+    slope : float
+        Growth by score beyond the last knot.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import Tail
+    >>> tail = Tail(scores=(0.0, 1.0), values=(0.0, 2.0), slope=3.0)
+    >>> tail([-1.0, 0.5, 2.0, float("inf")])
+    array([ 0.,  1.,  5., inf])
+    """
+
+    scores: tuple = field(repr=False)
+    values: tuple = field(repr=False)
+    slope: float
+
+    def __call__(self, scores):
+        """Return the values of scores, ndarray of shape (n_samples,)."""
+        scores = np.asarray(scores, dtype=np.float64)
+        beyond = np.where(scores > self.scores[-1], scores - self.scores[-1], 0.0)
+        values = np.interp(scores, self.scores, self.values) + self.slope * beyond
+        # What every rule accepts or rejects stays as it is.
+        return np.where(np.isinf(scores), scores, values)
+
+
+def fit_tail(scores, weight):
+    """Return the tail of finite scores of positive weight; ties count half."""
+    values, inverse = np.unique(scores, return_inverse=True)
+    of_value = np.bincount(inverse, weights=weight)
+    above = of_value.sum() - np.cumsum(of_value) + of_value / 2
+    # At least half of a sample is left above the highest.
+    least = of_value[-1] / 2
+    logs = -np.log(np.maximum(above, least) / of_value.sum())
+    _, knots = np.unique(np.floor(logs / _STEP), return_index=True)
+    knots = np.unique(np.append(knots, len(values) - 1))
+    return Tail(
+        scores=tuple(values[knots].tolist()),
+        values=tuple(logs[knots].tolist()),
+        slope=_final_slope(values, logs),
+    )
+
+
+def _final_slope(values, logs):
+    """Return by how much the logarithms grow a unit of score over the last samples."""
+    first = np.searchsorted(logs, -np.log(_TAIL))
+    first = min(max(first - 1, 0), len(values) - 2)
+    if first < 0:
+        return 1.0  # a single value, of no scale
+    return float((logs[-1] - logs[first]) / (values[-1] - values[first]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailScoreRule(DoubleScoreRule):
+    """Accept below a threshold of a weighted sum of the tails of risk and novelty.
+
+    The sum is s = risk_weight * t_r(r) + novelty_weight * t_g(g), where t of a score is
+    minus the logarithm of the share of ID samples of the calibration set that score
+    higher: Fisher's combination of two p-values. The units of the scores, and any
+    monotone transformation within the calibration set, make no difference.
+
+    Attributes
+    ----------
+    threshold : float
+        Sums below it are accepted, sums above it rejected. Infinite where all finite
+        sums of the calibration set are accepted, minus infinity where none is.
+
+    proba_at_threshold : float
+        Probability in [0, 1] that a sum equal to the threshold is accepted.
+
+    risk_tail, novelty_tail : Tail
+        What the scores are turned into before they are added.
+
+    tpr, fpr, precision, selective_risk, ood_prior, certificate : optional
+        As in :class:`DoubleScoreRule`.
+
+    risk_weight, novelty_weight : float
+        One minus the share of the novelty, and that share.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_tail_score
+    >>> risk, novelty = [0.1, 0.2, 0.3, 0.4], [7.0, 5.0, 6.0, 8.0]
+    >>> rule = tune_tail_score(risk, novelty, [0, 0, 0, 1], [0] * 4, min_tpr=0.75)
+    >>> rule.accept(risk, novelty)
+    array([ True,  True,  True, False])
+    >>> rule.accept([0.1], [100.0])
+    array([False])
+    """
+
+    risk_tail: Tail
+    novelty_tail: Tail
+
+    def combine(self, risk_scores, novelty_scores):
+        """Return the score that the rule compares with its threshold.
+
+        Parameters
+        ----------
+        risk_scores : array-like of shape (n_samples,)
+            Finite risk scores, higher = more likely wrong.
+
+        novelty_scores : array-like of shape (n_samples,)
+            Novelty scores, higher = more novel. May be infinite.
+
+        Returns
+        -------
+        combined : ndarray of shape (n_samples,)
+            Higher = rejected first. Infinite where the novelty is.
+        """
+        return self._combine_with_sizes(risk_scores, novelty_scores)[0]
+
+    def _combine_with_sizes(self, risk_scores, novelty_scores):
+        risk, novelty = check_two_scores(risk_scores, novelty_scores)
+        tails = self.risk_tail(risk), self.novelty_tail(novelty)
+        weights = self.risk_weight, self.novelty_weight
+        return combine(*tails, weights), sizes_of_sums(*tails, weights)
+
+
+def tune_tail_score(
+    risk_scores,
+    novelty_scores,
+    losses,
+    is_ood,
+    *,
+    min_tpr,
+    novelty_share=0.5,
+    randomize=True,
+    sample_weight=None,
+):
+    """Accept a share of the ID samples by a stated combination of two scores.
+
+    For want of OOD samples nothing can be tuned but the threshold. Risk and novelty are
+    each turned into minus the logarithm of the share of ID samples that score higher,
+    and added with weights that are given. The rule meets `min_tpr` exactly: of what is
+    novel the less is accepted, the lower the threshold is.
+
+    Parameters
+    ----------
+    risk_scores : array-like of shape (n_samples,)
+        Finite risk scores, higher = more likely wrong.
+
+    novelty_scores : array-like of shape (n_samples,)
+        Novelty scores, higher = more novel. Minus infinity is always accepted, infinity
+        never.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses of the ID samples. They do not change the rule, only what it
+        reports. Those of OOD samples are not used.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution. Such samples do not change the rule,
+        only what it reports.
+
+    min_tpr : float in ]0, 1]
+        Share of the ID samples to accept.
+
+    novelty_share : float in [0, 1], default=0.5
+        Weight of the novelty; that of the risk is the rest. 0 is the risk alone, 1 the
+        novelty alone.
+
+    randomize : bool, default=True
+        Whether samples at the threshold may be accepted with a probability between 0
+        and 1, which then meets `min_tpr` exactly. If False, ties are accepted together.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    rule : TailScoreRule
+        The rule, with what it achieves on the sample.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If too many ID samples have infinite novelty.
+    ValueError
+        If a parameter is out of range or an array invalid, or there is no ID sample.
+
+    References
+    ----------
+    R. A. Fisher. Statistical methods for research workers. Section 21.1, 1932.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_tail_score
+    >>> risk, novelty = [0.1, 0.2, 0.3, 0.4], [7.0, 5.0, 6.0, 8.0]
+    >>> rule = tune_tail_score(risk, novelty, [0, 0, 0, 1], [0] * 4, min_tpr=0.75)
+    >>> rule.tpr, rule.selective_risk
+    (0.75, 0.0)
+    """
+    min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
+    novelty_share = check_number(novelty_share, "novelty_share", high=1.0)
+    check_option(randomize, "randomize", (True, False))
+    risk, novelty = check_two_scores(risk_scores, novelty_scores)
+    samples = check_origin_samples(novelty, losses, is_ood, sample_weight)
+    _, id_losses, is_ood, weight = samples
+    present = ~is_ood & (weight > 0)
+    finite = present & np.isfinite(novelty)
+    if not finite.any():
+        raise _infeasible(min_tpr, 0.0)
+    rule = TailScoreRule(
+        threshold=0.0,
+        proba_at_threshold=1.0,
+        risk_weight=1 - novelty_share,
+        novelty_weight=novelty_share,
+        risk_tail=fit_tail(risk[finite], weight[finite]),
+        novelty_tail=fit_tail(novelty[finite], weight[finite]),
+    )
+    combined = rule.combine(risk, novelty)
+    threshold, proba = _reach(
+        min_tpr, randomize, combined, id_losses, is_ood, weight * ~is_ood
+    )
+    rule = replace(rule, threshold=threshold, proba_at_threshold=proba)
+    return rule.measure(risk, novelty, id_losses, is_ood, sample_weight=weight)
+
+
+def _reach(min_tpr, randomize, combined, losses, is_ood, weight):
+    """Return the threshold that accepts a share, and the probability at it."""
+    groups = group_origins_validated(combined, losses, is_ood, weight, near=True)
+    needed = min_tpr * groups.total_id
+    accepted = groups.accepted_id
+    last = int(np.searchsorted(accepted, needed * (1 - RELATIVE_TOLERANCE)))
+    last = max(last, groups.n_always)
+    if last == len(accepted):
+        raise _infeasible(min_tpr, accepted[-1] / groups.total_id)
+    if last <= groups.n_always:
+        return -np.inf, 1.0
+    proba = 1.0
+    if randomize:
+        proba = (needed - accepted[last - 1]) / groups.id_weights[last - 1]
+        proba = 1.0 if proba > 1 - RELATIVE_TOLERANCE else float(proba)
+    if last == len(groups) and proba == 1:
+        # The largest sum seen would reject larger ones to come.
+        return np.inf, 1.0
+    return float(groups.scores[last - 1]), proba
+
+
+def _infeasible(min_tpr, most):
+    return InfeasibleTargetError(
+        f"No threshold attains min_tpr={min_tpr:g}: a share of {round_down(most)} of "
+        "the ID samples has a novelty that is not infinite. Ask for at most that, or "
+        "use another novelty_score.",
+        attainable={"max_tpr": most},
+    )

@@ -1,0 +1,144 @@
+"""Rules tuned on unlabelled samples of which a known share is OOD."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from sklearn_reject import DoubleScoreOODClassifier
+from sklearn_reject.scores import LikelihoodRatio
+
+SHARE = 0.4
+WILD = 99
+
+
+def draw(seed, n_samples=3000):
+    """Return samples, their labels with OOD ones as -1, and with a third of them wild.
+
+    Among the wild a share is OOD; no other samples are.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = make_blobs(n_samples, centers=4, cluster_std=1.6, random_state=3)
+    X, y = X[order := rng.permutation(n_samples)], y[order]
+    known, novel = np.flatnonzero(y < 3), np.flatnonzero(y == 3)
+    n_wild = min(len(known) // 2, int(len(novel) / SHARE * (1 - SHARE)))
+    n_novel = int(n_wild * SHARE / (1 - SHARE))
+    rows = np.concatenate([known, novel[:n_novel]])
+    truth = np.where(y == 3, -1, y)[rows]
+    wild = np.where(np.arange(len(rows)) < len(known) - n_wild, truth, WILD)
+    return X[rows], truth, wild
+
+
+X, TRUTH, Y = draw(0)
+X_NEW, TRUTH_NEW, Y_NEW = draw(1)
+MODEL = DoubleScoreOODClassifier(
+    GaussianNB(),
+    novelty_score="mahalanobis",
+    min_tpr=0.8,
+    max_fpr=0.15,
+    wild_label=WILD,
+    wild_share=SHARE,
+    random_state=0,
+)
+
+
+def test_the_rule_is_about_the_one_of_labelled_samples():
+    wild = clone(MODEL).fit(X, Y)
+    labelled = clone(MODEL).set_params(wild_label=None, wild_share=None).fit(X, TRUTH)
+    for model in (wild, labelled):
+        is_ood, accepted = TRUTH_NEW == -1, model.accept(X_NEW)
+        assert accepted[~is_ood].mean() == pytest.approx(0.8, abs=0.06)
+        assert accepted[is_ood].mean() < 0.15 + 0.06
+    assert wild.rule_.fpr <= 0.15 + 1e-9
+    np.testing.assert_array_equal(wild.classes_, [0, 1, 2])
+    assert (wild.accept(X_NEW) == labelled.accept(X_NEW)).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"max_fpr": None, "max_risk": 0.05},
+        {"min_tpr": None, "max_fpr": None, "min_precision": 0.9, "min_recall": 0.7},
+        {"min_tpr": None, "max_fpr": None, "costs": (0.2, 1.0, 0.0)},
+    ],
+)
+def test_all_models_know_the_share(target):
+    options = {**target, "ood_prior": 0.3}
+    wild = clone(MODEL).set_params(**options).fit(X, Y)
+    labelled = clone(MODEL).set_params(wild_label=None, wild_share=None, **options)
+    labelled.fit(X, TRUTH)
+    assert wild.rule_.fpr == pytest.approx(labelled.rule_.fpr, abs=0.06)
+    assert wild.rule_.tpr == pytest.approx(labelled.rule_.tpr, abs=0.08)
+
+
+def test_a_share_of_one_means_labelled():
+    y = np.where(TRUTH == -1, WILD, TRUTH)
+    wild = clone(MODEL).set_params(wild_share=1.0).fit(X, y)
+    labelled = clone(MODEL).set_params(wild_label=None, wild_share=None).fit(X, TRUTH)
+    assert wild.rule_ == labelled.rule_
+
+
+def test_measure_takes_labelled_samples_or_wild_ones():
+    model = clone(MODEL).fit(X, Y)
+    labelled, wild = (model.measure(X_NEW, y) for y in (TRUTH_NEW, Y_NEW))
+    accepted = model.accept(X_NEW)
+    assert labelled.fpr.value == accepted[TRUTH_NEW == -1].mean()
+    tpr, mixed = accepted[Y_NEW != WILD].mean(), accepted[Y_NEW == WILD].mean()
+    assert wild.fpr.value == pytest.approx((mixed - (1 - SHARE) * tpr) / SHARE)
+    assert wild.fpr.low < labelled.fpr.value < wild.fpr.high
+    # What is unlabelled says nothing about errors.
+    keep = Y_NEW != WILD
+    assert model.score(X_NEW, Y_NEW) == model.score(X_NEW[keep], Y_NEW[keep])
+
+
+def test_a_score_that_learns_from_ood_samples_learns_from_wild_ones():
+    model = clone(MODEL).set_params(
+        novelty_score=LikelihoodRatio(KNeighborsClassifier(15)), max_fpr=0.3
+    )
+    model.fit(X, Y)
+    is_ood, accepted = TRUTH_NEW == -1, model.accept(X_NEW)
+    assert accepted[is_ood].mean() < accepted[~is_ood].mean() - 0.4
+
+
+def test_a_certificate_and_the_wild():
+    model = clone(MODEL).set_params(confidence=0.9, cv=0.5, max_fpr=0.35, min_tpr=0.7)
+    model.fit(X, Y)
+    certificate = model.rule_.certificate
+    assert (certificate.min_tpr, certificate.max_fpr) == (0.7, 0.35)
+    is_ood, accepted = TRUTH_NEW == -1, model.accept(X_NEW)
+    assert accepted[is_ood].mean() < 0.35
+    assert accepted[~is_ood].mean() > 0.7
+
+
+def test_string_labels_and_the_label_of_ood_samples():
+    names = np.array(["a", "b", "c", "?"])[np.where(Y == WILD, 3, Y)]
+    model = clone(MODEL).set_params(wild_label="?").fit(X, names)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.ood_label_ == "ood"
+    # The label that "auto" means may mark the wild; then none is left for OOD.
+    y = np.where(Y == WILD, -1, Y)
+    model = clone(MODEL).set_params(wild_label=-1).fit(X, y)
+    assert model.ood_label_ is None
+    assert model.rule_.fpr == pytest.approx(0.15, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "message"),
+    [
+        ({"wild_share": None}, Y, r"wild_share is None.*Pass both"),
+        ({"wild_label": None}, Y, r"wild_label is None.*Pass both"),
+        ({"wild_share": 0.0}, Y, "wild_share"),
+        ({"wild_share": 1.5}, Y, "wild_share"),
+        ({"wild_label": "?"}, Y, "wild_label='\\?', but y holds numbers"),
+        ({"wild_label": float("nan")}, Y, "wild_label must not be NaN"),
+        ({"wild_label": 5}, TRUTH[TRUTH >= 0], r"no row with wild_label=5.*max_fpr"),
+        ({"ood_label": WILD}, Y, "is the ood_label, too"),
+        ({}, np.where(np.arange(len(Y)) < 9, -1, Y), r"holds both ood_label=-1"),
+        ({}, np.full(len(Y), WILD), "only. Add samples of the known classes"),
+    ],
+)
+def test_bad_labels_and_shares(options, y, message):
+    with pytest.raises(ValueError, match=message):
+        clone(MODEL).set_params(**options).fit(X[: len(y)], y)
