@@ -171,7 +171,7 @@ def may_match(cut, problem, id_weight, ood_weight, loss):
 
     A box is given by its most ID weight and its least OOD weight and loss.
     """
-    feasible = problem.is_feasible(id_weight, ood_weight)
+    feasible = problem.is_feasible(id_weight, ood_weight, loss)
     if cut is None:
         return feasible
     price = problem.price(id_weight, ood_weight, loss)
@@ -189,7 +189,7 @@ def find_best_cut(problem, after, sizes, randomize):
     share of a group, only the shares at which a bound is met exactly can be better than
     none and all. Of equal prices: most ID, then least OOD weight, then the first.
     """
-    index = np.flatnonzero(problem.is_feasible(after[0], after[1]))
+    index = np.flatnonzero(problem.is_feasible(*after))
     share, sums = np.ones(len(index)), after.take(index, axis=1)
     if randomize:
         # From what is below a group on: a small share of a large one would be lost in
@@ -197,7 +197,7 @@ def find_best_cut(problem, after, sizes, randomize):
         before = after - sizes
         split, split_share = _shares_at_bounds(problem, before, sizes)
         rest = before[:, split] + split_share * sizes[:, split]
-        kept = problem.is_feasible(rest[0], rest[1])
+        kept = problem.is_feasible(*rest)
         index = np.append(index, split[kept])
         share = np.append(share, split_share[kept])
         sums = np.hstack([sums, rest[:, kept]])
@@ -220,12 +220,9 @@ def find_best_cut(problem, after, sizes, randomize):
 
 def _shares_at_bounds(problem, before, sizes):
     """Return groups within which a bound is crossed, and the share at which it is."""
-    bounds = [(before[0] - problem.min_id, sizes[0])]
-    if np.isfinite(problem.max_ood):
-        room = problem.max_ood + problem.ood_per_id * before[0] - before[1]
-        bounds.append((room, problem.ood_per_id * sizes[0] - sizes[1]))
     index, shares = [], []
-    for room, change in bounds:
+    rooms, changes = problem.rooms(*before), problem.changes_of_rooms(*sizes)
+    for room, change in zip(rooms, changes, strict=True):
         crossed = np.flatnonzero((room < 0) != (room + change < 0))
         share = -room[crossed] / change[crossed]
         # What is next to nothing or next to all comes from rounding.

@@ -208,7 +208,7 @@ def check_costs(costs):
 
 @dataclass(frozen=True)
 class OODProblem:
-    """Minimise a price over what a rule accepts, under two bounds.
+    """Minimise a price over what a rule accepts, under bounds.
 
     A rule is valued by the weight of the ID samples that it accepts, that of the OOD
     samples and the loss of the former. The price never falls with the loss or with the
@@ -218,7 +218,7 @@ class OODProblem:
 
     `offset` is paid in any case; with `is_mean` the price is divided by the accepted ID
     weight. OOD weight is at most `max_ood`, plus `ood_per_id` for each unit of ID
-    weight.
+    weight, and the loss at most `max_loss`, plus `loss_per_id` for each.
     """
 
     loss_price: float = 0.0
@@ -229,6 +229,8 @@ class OODProblem:
     min_id: float = 0.0
     max_ood: float = np.inf
     ood_per_id: float = 0.0
+    max_loss: float = np.inf
+    loss_per_id: float = 0.0
 
     def price(self, id_weight, ood_weight, loss):
         """Return what is minimised; infinite or NaN where it is a mean of nothing."""
@@ -239,11 +241,31 @@ class OODProblem:
                 price = price / id_weight
         return price
 
-    def is_feasible(self, id_weight, ood_weight):
-        """Tell where both bounds hold, but for rounding."""
-        enough = id_weight >= self.min_id * (1 - RELATIVE_TOLERANCE)
-        most = (self.max_ood + self.ood_per_id * id_weight) * (1 + RELATIVE_TOLERANCE)
-        return enough & (ood_weight <= most)
+    def is_feasible(self, id_weight, ood_weight, loss):
+        """Tell where all bounds hold, but for rounding."""
+        kept = id_weight >= self.min_id * (1 - RELATIVE_TOLERANCE)
+        for value, most, per_id in self._upper_bounds(ood_weight, loss):
+            kept &= value <= (most + per_id * id_weight) * (1 + RELATIVE_TOLERANCE)
+        return kept
+
+    def rooms(self, id_weight, ood_weight, loss):
+        """Yield by how much each bound is kept, negative where it is broken."""
+        yield id_weight - self.min_id
+        for value, most, per_id in self._upper_bounds(ood_weight, loss):
+            yield most + per_id * id_weight - value
+
+    def changes_of_rooms(self, id_weight, ood_weight, loss):
+        """Yield how these sums, added to others, change each of the `rooms`."""
+        yield id_weight
+        for value, _, per_id in self._upper_bounds(ood_weight, loss):
+            yield per_id * id_weight - value
+
+    def _upper_bounds(self, ood_weight, loss):
+        """Return what is bounded, what there is of it at most, and more by ID weight."""
+        if self.max_ood < np.inf:
+            yield ood_weight, self.max_ood, self.ood_per_id
+        if self.max_loss < np.inf:
+            yield loss, self.max_loss, self.loss_per_id
 
     def slack(self, price):
         """Return by how much equal prices may differ through rounding."""
