@@ -508,7 +508,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         return tags
 
     def _bounds(self):
-        return {name: getattr(self, name) for name in MODEL_PARAMETERS}
+        return {name: getattr(self, name, None) for name in MODEL_PARAMETERS}
 
     def _check_parameters(self):
         check_model(**self._bounds())
