@@ -415,7 +415,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         learns = score.learns or self.confidence is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
-        plan, held_out = self._plan(X, y, split_params, is_ood, learns)
+        plan, held_out = self._plan(X, y, split_params, score, learns)
         evaluated = evaluate_out_of_sample(
             self.estimator,
             score,
@@ -659,14 +659,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
         novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
         return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
 
-    def _plan(self, X, y, split_params, is_ood, learns):
+    def _plan(self, X, y, split_params, score, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
         stratify = self.confidence is None
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
         if self.confidence is None:
             return plan, None
-        rates_of(self, is_ood[plan.held_out])  # raises for too few, before any fit
+        # Raises for too few, before any fit.
+        rates_of(self, score.is_ood[plan.held_out], score.loss)
         folds = inner_folds(plan.final, y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
 
