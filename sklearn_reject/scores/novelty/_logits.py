@@ -222,13 +222,14 @@ class ODIN(NoveltyScore):
                 "logits is a function, whose gradient is not known. Pass a callable "
                 "(estimator, X, temperature) -> gradient as `input_gradient` too."
             )
+        refuse_several_members(response, "ODIN", "`input_gradient`")
         if response.head is None:
+            name = type(response.members[0].model).__name__
             raise ValueError(
                 "ODIN needs the gradient with respect to the input, which is not known "
-                f"for {type(response.model).__name__}. Use an MLPClassifier or a "
-                "linear classifier of scikit-learn, pass a callable (estimator, X, "
-                "temperature) -> gradient as `input_gradient`, or use another "
-                "novelty_score."
+                f"for {name}. Use an MLPClassifier or a linear classifier of "
+                "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
+                "as `input_gradient`, or use another novelty_score."
             )
 
     def _novelty(self, response):
@@ -239,8 +240,9 @@ class ODIN(NoveltyScore):
         return miss_probability(softmax(logits / self.temperature))
 
     def _logits_in_closed_form(self, response):
-        model, X = response.model, _check_dense(response.model_input)
-        directions = uphill_directions(response.logits / self.temperature)
+        inner = response.innermost
+        model, X = inner.model, _check_dense(inner.model_input)
+        directions = uphill_directions(inner.logits / self.temperature)
         moved = X - self.epsilon * np.sign(pull_back(model, X, directions))
         return find_head(model)(find_activations(model, moved)[-1])
 
@@ -329,12 +331,15 @@ class ReAct(NoveltyScore):
                 "Pass a callable (estimator, features) -> (n_samples, n_classes) as "
                 "`head` too."
             )
+        if self.head is None:
+            refuse_several_members(response, "ReAct", "`head`")
         if self.head is None and response.head is None:
+            name = type(response.members[0].model).__name__
             raise ValueError(
-                f"ReAct needs the last layer, which {type(response.model).__name__} "
-                "does not have. Use an MLPClassifier or a linear classifier of "
-                "scikit-learn, pass a callable (estimator, features) -> (n_samples, "
-                "n_classes) as `head`, or use another novelty_score."
+                f"ReAct needs the last layer, which {name} does not have. Use an "
+                "MLPClassifier or a linear classifier of scikit-learn, pass a callable "
+                "(estimator, features) -> (n_samples, n_classes) as `head`, or use "
+                "another novelty_score."
             )
         features = own_features(response, self.features)
         self.threshold_ = _find_percentile(features, percentile, sample_weight)
@@ -345,6 +350,18 @@ class ReAct(NoveltyScore):
             return free_energy(response.head(clipped))
         logits = call(self.head, "head", response.estimator, clipped)
         return free_energy(check_columns(logits, "head", response))
+
+
+def refuse_several_members(response, name, functions):
+    """Raise where there is no last layer as there are several classifiers inside."""
+    if len(response.members) > 1:
+        model = type(response.model).__name__
+        raise ValueError(
+            f"{name} needs the last layer of one classifier, and {model} goes by "
+            f"{len(response.members)} of them. Set ensemble=False of the "
+            f"CalibratedClassifierCV, pass {functions}, or use another novelty_score, "
+            "such as 'knn'."
+        )
 
 
 def miss_probability(probabilities):
