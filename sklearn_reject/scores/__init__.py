@@ -33,6 +33,7 @@ from sklearn_reject.scores.learned import (
     TrueClassProbability,
 )
 from sklearn_reject.scores.novelty import (
+    GEN,
     KNN,
     MSP,
     ODIN,
@@ -46,11 +47,13 @@ from sklearn_reject.scores.novelty import (
     NoveltyScore,
     OutlierDetector,
     ReAct,
+    RelativeMahalanobis,
     UncertaintyNovelty,
     ViM,
 )
 
 __all__ = [
+    "GEN",
     "KNN",
     "MSP",
     "ODIN",
@@ -73,6 +76,7 @@ __all__ = [
     "OutlierDetector",
     "PlugInScore",
     "ReAct",
+    "RelativeMahalanobis",
     "SELEBoosting",
     "TopTwoGap",
     "TrueClassProbability",

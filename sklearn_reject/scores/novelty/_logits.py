@@ -22,6 +22,10 @@ from sklearn_reject.scores.novelty._base import (
     find_probabilities,
     own_features,
 )
+from sklearn_reject.scores.novelty._members import (
+    refuse_several_members,
+    warn_of_one_decision_value,
+)
 
 
 class MSP(NoveltyScore):
@@ -68,6 +72,10 @@ class MaxLogit(NoveltyScore):
 
     In units of the logits, higher = more novel.
 
+    With two classes and one decision value f it is a function of abs(f), from which the
+    probability of an error follows, too. Beside a risk score that is the conditional
+    risk it adds next to nothing then, and `fit` warns.
+
     Parameters
     ----------
     logits : callable, default=None
@@ -97,6 +105,9 @@ class MaxLogit(NoveltyScore):
     def __init__(self, logits=None):
         self.logits = logits
 
+    def _fit(self, response, y, sample_weight, X_ood):
+        warn_of_one_decision_value(self, response)
+
     def _novelty(self, response):
         return -find_logits(response, self.logits).max(axis=1)
 
@@ -106,6 +117,10 @@ class Energy(NoveltyScore):
 
     In units of the logits, higher = more novel. It tends to :class:`MaxLogit` as T
     tends to zero.
+
+    With two classes and one decision value f it is a function of abs(f), from which the
+    probability of an error follows, too. Beside a risk score that is the conditional
+    risk it adds next to nothing then, and `fit` warns.
 
     Parameters
     ----------
@@ -142,6 +157,7 @@ class Energy(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         check_number(self.temperature, "temperature", open_low=True)
+        warn_of_one_decision_value(self, response)
 
     def _novelty(self, response):
         logits = find_logits(response, self.logits)
@@ -156,6 +172,11 @@ class ODIN(NoveltyScore):
     softmax_y(z(x') / T) (Liang et al., 2018). In [0, 1 - 1 / n_classes], higher = more
     novel. At a high temperature all values are close to the upper end, but they differ
     by about the differences of the logits divided by T, which float64 resolves.
+
+    With two classes and one decision value f the score is a function of abs(f) at x',
+    next to which it is at x, and the probability of an error follows from it. Beside a
+    risk score that is the conditional risk it adds next to nothing then, and `fit`
+    warns.
 
     Within a pipeline, x is what reaches the classifier: `epsilon` is in units of, for
     example, the standardised features.
@@ -216,6 +237,7 @@ class ODIN(NoveltyScore):
                     "gradient of the shape of X, or None, got "
                     f"{self.input_gradient!r}."
                 )
+            warn_of_one_decision_value(self, response)
             return
         if self.logits is not None:
             raise ValueError(
@@ -231,6 +253,7 @@ class ODIN(NoveltyScore):
                 "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
                 "as `input_gradient`, or use another novelty_score."
             )
+        warn_of_one_decision_value(self, response)
 
     def _novelty(self, response):
         if self.input_gradient is None:
@@ -350,18 +373,6 @@ class ReAct(NoveltyScore):
             return free_energy(response.head(clipped))
         logits = call(self.head, "head", response.estimator, clipped)
         return free_energy(check_columns(logits, "head", response))
-
-
-def refuse_several_members(response, name, functions):
-    """Raise where there is no last layer as there are several classifiers inside."""
-    if len(response.members) > 1:
-        model = type(response.model).__name__
-        raise ValueError(
-            f"{name} needs the last layer of one classifier, and {model} goes by "
-            f"{len(response.members)} of them. Set ensemble=False of the "
-            f"CalibratedClassifierCV, pass {functions}, or use another novelty_score, "
-            "such as 'knn'."
-        )
 
 
 def miss_probability(probabilities):

@@ -13,11 +13,8 @@ from sklearn_reject.scores.novelty._base import (
     find_probabilities,
     own_features,
 )
-from sklearn_reject.scores.novelty._logits import (
-    free_energy,
-    miss_probability,
-    refuse_several_members,
-)
+from sklearn_reject.scores.novelty._logits import free_energy, miss_probability
+from sklearn_reject.scores.novelty._members import refuse_several_members
 
 # Weights of a softmax may sum to zero over the classes, up to rounding.
 _SMALLEST_SINGULAR_VALUE = 1e-8
