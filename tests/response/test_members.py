@@ -5,6 +5,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -17,7 +18,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.fixes import parse_version
 
@@ -206,3 +207,20 @@ def test_metadata_that_were_routed_change_nothing():
     np.testing.assert_allclose(
         Response(model, X).logits[:, 1] * 2, fold.estimator.decision_function(X)
     )
+
+
+def test_data_frames_with_text_reach_the_network_inside():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:, 18:22], columns=list("abcd"))
+    frame["colour"] = np.where(X[:, 30] > 0.5, "red", "blue")
+    columns = make_column_transformer(
+        (OneHotEncoder(), ["colour"]), remainder=StandardScaler()
+    )
+    model = calibrate(make_pipeline(columns, network()), ensemble=False)
+    model.fit(frame, BINARY)
+    [fold] = model.calibrated_classifiers_
+    features, logits = by_hand(fold.estimator[-1], fold.estimator[0].transform(frame))
+    for rows in (slice(None), slice(4, 5)):
+        response = Response(model, frame[rows])
+        np.testing.assert_allclose(response.features, features[rows], atol=1e-12)
+        np.testing.assert_allclose(response.logits, logits[rows], atol=1e-12)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import parallel_backend
 from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
@@ -101,7 +101,10 @@ def test_a_fit_in_folds_says_it_once_at_the_line_of_the_user(novelty_score, n_jo
         n_directions=5,
         n_jobs=n_jobs,
     )
-    with warnings.catch_warnings(record=True) as caught, parallel_config("threading"):
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        parallel_backend("threading", n_jobs=1),
+    ):
         warnings.simplefilter("always")
         model.fit(np.vstack([X, NEW]), labels)
     [warning] = caught
