@@ -102,9 +102,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         learned from predictions out of fold, within each fold; these inner folds are
         stratified ones, whatever `cv` is.
 
-    novelty_score : {"energy", "knn", "likelihood_ratio", "mahalanobis", \
-            "max_logit", "msp", "odin", "outlier_detector", "react", "sirc", "vim"}, \
-            score object or callable, default="knn"
+    novelty_score : {"energy", "gen", "knn", "likelihood_ratio", "mahalanobis", \
+            "max_logit", "msp", "odin", "outlier_detector", "react", \
+            "relative_mahalanobis", "sirc", "vim"}, score object or callable, \
+            default="knn"
         How novel a sample is, higher = more novel. It is fitted on the samples that the
         classifier is fitted on; a frozen score object is not fitted again. A callable
         is ``(estimator, X) -> (n_samples,)``. Samples of infinite novelty are always
