@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 __all__ = ["InfeasibleTargetError", "RejectionWarning"]
@@ -88,8 +90,27 @@ class RejectionWarning(UserWarning):
     """
 
 
-def warn_user(message, category=RejectionWarning):
-    """Warn, naming the line that called the package."""
+# Filters of warnings would be shared with other threads.
+_IS_REPEATED = ContextVar("_IS_REPEATED", default=False)
+
+
+@contextmanager
+def repeated_fit():
+    """Mark a fit to a part of the samples, which comes before one that is kept."""
+    token = _IS_REPEATED.set(True)
+    try:
+        yield
+    finally:
+        _IS_REPEATED.reset(token)
+
+
+def warn_user(message, category=RejectionWarning, *, once=False):
+    """Warn, naming the line that called the package.
+
+    What is said `once` is left to the fit that is kept, see :func:`repeated_fit`.
+    """
+    if once and _IS_REPEATED.get():
+        return
     ours = "sklearn_reject.", "sklearn.callback."
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith(ours):

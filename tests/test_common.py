@@ -152,9 +152,9 @@ CONFIGURATIONS = {
     "cost of one": logistic(reject_cost=1.0, cv=3),
     "double": double(min_tpr=0.8, novelty_score="msp"),
     "double, all accepted": double(min_tpr=1.0, novelty_score=KNN(1), cv=2),
-    "double, share held out": double(min_tpr=1.0, novelty_score="energy", cv=0.3),
+    "double, share held out": double(min_tpr=1.0, novelty_score=KNN(1), cv=0.3),
     "double, precision": double(
-        min_precision=0.9, min_recall=1.0, ood_prior=0.0, novelty_score="max_logit"
+        min_precision=0.9, min_recall=1.0, ood_prior=0.0, novelty_score="msp"
     ),
     "double, costs, reject_label None": double(
         costs=(0.3, 1.0, 0.0), ood_prior=0.0, novelty_score="msp", reject_label=None

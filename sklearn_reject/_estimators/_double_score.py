@@ -103,9 +103,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         learned from predictions out of fold, within each fold; these inner folds are
         stratified ones, whatever `cv` is.
 
-    novelty_score : {"energy", "knn", "likelihood_ratio", "mahalanobis", \
-            "max_logit", "msp", "odin", "outlier_detector", "react", "sirc", "vim"}, \
-            score object or callable, default="knn"
+    novelty_score : {"energy", "gen", "knn", "likelihood_ratio", "mahalanobis", \
+            "max_logit", "msp", "odin", "outlier_detector", "react", \
+            "relative_mahalanobis", "sirc", "vim"}, score object or callable, \
+            default="knn"
         How novel a sample is, higher = more novel. It is fitted on the samples that the
         classifier is fitted on; a frozen score object is not fitted again. A callable
         is ``(estimator, X) -> (n_samples,)``. Samples of infinite novelty are always
@@ -417,7 +418,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         learns = score.learns or self.confidence is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
-        plan, held_out = self._plan(X, y, split_params, is_ood, learns)
+        plan, held_out = self._plan(X, y, split_params, score, learns)
         evaluated = evaluate_out_of_sample(
             self.estimator,
             score,
@@ -666,14 +667,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
         novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
         return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
 
-    def _plan(self, X, y, split_params, is_ood, learns):
+    def _plan(self, X, y, split_params, score, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
         stratify = self.confidence is None
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
         if self.confidence is None:
             return plan, None
-        rates_of(self, is_ood[plan.held_out])  # raises for too few, before any fit
+        # Raises for too few, before any fit.
+        rates_of(self, score.is_ood[plan.held_out], score.loss)
         folds = inner_folds(plan.final, y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
 

@@ -149,21 +149,33 @@ def check_confidence_kept(estimator):
     )
 
 
-def rates_of(estimator, is_ood):
+def rates_of(estimator, is_ood, loss):
     """Return bounds to tune with, the first of which that can be met is taken.
 
     A rule that will be certified has to do better than asked for.
     """
     n_ood = int(is_ood.sum())
     n_id = len(is_ood) - n_ood
-    return rates_to_certify(n_id, n_ood, estimator.confidence, bounds_of(estimator))
+    return rates_to_certify(
+        n_id,
+        n_ood,
+        estimator.confidence,
+        bounds_of(estimator),
+        wild_share=estimator.wild_share,
+        **_bound_of_risk(estimator, loss),
+    )
+
+
+def _bound_of_risk(estimator, loss):
+    max_loss = known_max_loss(estimator, loss)
+    return bound_of_losses(loss, max_loss, "hoeffding_bentkus")
 
 
 def solve_rule(estimator, calibration, loss):
     """Return the best rule and, where that is asked for, certify it."""
     if calibration.held_out is None:
         return _tune(estimator, calibration, bounds_of(estimator))
-    for rates in rates_of(estimator, calibration.held_out.is_ood):
+    for rates in rates_of(estimator, calibration.held_out.is_ood, loss):
         try:
             rule = _tune(estimator, calibration, rates)
         except InfeasibleTargetError as error:
@@ -199,7 +211,7 @@ def _tune(estimator, calibration, bounds):
     return tune_double_score(
         *scores,
         **bounds,
-        risk_tolerance=0.0 if estimator.costs is not None else estimator.risk_tolerance,
+        risk_tolerance=estimator.risk_tolerance,
         wild_share=estimator.wild_share,
         n_directions=estimator.n_directions,
         allow_reversed=estimator.allow_reversed,
@@ -226,7 +238,7 @@ def _certify(estimator, rule, held_out, loss):
         held_out.losses,
         held_out.is_ood,
         **bounds,
-        **bound_of_losses(loss, known_max_loss(estimator, loss), "hoeffding_bentkus"),
+        **_bound_of_risk(estimator, loss),
         confidence=estimator.confidence,
         wild_share=estimator.wild_share,
         draws=held_out.draws,
@@ -234,4 +246,5 @@ def _certify(estimator, rule, held_out, loss):
 
 
 def known_max_loss(estimator, loss):
+    """Return the largest loss that is possible, None where nothing says it."""
     return estimator.max_loss if loss.max_loss is None else loss.max_loss

@@ -23,6 +23,7 @@ from sklearn_reject._sklearn import (
     _safe_split,
 )
 from sklearn_reject._validation import take_weight
+from sklearn_reject.exceptions import repeated_fit
 from sklearn_reject.scores import evaluate_score
 
 
@@ -93,7 +94,8 @@ def _evaluate_fold(
 ):
     samples = Samples(X, y, sample_weight, fit_params, final)
     train, test = fold
-    score.fit(estimator, samples, train, caller, context)
+    with repeated_fit():
+        score.fit(estimator, samples, train, caller, context)
     return score.evaluate(estimator, samples, test, train)
 
 

@@ -3,10 +3,12 @@
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array, indexable
 from sklearn.utils.validation import validate_data
 
+from sklearn_reject._response._members import find_members
 from sklearn_reject._response._network import (
     find_activations,
     find_head,
@@ -88,6 +90,30 @@ class Response:
         return np.asarray(self.estimator.classes_)
 
     @cached_property
+    def members(self):
+        """Classifiers inside a search, a calibration or the like: (Member, ...).
+
+        For any other model, the model itself.
+        """
+        return find_members(self.model)
+
+    @cached_property
+    def inner(self):
+        """Responses of the members to what reaches each, none for any other model."""
+        if self.members[0].model is self.model:
+            return ()
+        X = self.transform()
+        return tuple(
+            Response(member.model, member.transform(X)) for member in self.members
+        )
+
+    @property
+    def innermost(self):
+        """The response of the only member, this one if nothing is around it."""
+        [only] = self.inner or [self]
+        return only
+
+    @cached_property
     def probabilities(self):
         """Class probabilities, ndarray of shape (n_samples, n_classes)."""
         self._check_has("predict_proba")
@@ -98,9 +124,9 @@ class Response:
     def decision_values(self):
         """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
         self._check_has("decision_function")
-        is_pairwise = getattr(self.model, "decision_function_shape", "") == "ovo"
+        shapes = [getattr(m.model, "decision_function_shape", "") for m in self.members]
         # With three classes there are three pairs, so the shape would not tell.
-        if is_pairwise and len(self.classes) > 2:
+        if "ovo" in shapes and len(self.classes) > 2:
             raise ValueError(
                 "decision_function_shape='ovo' gives one value a pair of classes, "
                 "where one a class is needed. Use decision_function_shape='ovr'."
@@ -146,17 +172,23 @@ class Response:
 
         The last hidden layer of an MLPClassifier; for any other classifier what
         reaches it. Within a pipeline that is the output of the step before the last.
-        It is dense unless that output is sparse.
+        It is dense unless that output is sparse. A search or the like has those of the
+        classifier inside, and of several members all that differ side by side.
         """
-        return find_activations(self.model, self.model_input)[-1]
+        if not self.inner:
+            return find_activations(self.model, self.model_input)[-1]
+        pairs = zip(self.members, self.inner, strict=True)
+        different = {member.view: response for member, response in pairs}
+        return _side_by_side([response.features for response in different.values()])
 
     @cached_property
     def head(self):
         """The last layer, which makes logits of `features`, or None.
 
-        MLPClassifier and the linear classifiers of scikit-learn have one.
+        MLPClassifier and the linear classifiers of scikit-learn have one, and what
+        goes by one of them.
         """
-        return find_head(self.model)
+        return find_head(self.members[0].model) if len(self.members) == 1 else None
 
     @cached_property
     def logits(self):
@@ -165,10 +197,13 @@ class Response:
         The decision values, one a class; the one value f of two classes becomes
         (-f/2, f/2), whose softmax is the logistic function of f and which favours
         neither class. For an MLPClassifier, what goes into the output activation,
-        halved alike for two classes.
+        halved alike for two classes. Those of several members are averaged.
         """
         if isinstance(self.model, MLPClassifier):
             return self._check_columns(self.head(self.features), "logits")
+        if self.inner:
+            # One after the other: a reduction adds in an order that the shape decides.
+            return sum(map(self._logits_of, self.inner)) / len(self.inner)
         if not hasattr(self.estimator, "decision_function"):
             raise ValueError(
                 f"{type(self.estimator).__name__} has no logits: it has no "
@@ -213,6 +248,18 @@ class Response:
         indices[rows] = found
         return indices
 
+    def _logits_of(self, inner):
+        """Return the logits of a member, which must be of the same classes."""
+        if not np.array_equal(inner.classes, self.classes):
+            raise ValueError(
+                f"{type(self.model).__name__} has the classes {self.classes.tolist()}, "
+                f"but {type(inner.model).__name__} inside it {inner.classes.tolist()}: "
+                "its logits cannot be those of all. Give more samples of each class, "
+                "or set fewer folds or ensemble=False, or use novelty_score='msp'."
+            )
+        # Of a linear classifier, its own product would depend on the other rows.
+        return inner.logits if inner.head is None else inner.head(inner.features)
+
     def _deciding_values(self):
         """Return computed values whose largest is what `predict` returns, or None."""
         name = type(self.model).__name__
@@ -247,6 +294,15 @@ class Response:
                 "not finite. Check the classifier, or its input for extreme values."
             )
         return values
+
+
+def _side_by_side(blocks):
+    """Return blocks of columns in one matrix, sparse where one of them is."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if any(map(sparse.issparse, blocks)):
+        return sparse.hstack(blocks, format="csr")
+    return np.hstack(blocks)
 
 
 def _largest(values):

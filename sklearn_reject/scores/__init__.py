@@ -33,6 +33,7 @@ from sklearn_reject.scores.learned import (
     TrueClassProbability,
 )
 from sklearn_reject.scores.novelty import (
+    GEN,
     KNN,
     MSP,
     ODIN,
@@ -47,11 +48,13 @@ from sklearn_reject.scores.novelty import (
     NoveltyUncertainty,
     OutlierDetector,
     ReAct,
+    RelativeMahalanobis,
     UncertaintyNovelty,
     ViM,
 )
 
 __all__ = [
+    "GEN",
     "KNN",
     "MSP",
     "ODIN",
@@ -75,6 +78,7 @@ __all__ = [
     "OutlierDetector",
     "PlugInScore",
     "ReAct",
+    "RelativeMahalanobis",
     "SELEBoosting",
     "TopTwoGap",
     "TrueClassProbability",

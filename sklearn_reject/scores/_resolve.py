@@ -21,6 +21,7 @@ from sklearn_reject.scores.learned import (
     TrueClassProbability,
 )
 from sklearn_reject.scores.novelty import (
+    GEN,
     KNN,
     MSP,
     ODIN,
@@ -35,6 +36,7 @@ from sklearn_reject.scores.novelty import (
     NoveltyUncertainty,
     OutlierDetector,
     ReAct,
+    RelativeMahalanobis,
     UncertaintyNovelty,
     ViM,
 )
@@ -58,6 +60,7 @@ _UNCERTAINTY_SCORES = {
 _NOVELTY_SCORES = {
     score.name: score
     for score in (
+        GEN,
         KNN,
         MSP,
         ODIN,
@@ -68,6 +71,7 @@ _NOVELTY_SCORES = {
         MaxLogit,
         OutlierDetector,
         ReAct,
+        RelativeMahalanobis,
         ViM,
     )
 }
@@ -247,8 +251,8 @@ def get_novelty_names():
     --------
     >>> from sklearn_reject.scores import get_novelty_names
     >>> get_novelty_names()
-    ['energy', 'knn', 'likelihood_ratio', 'mahalanobis', 'max_logit', 'msp', 'odin',
-     'outlier_detector', 'react', 'sirc', 'vim']
+    ['energy', 'gen', 'knn', 'likelihood_ratio', 'mahalanobis', 'max_logit', 'msp',
+     'odin', 'outlier_detector', 'react', 'relative_mahalanobis', 'sirc', 'vim']
     """
     return sorted(_NOVELTY_SCORES)
 

@@ -10,8 +10,8 @@ from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,
-    rates_to_certify,
 )
+from sklearn_reject.selection._certify_levels import rates_to_certify
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._one_score import tune_single_score

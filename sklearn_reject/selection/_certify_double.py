@@ -6,10 +6,11 @@ and levels alone. Given it, the number of OOD samples up to it is binomial, and 
 samples below it are independent draws of what the rule accepts. So each statement is an
 exact tail at an equal share of 1 - confidence, and all hold together with `confidence`.
 Draws break ties; samples of the same score and draw are accepted together, which
-`_bound_risk` allows for.
+the bound on the risk allows for.
 """
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.stats import beta, binom
@@ -19,20 +20,16 @@ from sklearn_reject._curves import check_origin_samples, starts_of_ties
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence, choose_bound
-from sklearn_reject.selection._ood_model import (
-    MODEL_PARAMETERS,
-    BoundedModel,
-    check_model,
-)
-from sklearn_reject.selection._ood_rule import snap_sums
+from sklearn_reject.selection._certify_levels import check_levels, refuse_few_samples
+from sklearn_reject.selection._ood_rule import precision_of, snap_sums
 from sklearn_reject.selection._rule import check_draws
-
-# Chance that the FPR is certified with a rule whose true rates are those tuned with.
-_POWER = 0.95
-
 
 # By how much, relatively, an attainable rate is reported on the safe side.
 _SLACK = 1e-9
+
+
+# By how much, relatively, six digits of a rate may differ from it.
+_PRINTED = 1e-5
 
 
 _RISK_BOUNDS = {name: bound for name, bound in BOUNDS.items() if bound.upper}
@@ -44,26 +41,28 @@ class OODCertificate:
 
     The probability is over the draw of the calibration sample, which must be
     independent of the classifier, of both scores and of their weights, and over the
-    draws that break ties.
+    draws that break ties. `confidence` is about all bounds jointly: it is the chance
+    that none of them is broken, and each of them alone holds with more.
 
     Attributes
     ----------
     min_tpr : float
-        Certified least share of ID samples that is accepted.
+        Certified least share of ID samples that is accepted, as asked for.
 
     max_fpr : float or None
-        Certified largest share of OOD samples that is accepted, None where no bound was
-        asked for.
+        Certified largest share of OOD samples that is accepted: the one asked for (or
+        that a precision asked for takes), or the one found where a bound on the risk
+        was asked for in its place. None where neither was.
 
     max_risk : float
-        Certified largest selective risk, in units of the loss. It is found, not asked
-        for.
+        Certified largest selective risk, in units of the loss, as found. It is not
+        above the one asked for, where one was.
 
     confidence : float
-        Least probability, in ]0, 1[, that all of them hold.
+        Least probability, in ]0, 1[, that all of them hold jointly.
 
     n_id, n_ood : int
-        Number of calibration samples.
+        Number of calibration samples, those flagged as OOD in the latter.
 
     n_accepted_id, n_accepted_ood : int
         How many of them are accepted.
@@ -92,84 +91,6 @@ class OODCertificate:
     n_accepted_ood: int
 
 
-@dataclass(frozen=True)
-class _Levels:
-    """The bounds as rates, and the chance of error that each of them may have."""
-
-    min_tpr: float
-    max_fpr: float | None
-    delta: float
-
-    def rank(self, n_id):
-        """Return the rank of the ID sample that reaches the TPR, maybe above n_id."""
-        # Beta(k, n + 1 - k) >= t is as likely as fewer than k of n samples below t.
-        if self.min_tpr == 1:
-            return n_id + 1
-        return int(binom.ppf(1 - self.delta, n_id, self.min_tpr)) + 1
-
-    def most_ood(self, n_ood):
-        """Return the most OOD samples whose acceptance certifies the FPR, or -1."""
-        count = int(binom.ppf(self.delta, n_ood, self.max_fpr))
-        passes = binom.cdf(count, n_ood, self.max_fpr) <= self.delta
-        return count if passes else count - 1
-
-
-def _check_levels(confidence, bounds):
-    model, _ = check_model(**{name: bounds.get(name) for name in MODEL_PARAMETERS})
-    if not isinstance(model, BoundedModel):
-        raise ValueError(
-            f"costs={bounds['costs']!r} are no bounds that could be certified. Pass "
-            "min_tpr and max_fpr, or min_precision, min_recall and ood_prior."
-        )
-    max_fpr = model.fpr_offset + model.fpr_per_tpr * model.min_tpr
-    max_fpr = None if max_fpr >= 1 else float(max_fpr)
-    n_statements = 2 if max_fpr is None else 3
-    return _Levels(model.min_tpr, max_fpr, (1 - confidence) / n_statements)
-
-
-def rates_to_certify(n_id, n_ood, confidence, bounds):
-    """Return rates, as dicts, that make it likely that the bounds can be certified.
-
-    To tune with these, rather than with the bounds, finds the direction that serves the
-    certified rule best. The first rates leave room for the FPR on the calibration
-    sample to be larger than it is on the tuning sample; the second are just enough.
-    """
-    levels = _check_levels(confidence, bounds)
-    _refuse_few_samples(levels, n_id, n_ood)
-    min_tpr = levels.rank(n_id) / n_id
-    if levels.max_fpr is None:
-        return [{"min_tpr": min_tpr, "max_fpr": None}]
-    most = levels.most_ood(n_ood)
-    # Bin(n, p) <= most is as likely as Beta(most + 1, n - most) > p.
-    likely = float(beta.ppf(1 - _POWER, most + 1, n_ood - most))
-    return [
-        {"min_tpr": min_tpr, "max_fpr": max_fpr} for max_fpr in (likely, most / n_ood)
-    ]
-
-
-def _refuse_few_samples(levels, n_id, n_ood):
-    if levels.rank(n_id) > n_id:
-        raise InfeasibleTargetError(
-            f"{n_id} ID samples cannot certify that {levels.min_tpr:g} of them are "
-            f"accepted: {_count(levels.min_tpr, levels.delta)} are needed. Give more "
-            "samples, or ask for a smaller share or less confidence."
-        )
-    if levels.max_fpr is not None and levels.most_ood(n_ood) < 0:
-        raise InfeasibleTargetError(
-            f"{n_ood} OOD samples cannot certify that at most {levels.max_fpr:g} of "
-            "them are accepted, even if none is: "
-            f"{_count(1 - levels.max_fpr, levels.delta)} are needed. Give more "
-            "samples, or ask for a larger share or less confidence."
-        )
-
-
-def _count(share, delta):
-    """Return how many samples of a share are all inside with probability delta."""
-    if share == 1:
-        return "infinitely many"
-    return f"at least {int(np.ceil(np.log(delta) / np.log(share)))}"
-
-
 def certify_double_score(
     rule,
     risk_scores,
@@ -180,9 +101,11 @@ def certify_double_score(
     confidence,
     min_tpr=None,
     max_fpr=None,
+    max_risk=None,
     min_precision=None,
     min_recall=None,
     ood_prior=None,
+    wild_share=None,
     bound="auto",
     max_loss=None,
     draws=None,
@@ -191,10 +114,12 @@ def certify_double_score(
     """Set the threshold of a rule so that its bounds hold for the population.
 
     The weights of both scores stay. The smallest threshold whose TPR is certified is
-    taken, the FPR there is tested, and the selective risk bounded from above; all
-    bounds hold together, except with a probability of at most 1 - `confidence` over
-    the draw of the calibration sample. A precision is certified by the FPR that implies
-    it at `min_recall`.
+    taken, the FPR there is tested, and the selective risk bounded from above; or, where
+    `max_risk` is asked for, the risk is tested and the FPR bounded. All bounds hold
+    jointly, except with a probability of at most 1 - `confidence` over the draw of the
+    calibration sample: that one of TPR, FPR and risk is missed, whichever, is no more
+    likely than that. A precision is certified by the FPR that implies it at
+    `min_recall`.
 
     Parameters
     ----------
@@ -212,13 +137,21 @@ def certify_double_score(
         Non-negative losses of the ID samples. Those of OOD samples are not used.
 
     is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution.
+        Whether a sample is out of distribution or, with `wild_share`, of the mixture.
 
     confidence : float in ]0, 1[
-        Probability with which all bounds are to hold for the population.
+        Probability with which all bounds are to hold jointly for the population.
 
-    min_tpr, max_fpr, min_precision, min_recall, ood_prior : float, default=None
+    min_tpr, max_fpr, max_risk, min_precision, min_recall, ood_prior : float, \
+            default=None
         Bounds as in :func:`tune_double_score`.
+
+    wild_share : float in ]0, 1], default=None
+        Share of OOD samples among those flagged by `is_ood`, where these are a wild
+        mixture of OOD samples and of ID samples like the others. At least `min_tpr` of
+        the latter are accepted, and what is left of what is accepted of the mixture
+        bounds the FPR. A share below the true one makes the bound too small, one above
+        it does not. None, as 1, where all are OOD.
 
     bound : {"auto", "binomial", "hoeffding_bentkus"}, default="auto"
         How the risk is bounded: "binomial" is exact for losses that are 0 or
@@ -246,8 +179,8 @@ def certify_double_score(
     Raises
     ------
     InfeasibleTargetError
-        If there are too few samples, or the FPR cannot be certified beside the TPR. It
-        says what can be.
+        If there are too few samples, or one of the bounds cannot be certified beside
+        the TPR. It says what can be.
     ValueError
         If a parameter or an array is invalid.
 
@@ -270,67 +203,53 @@ def certify_double_score(
     >>> certificate.min_tpr, certificate.max_fpr, certificate.n_accepted_id
     (0.6, 0.2, 476)
     """
-    confidence = check_confidence(confidence)
-    bounds = {
-        "min_tpr": min_tpr,
-        "max_fpr": max_fpr,
-        "min_precision": min_precision,
-        "min_recall": min_recall,
-        "ood_prior": ood_prior,
-    }
-    levels = _check_levels(confidence, bounds)
+    levels = check_levels(
+        check_confidence(confidence),
+        {
+            "min_tpr": min_tpr,
+            "max_fpr": max_fpr,
+            "max_risk": max_risk,
+            "min_precision": min_precision,
+            "min_recall": min_recall,
+            "ood_prior": ood_prior,
+        },
+        wild_share,
+    )
     scores = snap_sums(rule, risk_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
-    id_rows = np.flatnonzero(~is_ood)
-    n_id, n_ood = len(id_rows), len(scores) - len(id_rows)
+    is_id = ~is_ood
     bound, max_loss = choose_bound(
-        losses[id_rows], bound, max_loss, _RISK_BOUNDS, of_many="hoeffding_bentkus"
+        losses[is_id], bound, max_loss, _RISK_BOUNDS, of_many="hoeffding_bentkus"
     )
-    _refuse_few_samples(levels, n_id, n_ood)
+    n_id = int(np.count_nonzero(is_id))
+    refuse_few_samples(levels, n_id, len(scores) - n_id, max_loss)
     if draws is None:
         draws = check_random_state(random_state).random_sample(len(scores))
     draws = check_draws(draws, len(scores))
 
-    # The threshold is the ID sample of a rank by score and, where these tie, by draw.
-    # Draws below the probability are accepted, and are multiples of 2^-53.
-    places = _rank_densely(scores, draws)
-    order = id_rows[np.argsort(places[id_rows], kind="stable")]
+    # The threshold is the ID sample of a rank by score and, where these tie, by draw;
+    # minus infinity is accepted whatever it draws.
+    places = _rank_densely(scores, np.where(scores == -np.inf, 0.0, draws))
+    order = np.flatnonzero(is_id)[np.argsort(places[is_id], kind="stable")]
+    sample = _Calibration(
+        places[order], losses[order], np.sort(places[is_ood]), bound, max_loss
+    )
     rank = levels.rank(n_id)
     last = order[rank - 1]
-    threshold, proba = float(scores[last]), float(np.nextafter(draws[last], 1.0))
-    accepted = places <= places[last]
-    if threshold == np.inf:
-        raise _infeasible_tpr(levels, scores[id_rows])
-    if threshold == -np.inf:
-        accepted, proba = scores == threshold, 1.0  # whatever they draw
-
-    n_accepted_ood = int(np.count_nonzero(accepted & is_ood))
-    if levels.max_fpr is not None and n_accepted_ood > levels.most_ood(n_ood):
-        raise _infeasible_fpr(levels, n_accepted_ood, places[id_rows], places[is_ood])
-    tied = order[rank:][accepted[order[rank:]]]
-    max_risk = _bound_risk(
-        losses[order[: rank - 1]] / max_loss,
-        losses[tied] / max_loss,
-        n_id - rank,
-        bound,
-        levels,
-    )
+    if scores[last] == np.inf:
+        raise _infeasible_tpr(levels, scores[is_id])
+    certificate = sample.certify(levels, rank)
+    # Draws below the probability are accepted, and are multiples of 2^-53.
+    proba = 1.0 if scores[last] == -np.inf else float(np.nextafter(draws[last], 1.0))
     rule = replace(
         rule,
-        threshold=threshold,
+        threshold=float(scores[last]),
         proba_at_threshold=proba,
-        certificate=OODCertificate(
-            min_tpr=levels.min_tpr,
-            max_fpr=levels.max_fpr,
-            max_risk=max_loss * max_risk,
-            confidence=confidence,
-            n_id=n_id,
-            n_ood=n_ood,
-            n_accepted_id=rank + len(tied),
-            n_accepted_ood=n_accepted_ood,
-        ),
+        certificate=certificate,
     )
-    return rule.measure(risk_scores, novelty_scores, losses, is_ood)
+    return rule.measure(
+        risk_scores, novelty_scores, losses, is_ood, wild_share=wild_share
+    )
 
 
 def _rank_densely(scores, draws):
@@ -342,49 +261,150 @@ def _rank_densely(scores, draws):
     return places
 
 
-def _bound_risk(below, tied, n_above, bound, levels):
-    """Return an upper confidence bound of the risk of what is up to a sample.
+@dataclass(frozen=True, eq=False)
+class _Calibration:
+    """Samples by place: of ID samples with their losses, and of those flagged as OOD.
 
-    The losses below it are draws of what is strictly below. `tied` are those of the
-    `n_above` other samples that have its score and draw, and are accepted, too. Either
-    bounds what all of these add: as a mixture, by the larger risk, or by their number.
-    Given the sample, how many there are does not depend on the losses below.
+    `bound` is the kind of bound on a mean of losses of at most `max_loss`.
     """
-    delta = levels.delta
-    if not len(tied):
-        return bound.upper(below, delta)
-    risk = bound.upper(below, delta / 2)
-    mixture = max(risk, bound.upper(tied, delta / 4))
-    share = binomial_upper(len(tied), n_above, delta / 4)
-    # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
-    return min(mixture, risk + share * (1 - levels.min_tpr) / levels.min_tpr)
+
+    of_id: np.ndarray
+    losses: np.ndarray
+    of_ood: np.ndarray
+    bound: object
+    max_loss: float
+
+    def certify(self, levels, rank):
+        """Return the certificate of a threshold at an ID sample, or raise."""
+        n_id, n_ood = len(self.of_id), len(self.of_ood)
+        n_accepted_ood = int(self._count_ood(rank))
+        if levels.max_fpr is not None and n_accepted_ood > levels.most_ood(n_ood):
+            raise self._infeasible_fpr(levels, rank)
+        max_risk = self._bound_risk(levels, rank, levels.min_tpr)
+        if max_risk > levels.max_risk:
+            raise self._infeasible_risk(levels, rank, max_risk)
+        max_fpr = levels.max_fpr
+        if levels.finds_fpr:
+            max_fpr = self._bound_fpr(levels, rank)
+        return OODCertificate(
+            min_tpr=levels.min_tpr,
+            max_fpr=max_fpr,
+            max_risk=max_risk,
+            confidence=levels.confidence,
+            n_id=n_id,
+            n_ood=n_ood,
+            n_accepted_id=self._n_reached(rank),
+            n_accepted_ood=n_accepted_ood,
+        )
+
+    def _count_ood(self, ranks):
+        """Return how many flagged samples are accepted up to some ID samples."""
+        return np.searchsorted(self.of_ood, self.of_id[ranks - 1], side="right")
+
+    def _n_reached(self, rank):
+        """Return how many ID samples are accepted, those that tie included."""
+        return int(np.searchsorted(self.of_id, self.of_id[rank - 1], side="right"))
+
+    def _bound_fpr(self, levels, rank):
+        """Return an upper confidence bound of the FPR."""
+        n_accepted = int(self._count_ood(rank))
+        rate = binomial_upper(n_accepted, len(self.of_ood), levels.delta)
+        return min(1.0, levels.fpr_of_rate(rate, levels.min_tpr))
+
+    def _bound_risk(self, levels, rank, min_tpr):
+        """Return an upper confidence bound of the risk of what is up to an ID sample.
+
+        The losses below it are draws of what is strictly below. Other samples may have
+        its score and draw, and are accepted, too. Either bounds what all of these add:
+        as a mixture, by the larger risk, or by their number. Given the sample, how many
+        there are does not depend on the losses below.
+        """
+        upper, delta = self.bound.upper, levels.delta
+        below = self.losses[: rank - 1] / self.max_loss
+        tied = self.losses[rank : self._n_reached(rank)] / self.max_loss
+        if not len(tied):
+            return self.max_loss * upper(below, delta)
+        risk = upper(below, delta / 2)
+        mixture = max(risk, upper(tied, delta / 4))
+        share = binomial_upper(len(tied), len(self.of_id) - rank, delta / 4)
+        # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
+        return self.max_loss * min(mixture, risk + share * (1 - min_tpr) / min_tpr)
+
+    def _infeasible_fpr(self, levels, rank):
+        """Return the error of too many OOD samples up to an ID sample."""
+        model, least = levels.model, self._bound_fpr(levels, rank)
+        least = min(1.0, least * (1 + _SLACK))
+        extreme = "min_fpr", least
+        if model.names_precision:
+            precision = precision_of(levels.min_tpr, least, model.ood_prior)
+            extreme = "max_precision", precision * (1 - _SLACK)
+        n_accepted, n_ood = self._count_ood(rank), len(self.of_ood)
+        reason = f"{n_accepted} of {n_ood} OOD samples are accepted"
+        asked = f"{model.ood_name}={model.bound:g}"
+        return self._infeasible(levels, rank, asked, reason, extreme)
+
+    def _infeasible_risk(self, levels, rank, max_risk):
+        """Return the error of too large losses up to an ID sample."""
+        mean = self.losses[:rank].mean()
+        reason = f"the mean loss of the ID samples accepted is {mean:.3g}"
+        asked, extreme = f"max_risk={levels.max_risk:g}", max_risk * (1 + _SLACK)
+        return self._infeasible(levels, rank, asked, reason, ("min_risk", extreme))
+
+    def _infeasible(self, levels, rank, asked, reason, extreme):
+        """Return an error that says how far either bound can be relaxed to."""
+        name, value = extreme
+        kind = "largest" if name.startswith("max") else "smallest"
+        least = (round_down if kind == "largest" else round_up)(value)
+        bound, wanted = asked.partition("=")[0], levels.model.tpr_name
+        most = self._largest_tpr(levels, rank)
+        other, way_out = f"No {wanted} can be beside {asked}.", f"Relax {bound}"
+        if not np.isnan(most):
+            other = f"Beside {asked} the largest {wanted} that can be is "
+            other += f"{round_down(most)}."
+            way_out = "Relax one of the bounds"
+        return InfeasibleTargetError(
+            f"{asked} cannot be certified beside {wanted}={levels.min_tpr:g}: "
+            f"{reason}, where the {kind} {bound} that can be certified is {least}. "
+            f"{other} {way_out} up to that, give more samples, or ask for less "
+            "confidence.",
+            attainable={wanted.replace("min", "max"): most, name: value},
+        )
+
+    def _largest_tpr(self, levels, rank):
+        """Return the largest TPR that can be certified with the other bound, or NaN."""
+        n_id, n_ood = len(self.of_id), len(self.of_ood)
+        ranks = np.arange(1, rank)
+        # Quantiles and tail probabilities agree up to rounding.
+        rates = beta.ppf(levels.delta, ranks, n_id + 1 - ranks) * (1 - _SLACK)
+        possible = rates > 0
+        if levels.max_fpr is not None:
+            # As much less as a rate loses when it is printed.
+            most = np.minimum(1.0, levels.largest_rate(rates * (1 - _PRINTED)))
+            tails = binom.cdf(self._count_ood(ranks), n_ood, most)
+            possible &= (tails <= levels.delta) | (most == 1)
+        possible &= self._has_risk(levels, ranks)
+        for index in np.flatnonzero(possible)[::-1]:
+            tpr = float(rates[index])
+            if self._bound_risk(levels, ranks[index], tpr) <= levels.max_risk:
+                return tpr
+        return np.nan
+
+    def _has_risk(self, levels, ranks):
+        """Tell which ranks of ID samples have a certified risk, but for ties."""
+        share = levels.max_risk / self.max_loss
+        if share >= 1:
+            return np.ones(len(ranks), bool)
+        sums = np.append(0.0, np.cumsum(self.losses / self.max_loss))
+        prefixes = SimpleNamespace(loss_sums=sums)
+        tails = self.bound.p_values(prefixes, ranks - 1, share, levels.delta)
+        return tails <= levels.delta
 
 
 def _infeasible_tpr(levels, of_id):
     """Return the error of too many ID samples of infinite score."""
-    share = np.mean(of_id == np.inf)
+    share, name = np.mean(of_id == np.inf), levels.model.tpr_name
     return InfeasibleTargetError(
-        f"A TPR of {levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
-        "samples have infinite novelty and are rejected by any rule. Ask for a smaller "
-        "share, or use another novelty_score."
-    )
-
-
-def _infeasible_fpr(levels, n_accepted, of_id, of_ood):
-    """Return the error of too many accepted OOD samples, given the places of all."""
-    n_id, n_ood = len(of_id), len(of_ood)
-    least = binomial_upper(n_accepted, n_ood, levels.delta)
-    # The threshold could be at most the first OOD sample that must be rejected.
-    first = np.sort(of_ood)[levels.most_ood(n_ood)]
-    n_below = int(np.count_nonzero(of_id < first))
-    most = float(beta.ppf(levels.delta, n_below, n_id + 1 - n_below)) if n_below else 0
-    # Quantiles and tail probabilities agree up to rounding.
-    least, most = min(1.0, least * (1 + _SLACK)), most * (1 - _SLACK)
-    return InfeasibleTargetError(
-        f"An FPR of {levels.max_fpr:g} cannot be certified beside a TPR of "
-        f"{levels.min_tpr:g}: {n_accepted} of {n_ood} OOD samples are accepted, where "
-        f"the smallest FPR that can be certified is {round_up(least)}. At an FPR of "
-        f"{levels.max_fpr:g} a TPR of {round_down(most)} can be. Relax one of the "
-        "bounds up to that, give more samples, or ask for less confidence.",
-        attainable={"min_fpr": least, "max_tpr": most},
+        f"{name}={levels.min_tpr:g} cannot be certified: {share:.3g} of the ID samples "
+        f"have infinite novelty and are rejected by any rule. Lower {name}, or use "
+        "another novelty_score."
     )

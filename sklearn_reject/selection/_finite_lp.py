@@ -129,7 +129,11 @@ def solve_finite_lp(
     (array([1. , 0. , 0.5]), 0.16)
     """
     model, ood_prior = check_model(
-        min_tpr, max_fpr, min_precision, min_recall, None, ood_prior
+        min_tpr=min_tpr,
+        max_fpr=max_fpr,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        ood_prior=ood_prior,
     )
     p_id = _check_probabilities(id_probabilities, "id_probabilities")
     p_ood = _check_probabilities(ood_probabilities, "ood_probabilities")

@@ -11,7 +11,9 @@ from sklearn_reject._curves import (
 )
 from sklearn_reject._validation import check_option
 from sklearn_reject.selection._ood_model import check_model
-from sklearn_reject.selection._ood_rule import SingleScoreRule
+from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_rule import SingleScoreRule, standard_error_of_risk
+from sklearn_reject.selection._ood_solve import check_risk_tolerance, find_best_rule
 
 
 def tune_single_score(
@@ -21,17 +23,21 @@ def tune_single_score(
     *,
     min_tpr=None,
     max_fpr=None,
+    max_risk=None,
     min_precision=None,
     min_recall=None,
     costs=None,
     ood_prior=None,
+    risk_tolerance=0.0,
+    wild_share=None,
     randomize=True,
     sample_weight=None,
 ):
     """Find the best threshold of one score for ID and OOD samples.
 
-    Solves one of three models (FPP23): least selective risk at a bounded TPR and FPR,
-    least selective risk at a bounded precision and recall, or least expected cost. All
+    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,
+    least FPR at a bounded TPR and risk, least selective risk at a bounded precision and
+    recall, or least expected cost. All
     thresholds are compared. Of equally good ones the one of the largest TPR is taken,
     then of the smallest FPR.
 
@@ -45,14 +51,18 @@ def tune_single_score(
         Non-negative losses of the ID samples. Those of OOD samples are not used.
 
     is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution. Without any such sample the FPR is
-        zero.
+        Whether a sample is out of distribution or, with `wild_share`, of the mixture.
+        Without any (of positive weight) the FPR is NaN, and what needs it is refused.
 
     min_tpr : float in ]0, 1], default=None
         Least share of the ID samples to accept.
 
     max_fpr : float in [0, 1], default=None
         Largest share of the OOD samples to accept, beside `min_tpr`. None for no bound.
+
+    max_risk : float >= 0, default=None
+        Largest selective risk, in units of the loss, beside `min_tpr` and in the place
+        of `max_fpr`: the rule of least FPR is found then.
 
     min_precision : float in ]0, 1], default=None
         Least share of ID samples among the accepted ones. Needs `min_recall` and
@@ -67,6 +77,23 @@ def tune_single_score(
 
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples in use, which may differ from that in the tuning sample.
+
+    risk_tolerance : float >= 0 or "standard_error", default=0.0
+        Of the rules whose risk exceeds the least one by at most that, in units of the
+        loss, the one of least FPR is taken, or of largest precision where that is
+        bounded; of equal ones that of the largest TPR. Zero leaves the rule of least
+        risk. "standard_error" is that of the mean loss of what this rule accepts: the
+        root of the variance of these losses over their number, with weights the
+        effective one. Costs and `max_risk` minimise something
+        else, and have no tolerance; without OOD samples it is not used.
+
+    wild_share : float in ]0, 1], default=None
+        Share of OOD samples among those flagged by `is_ood`, where these are a wild
+        mixture of OOD samples and of ID samples like the others. The FPR is then
+        estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+        `wild_share`, and may be slightly negative; a share that is too small makes it
+        too small, as long as more is accepted of ID than of OOD samples. None, as 1,
+        where all are OOD.
 
     randomize : bool, default=True
         Whether samples at the threshold may be accepted with a probability between 0
@@ -86,7 +113,8 @@ def tune_single_score(
         If no threshold meets both bounds. Its `attainable` says how far each can be met
         while the other one holds.
     ValueError
-        If not exactly one model is asked for, a parameter is out of range or an array
+        If not exactly one model is asked for, a parameter is out of range or needs OOD
+        samples that are not there, an array is
         invalid, or there is no ID sample.
 
     Examples
@@ -99,8 +127,16 @@ def tune_single_score(
     (0.4, 0.75, 0.5, 0.333)
     """
     model, ood_prior = check_model(
-        min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior
+        min_tpr=min_tpr,
+        max_fpr=max_fpr,
+        max_risk=max_risk,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        costs=costs,
+        ood_prior=ood_prior,
     )
+    tolerance = check_risk_tolerance(risk_tolerance, model)
+    share = check_wild_share(wild_share)
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
     groups = group_origins_validated(*sample, near=True)
@@ -112,7 +148,7 @@ def tune_single_score(
     sizes = groups.id_weights, groups.ood_weights, groups.losses
     sizes = np.array([np.append(0.0, part[finite]) for part in sizes])
 
-    def solve(problem):
+    def search(problem):
         cut = find_best_cut(problem, after, sizes, randomize)
         if cut is None:
             return None
@@ -125,13 +161,18 @@ def tune_single_score(
         rule = SingleScoreRule(
             threshold=threshold, proba_at_threshold=proba, ood_prior=ood_prior
         )
-        return rule.measure(*sample[:3], sample_weight=sample[3])
+        return rule.measure(*sample[:3], sample_weight=sample[3], wild_share=wild_share)
 
-    totals = groups.total_id, groups.total_ood
-    rule = solve(model.problem(*totals))
-    if rule is None:
-        raise model.infeasible(solve, *totals)
-    return rule
+    return find_best_rule(
+        model,
+        (groups.total_id, groups.total_ood),
+        search,
+        tolerance=tolerance,
+        wild_share=share,
+        standard_error=lambda rule: standard_error_of_risk(
+            rule, sample[:1], *sample[1:]
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -171,7 +212,7 @@ def may_match(cut, problem, id_weight, ood_weight, loss):
 
     A box is given by its most ID weight and its least OOD weight and loss.
     """
-    feasible = problem.is_feasible(id_weight, ood_weight)
+    feasible = problem.is_feasible(id_weight, ood_weight, loss)
     if cut is None:
         return feasible
     price = problem.price(id_weight, ood_weight, loss)
@@ -189,7 +230,7 @@ def find_best_cut(problem, after, sizes, randomize):
     share of a group, only the shares at which a bound is met exactly can be better than
     none and all. Of equal prices: most ID, then least OOD weight, then the first.
     """
-    index = np.flatnonzero(problem.is_feasible(after[0], after[1]))
+    index = np.flatnonzero(problem.is_feasible(*after))
     share, sums = np.ones(len(index)), after.take(index, axis=1)
     if randomize:
         # From what is below a group on: a small share of a large one would be lost in
@@ -197,7 +238,7 @@ def find_best_cut(problem, after, sizes, randomize):
         before = after - sizes
         split, split_share = _shares_at_bounds(problem, before, sizes)
         rest = before[:, split] + split_share * sizes[:, split]
-        kept = problem.is_feasible(rest[0], rest[1])
+        kept = problem.is_feasible(*rest)
         index = np.append(index, split[kept])
         share = np.append(share, split_share[kept])
         sums = np.hstack([sums, rest[:, kept]])
@@ -220,12 +261,9 @@ def find_best_cut(problem, after, sizes, randomize):
 
 def _shares_at_bounds(problem, before, sizes):
     """Return groups within which a bound is crossed, and the share at which it is."""
-    bounds = [(before[0] - problem.min_id, sizes[0])]
-    if np.isfinite(problem.max_ood):
-        room = problem.max_ood + problem.ood_per_id * before[0] - before[1]
-        bounds.append((room, problem.ood_per_id * sizes[0] - sizes[1]))
     index, shares = [], []
-    for room, change in bounds:
+    rooms, changes = problem.rooms(*before), problem.changes_of_rooms(*sizes)
+    for room, change in zip(rooms, changes, strict=True):
         crossed = np.flatnonzero((room < 0) != (room + change < 0))
         share = -room[crossed] / change[crossed]
         # What is next to nothing or next to all comes from rounding.

@@ -4,14 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._curves import RELATIVE_TOLERANCE, check_ood_prior
+from sklearn_reject._curves import check_ood_prior
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
+from sklearn_reject.selection._ood_problem import OODProblem
 
 #: What says which model to solve, as every function that solves one calls it.
 MODEL_PARAMETERS = (
     "min_tpr",
     "max_fpr",
+    "max_risk",
     "min_precision",
     "min_recall",
     "costs",
@@ -20,8 +22,8 @@ MODEL_PARAMETERS = (
 
 
 _MODELS = (
-    "min_tpr (with max_fpr or without), min_precision with min_recall and ood_prior, "
-    "or costs with ood_prior"
+    "min_tpr (with max_fpr, with max_risk or with neither), min_precision with "
+    "min_recall and ood_prior, or costs with ood_prior"
 )
 
 
@@ -40,6 +42,24 @@ class BoundedModel:
     bound: float | None
     fpr_offset: float
     fpr_per_tpr: float
+    ood_prior: float | None = None
+
+    @property
+    def needs_ood(self):
+        """Which parameter needs OOD samples, and what to do without; None if none."""
+        if self.fpr_offset >= 1:
+            return None
+        way_out = "set ood_prior=0" if self.names_precision else "leave max_fpr=None"
+        return f"{self.ood_name}={self.bound:g}", way_out
+
+    @property
+    def names_precision(self):
+        """Whether the OOD samples are limited by a precision."""
+        return self.ood_name == "min_precision"
+
+    def max_fpr_at(self, tpr):
+        """Return the largest FPR allowed beside a TPR, infinite where all are."""
+        return self.fpr_offset + self.fpr_per_tpr * tpr
 
     def problem(self, total_id, total_ood):
         """Return the problem for a sample of these weights."""
@@ -51,6 +71,23 @@ class BoundedModel:
             ood_per_id=self.fpr_per_tpr * total_ood / total_id,
         )
 
+    def least_ood(self, total_id, total_ood, max_risk):
+        """Return the problem of the least FPR, or largest precision, at some risk."""
+        return replace(
+            self.problem(total_id, total_ood),
+            loss_price=0.0,
+            ood_price=1.0,
+            is_mean=self.names_precision,
+            max_loss=0.0,
+            loss_per_id=max_risk,
+        )
+
+    def accepts_less_ood(self, rule, other):
+        """Tell whether the FPR of a rule is lower, or its precision higher."""
+        if self.names_precision:
+            return rule.fpr * other.tpr < other.fpr * rule.tpr
+        return rule.fpr < other.fpr
+
     def infeasible(self, solve, total_id, total_ood):
         """Return the error of bounds that cannot be met together.
 
@@ -58,14 +95,10 @@ class BoundedModel:
         or None.
         """
         problem = self.problem(total_id, total_ood)
-        most_id = solve(
-            replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False, min_id=0.0)
-        )
+        most_id = solve(_most_id(problem))
         least_ood = solve(
             OODProblem(
-                ood_price=1.0,
-                is_mean=self.ood_name == "min_precision",
-                min_id=problem.min_id,
+                ood_price=1.0, is_mean=self.names_precision, min_id=problem.min_id
             )
         )
         return self.infeasible_with(
@@ -76,25 +109,93 @@ class BoundedModel:
 
     def infeasible_with(self, *, tpr, fpr, precision):
         """Return the error that names the largest TPR, and the least FPR or so."""
-        if self.ood_name == "min_precision":
+        if self.names_precision:
             attainable = {"max_recall": tpr, "max_precision": precision}
         else:
             attainable = {"max_tpr": tpr, "min_fpr": fpr}
-        (most, tpr), (extreme, value) = attainable.items()
-        asked = wanted = f"{self.tpr_name}={self.min_tpr:g}"
-        beside = ""
-        if self.bound is not None:
-            other = f"{self.ood_name}={self.bound:g}"
-            asked, beside = f"{wanted} and {other}", f" at {other}"
-        return InfeasibleTargetError(
-            f"No rule of this kind attains {asked} on these samples: "
-            f"{_attained(most, tpr, beside)}, "
-            f"{_attained(extreme, value, f' at {wanted}')}. Relax "
-            # A TPR of zero is no bound that could be asked for.
-            f"{'one of the bounds' if tpr else self.ood_name} up to that, or use "
-            "scores that tell ID from OOD samples better.",
-            attainable=attainable,
+        other = None if self.bound is None else f"{self.ood_name}={self.bound:g}"
+        return _infeasible(self.tpr_name, self.min_tpr, other, attainable)
+
+
+@dataclass(frozen=True)
+class RiskBoundedModel:
+    """Minimise the FPR under bounds on the TPR and on the selective risk."""
+
+    min_tpr: float
+    max_risk: float
+
+    tpr_name = "min_tpr"
+
+    def max_fpr_at(self, tpr):
+        """Return the largest FPR allowed: any."""
+        return np.inf
+
+    @property
+    def needs_ood(self):
+        """Which parameter needs OOD samples, and what to do without."""
+        return (
+            f"max_risk={self.max_risk:g}",
+            "use SelectiveClassifier(target_risk=...)",
         )
+
+    def problem(self, total_id, total_ood):
+        """Return the problem for a sample of these weights."""
+        return OODProblem(
+            ood_price=1.0 / total_ood,
+            min_id=self.min_tpr * total_id,
+            max_loss=0.0,
+            loss_per_id=self.max_risk,
+        )
+
+    def infeasible(self, solve, total_id, total_ood):
+        """Return the error of bounds that cannot be met together; `solve` as above."""
+        problem = self.problem(total_id, total_ood)
+        most_id = solve(_most_id(problem))
+        least_risk = solve(
+            OODProblem(loss_price=1.0, is_mean=True, min_id=problem.min_id)
+        )
+        attainable = {
+            "max_tpr": most_id.tpr if most_id else np.nan,
+            "min_risk": least_risk.selective_risk if least_risk else np.nan,
+        }
+        other = f"max_risk={self.max_risk:g}"
+        return _infeasible("min_tpr", self.min_tpr, other, attainable)
+
+
+def _most_id(problem):
+    """Return the problem of the largest TPR that the other bounds leave."""
+    return replace(
+        problem,
+        loss_price=0.0,
+        id_price=-1.0,
+        ood_price=0.0,
+        is_mean=False,
+        min_id=0.0,
+    )
+
+
+def _infeasible(tpr_name, min_tpr, other, attainable):
+    """Return the error, `other` being the bound beside the TPR, or None."""
+    (most, tpr), (extreme, value) = attainable.items()
+    asked = wanted = f"{tpr_name}={min_tpr:g}"
+    beside = ""
+    if other is not None:
+        asked, beside = f"{wanted} and {other}", f" at {other}"
+    # A TPR of zero is no bound that could be asked for.
+    relaxed = [tpr_name] if tpr > 0 else []
+    if other is not None and not np.isnan(value):
+        relaxed.append(other.partition("=")[0])
+    way_out = "Use scores"
+    if relaxed:
+        what = relaxed[0] if len(relaxed) == 1 else "one of the bounds"
+        way_out = f"Relax {what} up to that, or use scores"
+    return InfeasibleTargetError(
+        f"No rule of this kind attains {asked} on these samples: "
+        f"{_attained(most, tpr, beside)}, "
+        f"{_attained(extreme, value, f' at {wanted}')}. {way_out} that tell ID from "
+        "OOD samples better.",
+        attainable=attainable,
+    )
 
 
 def _attained(name, value, beside):
@@ -118,6 +219,11 @@ class CostModel:
     costs: tuple
     ood_prior: float
 
+    @property
+    def needs_ood(self):
+        """Which parameter needs OOD samples, and what to do without; None if none."""
+        return ("costs", "set ood_prior=0") if self.ood_prior > 0 else None
+
     def problem(self, total_id, total_ood):
         """Return the problem for a sample of these weights."""
         reject_id, accept_ood, reject_ood = self.costs
@@ -130,12 +236,21 @@ class CostModel:
         )
 
 
-def check_model(min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior):
+def check_model(
+    *,
+    min_tpr=None,
+    max_fpr=None,
+    max_risk=None,
+    min_precision=None,
+    min_recall=None,
+    costs=None,
+    ood_prior=None,
+):
     """Return the model that the parameters ask for, and the prior or None."""
     if ood_prior is not None:
         ood_prior = check_ood_prior(ood_prior)
     given = {
-        "tpr": min_tpr is not None or max_fpr is not None,
+        "tpr": any(bound is not None for bound in (min_tpr, max_fpr, max_risk)),
         "precision": min_precision is not None or min_recall is not None,
         "costs": costs is not None,
     }
@@ -145,7 +260,7 @@ def check_model(min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior):
             f"Exactly one model must be asked for, got {what}. Give {_MODELS}."
         )
     if given["tpr"]:
-        return _tpr_model(min_tpr, max_fpr), ood_prior
+        return _tpr_model(min_tpr, max_fpr, max_risk), ood_prior
     if ood_prior is None:
         raise ValueError(
             "ood_prior is needed with min_precision, min_recall and costs, got None. "
@@ -156,13 +271,23 @@ def check_model(min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior):
     return _precision_model(min_precision, min_recall, ood_prior), ood_prior
 
 
-def _tpr_model(min_tpr, max_fpr):
-    if min_tpr is None:
+def _tpr_model(min_tpr, max_fpr, max_risk):
+    if max_fpr is not None and max_risk is not None:
         raise ValueError(
-            f"max_fpr={max_fpr!r} needs min_tpr, got None: a rule that rejects nearly "
-            "everything has the least risk. Pass the share of ID samples to accept."
+            f"max_fpr={max_fpr!r} and max_risk={max_risk!r} exclude each other: with "
+            "max_fpr the risk is minimised, with max_risk the FPR. Pass one of them."
+        )
+    if min_tpr is None:
+        bound, least = f"max_fpr={max_fpr!r}", "risk"
+        if max_risk is not None:
+            bound, least = f"max_risk={max_risk!r}", "FPR"
+        raise ValueError(
+            f"{bound} needs min_tpr, got None: a rule that rejects nearly everything "
+            f"has the least {least}. Pass the share of ID samples to accept."
         )
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
+    if max_risk is not None:
+        return RiskBoundedModel(min_tpr, check_number(max_risk, "max_risk"))
     if max_fpr is not None:
         max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
     offset = np.inf if max_fpr is None else max_fpr
@@ -182,7 +307,8 @@ def _precision_model(min_precision, min_recall, ood_prior):
     if ood_prior > 0:
         offset = 0.0
         slope = (1 - ood_prior) * (1 - precision) / (ood_prior * precision)
-    return BoundedModel("min_recall", "min_precision", recall, precision, offset, slope)
+    names = "min_recall", "min_precision"
+    return BoundedModel(*names, recall, precision, offset, slope, ood_prior)
 
 
 def check_costs(costs):
@@ -204,47 +330,3 @@ def check_costs(costs):
             "to reject it."
         )
     return reject_id, accept_ood, reject_ood
-
-
-@dataclass(frozen=True)
-class OODProblem:
-    """Minimise a price over what a rule accepts, under two bounds.
-
-    A rule is valued by the weight of the ID samples that it accepts, that of the OOD
-    samples and the loss of the former. The price never falls with the loss or with the
-    OOD weight and never rises with the ID weight, and the bounds agree with that. So
-    what is best in a box of such sums is best at its corner of most ID samples, fewest
-    OOD samples and least loss: `price` and `is_feasible` there are bounds on the box.
-
-    `offset` is paid in any case; with `is_mean` the price is divided by the accepted ID
-    weight. OOD weight is at most `max_ood`, plus `ood_per_id` for each unit of ID
-    weight.
-    """
-
-    loss_price: float = 0.0
-    id_price: float = 0.0
-    ood_price: float = 0.0
-    offset: float = 0.0
-    is_mean: bool = False
-    min_id: float = 0.0
-    max_ood: float = np.inf
-    ood_per_id: float = 0.0
-
-    def price(self, id_weight, ood_weight, loss):
-        """Return what is minimised; infinite or NaN where it is a mean of nothing."""
-        price = self.loss_price * loss + self.ood_price * ood_weight
-        price = price + (self.id_price * id_weight + self.offset)
-        if self.is_mean:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                price = price / id_weight
-        return price
-
-    def is_feasible(self, id_weight, ood_weight):
-        """Tell where both bounds hold, but for rounding."""
-        enough = id_weight >= self.min_id * (1 - RELATIVE_TOLERANCE)
-        most = (self.max_ood + self.ood_per_id * id_weight) * (1 + RELATIVE_TOLERANCE)
-        return enough & (ood_weight <= most)
-
-    def slack(self, price):
-        """Return by how much equal prices may differ through rounding."""
-        return RELATIVE_TOLERANCE * (abs(price) + self.offset)

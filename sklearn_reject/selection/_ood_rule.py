@@ -17,6 +17,7 @@ from sklearn_reject._validation import (
     check_vector,
 )
 from sklearn_reject.selection._ood_model import check_costs
+from sklearn_reject.selection._ood_problem import check_wild_share
 from sklearn_reject.selection._rule import Certificate, compare, decide
 
 _NAN = float("nan")
@@ -42,15 +43,16 @@ class _OODRule:
         is_always = scores == -np.inf
         return is_below | is_always, is_at & ~is_always
 
-    def _measure(self, scores, losses, is_ood, sample_weight):
-        accepted = self.accept_proba(*scores)
-        _, losses, is_ood, weight = check_origin_samples(
-            scores[-1], losses, is_ood, sample_weight
+    def _measure(self, scores, losses, is_ood, sample_weight, wild_share):
+        accepted, losses, is_ood, weight = self._accepted_weights(
+            scores, losses, is_ood, sample_weight
         )
-        accepted *= weight
-        of_id = accepted.sum(where=~is_ood)
-        tpr = float(of_id / weight.sum(where=~is_ood))
-        fpr = float(accepted.sum(where=is_ood) / (weight.sum(where=is_ood) or 1.0))
+        of_id, total_ood = accepted.sum(where=~is_ood), weight.sum(where=is_ood)
+        tpr, fpr = float(of_id / weight.sum(where=~is_ood)), _NAN
+        share = check_wild_share(wild_share)
+        if total_ood > 0:
+            of_wild = float(accepted.sum(where=is_ood) / total_ood)
+            fpr = (of_wild - (1 - share) * tpr) / share
         return replace(
             self,
             tpr=tpr,
@@ -59,12 +61,39 @@ class _OODRule:
             selective_risk=float(accepted @ losses / of_id) if of_id else _NAN,
         )
 
+    def _accepted_weights(self, scores, losses, is_ood, sample_weight):
+        """Return the weight of each sample that is accepted, and validated arrays."""
+        accepted = self.accept_proba(*scores)
+        _, losses, is_ood, weight = check_origin_samples(
+            scores[-1], losses, is_ood, sample_weight
+        )
+        return accepted * weight, losses, is_ood, weight
+
+
+def standard_error_of_risk(rule, scores, losses, is_ood, sample_weight):
+    """Return the standard error of the mean loss of the ID samples that are accepted.
+
+    It is the root of their variance over their number, with weights (Kish's) effective.
+    """
+    accepted, losses, is_ood, _ = rule._accepted_weights(
+        scores, losses, is_ood, sample_weight
+    )
+    accepted, losses = accepted[~is_ood], losses[~is_ood]
+    share = accepted / accepted.sum()
+    variance = share @ (losses - share @ losses) ** 2
+    return float(np.sqrt(variance * (share @ share)))
+
 
 def precision_of(tpr, fpr, ood_prior):
-    """Return the share of ID samples among the accepted, NaN if there are none."""
+    """Return the share of ID samples among the accepted, NaN if there are none.
+
+    It is 1 where the FPR is negative, as that of a mixture may be by chance, and NaN
+    where it is unknown and matters.
+    """
     if ood_prior is None:
         return _NAN
-    of_id, of_ood = (1 - ood_prior) * tpr, ood_prior * fpr
+    of_id = (1 - ood_prior) * tpr
+    of_ood = ood_prior * max(fpr, 0.0) if ood_prior else 0.0
     return of_id / (of_id + of_ood) if of_id + of_ood else _NAN
 
 
@@ -90,12 +119,14 @@ class SingleScoreRule(_OODRule):
         better. This and what follows is NaN if the rule was made without a sample.
 
     fpr : float, default=nan
-        Share of the OOD samples that is accepted, lower is better. Zero without OOD
-        samples.
+        Share of the OOD samples that is accepted, lower is better. NaN without OOD
+        samples. Where it is estimated from a mixture (`wild_share`), chance may make it
+        slightly negative, or larger than 1.
 
     precision : float, default=nan
         Share of ID samples among the accepted ones where `ood_prior` of all samples are
-        OOD, higher is better. NaN without a prior, or if nothing is accepted.
+        OOD, higher is better. NaN without a prior, if nothing is accepted or, unless
+        the prior is zero, without OOD samples.
 
     selective_risk : float, default=nan
         Mean loss of the accepted ID samples, lower is better. NaN if there are none.
@@ -183,7 +214,7 @@ class SingleScoreRule(_OODRule):
     def _compare(self, scores):
         return self._compare_sums(check_extended_vector(scores, "scores"))
 
-    def measure(self, scores, losses, is_ood, *, sample_weight=None):
+    def measure(self, scores, losses, is_ood, *, sample_weight=None, wild_share=None):
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -195,18 +226,26 @@ class SingleScoreRule(_OODRule):
             Non-negative losses of the ID samples. Those of OOD samples are not used.
 
         is_ood : array-like of shape (n_samples,), dtype bool
-            Whether a sample is out of distribution.
+            Whether a sample is out of distribution or, with `wild_share`, of the
+            mixture.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
+
+        wild_share : float in ]0, 1], default=None
+            Share of OOD samples among those flagged by `is_ood`, where these are a wild
+            mixture of OOD samples and of ID samples like the others. The FPR is then
+            estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+            `wild_share`. None, as 1, where all of them are OOD.
 
         Returns
         -------
         rule : SingleScoreRule
             The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
-            expected ones on the sample given.
+            expected ones on the sample given. Without OOD samples of positive weight
+            the FPR is NaN.
         """
-        return self._measure((scores,), losses, is_ood, sample_weight)
+        return self._measure((scores,), losses, is_ood, sample_weight, wild_share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,12 +275,14 @@ class DoubleScoreRule(_OODRule):
         better. This and what follows is NaN if the rule was made without a sample.
 
     fpr : float, default=nan
-        Share of the OOD samples that is accepted, lower is better. Zero without OOD
-        samples.
+        Share of the OOD samples that is accepted, lower is better. NaN without OOD
+        samples. Where it is estimated from a mixture (`wild_share`), chance may make it
+        slightly negative, or larger than 1.
 
     precision : float, default=nan
         Share of ID samples among the accepted ones where `ood_prior` of all samples are
-        OOD, higher is better. NaN without a prior, or if nothing is accepted.
+        OOD, higher is better. NaN without a prior, if nothing is accepted or, unless
+        the prior is zero, without OOD samples.
 
     selective_risk : float, default=nan
         Mean loss of the accepted ID samples, lower is better. NaN if there are none.
@@ -384,7 +425,14 @@ class DoubleScoreRule(_OODRule):
         return self._compare_sums(*sums_and_sizes)
 
     def measure(
-        self, risk_scores, novelty_scores, losses, is_ood, *, sample_weight=None
+        self,
+        risk_scores,
+        novelty_scores,
+        losses,
+        is_ood,
+        *,
+        sample_weight=None,
+        wild_share=None,
     ):
         """Return the rule with what it achieves on another sample.
 
@@ -400,19 +448,27 @@ class DoubleScoreRule(_OODRule):
             Non-negative losses of the ID samples. Those of OOD samples are not used.
 
         is_ood : array-like of shape (n_samples,), dtype bool
-            Whether a sample is out of distribution.
+            Whether a sample is out of distribution or, with `wild_share`, of the
+            mixture.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
+
+        wild_share : float in ]0, 1], default=None
+            Share of OOD samples among those flagged by `is_ood`, where these are a wild
+            mixture of OOD samples and of ID samples like the others. The FPR is then
+            estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+            `wild_share`. None, as 1, where all of them are OOD.
 
         Returns
         -------
         rule : DoubleScoreRule
             The same rule; `tpr`, `fpr`, `precision` and `selective_risk` are the
-            expected ones on the sample given.
+            expected ones on the sample given. Without OOD samples of positive weight
+            the FPR is NaN.
         """
         scores = risk_scores, novelty_scores
-        return self._measure(scores, losses, is_ood, sample_weight)
+        return self._measure(scores, losses, is_ood, sample_weight, wild_share)
 
 
 def snap_sums(rule, risk_scores, novelty_scores):

@@ -11,7 +11,13 @@ from sklearn_reject._curves import (
 )
 from sklearn_reject._validation import check_option
 from sklearn_reject.selection._ood_model import check_model
-from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
+from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_rule import (
+    DoubleScoreRule,
+    check_two_scores,
+    standard_error_of_risk,
+)
+from sklearn_reject.selection._ood_solve import check_risk_tolerance, find_best_rule
 from sklearn_reject.selection._sweep_exact import arc_around, sweep_all, sweep_near
 from sklearn_reject.selection._sweep_grid import (
     make_plane,
@@ -35,10 +41,13 @@ def tune_double_score(
     *,
     min_tpr=None,
     max_fpr=None,
+    max_risk=None,
     min_precision=None,
     min_recall=None,
     costs=None,
     ood_prior=None,
+    risk_tolerance=0.0,
+    wild_share=None,
     n_directions=181,
     method="auto",
     randomize=True,
@@ -47,8 +56,9 @@ def tune_double_score(
 ):
     """Find the best weights and threshold of two scores for ID and OOD samples.
 
-    Solves one of three models (FPP23): least selective risk at a bounded TPR and FPR,
-    least selective risk at a bounded precision and recall, or least expected cost,
+    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,
+    least FPR at a bounded TPR and risk, least selective risk at a bounded precision and
+    recall, or least expected cost,
     among the rules that accept where cos(a) r + sin(a) g is below a threshold, for an
     angle a in [0, pi]. Each score on its own is among them, so on the tuning sample two
     scores are never worse than one. All thresholds of a direction are compared, with
@@ -68,14 +78,18 @@ def tune_double_score(
         Non-negative losses of the ID samples. Those of OOD samples are not used.
 
     is_ood : array-like of shape (n_samples,), dtype bool
-        Whether a sample is out of distribution. Without any such sample the FPR is
-        zero.
+        Whether a sample is out of distribution or, with `wild_share`, of the mixture.
+        Without any (of positive weight) the FPR is NaN, and what needs it is refused.
 
     min_tpr : float in ]0, 1], default=None
         Least share of the ID samples to accept.
 
     max_fpr : float in [0, 1], default=None
         Largest share of the OOD samples to accept, beside `min_tpr`. None for no bound.
+
+    max_risk : float >= 0, default=None
+        Largest selective risk, in units of the loss, beside `min_tpr` and in the place
+        of `max_fpr`: the rule of least FPR is found then.
 
     min_precision : float in ]0, 1], default=None
         Least share of ID samples among the accepted ones. Needs `min_recall` and
@@ -90,6 +104,23 @@ def tune_double_score(
 
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples in use, which may differ from that in the tuning sample.
+
+    risk_tolerance : float >= 0 or "standard_error", default=0.0
+        Of the rules whose risk exceeds the least one by at most that, in units of the
+        loss, the one of least FPR is taken, or of largest precision where that is
+        bounded; of equal ones that of the largest TPR. Zero leaves the rule of least
+        risk. "standard_error" is that of the mean loss of what this rule accepts: the
+        root of the variance of these losses over their number, with weights the
+        effective one. Costs and `max_risk` minimise something
+        else, and have no tolerance; without OOD samples it is not used.
+
+    wild_share : float in ]0, 1], default=None
+        Share of OOD samples among those flagged by `is_ood`, where these are a wild
+        mixture of OOD samples and of ID samples like the others. The FPR is then
+        estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+        `wild_share`, and may be slightly negative; a share that is too small makes it
+        too small, as long as more is accepted of ID than of OOD samples. None, as 1,
+        where all are OOD.
 
     n_directions : int >= 2, default=181
         Number of directions of the grid. The scores are divided by their scales first:
@@ -125,7 +156,8 @@ def tune_double_score(
         If no rule meets both bounds. Its `attainable` says how far each can be met, by
         the same method, while the other one holds.
     ValueError
-        If not exactly one model is asked for, a parameter is out of range or an array
+        If not exactly one model is asked for, a parameter is out of range or needs OOD
+        samples that are not there, an array is
         invalid, there is no ID sample, or scores are too large or too close to each
         other to be added up.
 
@@ -144,8 +176,16 @@ def tune_double_score(
     array([ True, False,  True,  True, False, False])
     """
     model, ood_prior = check_model(
-        min_tpr, max_fpr, min_precision, min_recall, costs, ood_prior
+        min_tpr=min_tpr,
+        max_fpr=max_fpr,
+        max_risk=max_risk,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        costs=costs,
+        ood_prior=ood_prior,
     )
+    tolerance = check_risk_tolerance(risk_tolerance, model)
+    share = check_wild_share(wild_share)
     check_option(randomize, "randomize", (True, False))
     check_option(method, "method", ("auto", "exact", "grid"))
     directions = direction_grid(n_directions)
@@ -159,7 +199,11 @@ def tune_double_score(
     same_losses = np.ptp(id_losses[~is_ood & (weight > 0)]) == 0
     del id_losses  # an array less while the search holds many
 
-    def solve(problem):
+    def search(problem):
+        if problem.is_mean and problem.loss_price and same_losses:
+            # Of rules of equal risk the one of the largest TPR is taken. Said like
+            # this, the search can tell good rules from bad ones.
+            problem = replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
         cut = _find_cut(plane, directions, problem, method, randomize, n_jobs)
         if cut is None:
             return None
@@ -170,18 +214,25 @@ def tune_double_score(
             risk_weight=cut.weights[0],
             novelty_weight=cut.weights[1],
         )
-        return rule.measure(risk, novelty, losses, is_ood, sample_weight=weight)
+        return rule.measure(
+            risk,
+            novelty,
+            losses,
+            is_ood,
+            sample_weight=weight,
+            wild_share=wild_share,
+        )
 
-    totals = [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)]
-    problem = model.problem(*totals)
-    if problem.is_mean and same_losses:
-        # Of rules of equal risk the one of the largest TPR is taken. Said like this,
-        # the search can tell good rules from bad ones.
-        problem = replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
-    rule = solve(problem)
-    if rule is None:
-        raise model.infeasible(solve, *totals)
-    return rule
+    return find_best_rule(
+        model,
+        [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)],
+        search,
+        tolerance=tolerance,
+        wild_share=share,
+        standard_error=lambda rule: standard_error_of_risk(
+            rule, (risk, novelty), losses, is_ood, weight
+        ),
+    )
 
 
 def _find_cut(plane, directions, problem, method, randomize, n_jobs):

@@ -9,6 +9,7 @@ import pytest
 
 from sklearn_reject import scores
 from sklearn_reject.scores import (
+    GEN,
     KNN,
     MSP,
     ODIN,
@@ -27,6 +28,7 @@ from sklearn_reject.scores import (
     OutlierDetector,
     PlugInScore,
     ReAct,
+    RelativeMahalanobis,
     SELEBoosting,
     TopTwoGap,
     TrueClassProbability,
@@ -60,6 +62,7 @@ NAMED = {
     SELEBoosting: HEADS,
     TopTwoGap: ALL,
     TrueClassProbability: HEADS,
+    GEN: ALL,
     KNN: ALL,
     MSP: ALL,
     ODIN: HEADS,
@@ -70,6 +73,7 @@ NAMED = {
     MaxLogit: HEADS,
     OutlierDetector: ("logistic",),
     ReAct: HEADS,
+    RelativeMahalanobis: ALL,
     ViM: HEADS,
 }
 

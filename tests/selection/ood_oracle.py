@@ -54,19 +54,19 @@ class Sample:
 
 @st.composite
 def ood_samples(draw, max_size=9, weighted=True, finite=False):
-    """Draw samples of few distinct values, the first of them ID."""
-    n = draw(st.integers(1, max_size))
+    """Draw samples of few distinct values, the first of them ID, the second OOD."""
+    n = draw(st.integers(2, max_size))
 
     def column(values):
         return np.array(draw(st.lists(st.sampled_from(values), min_size=n, max_size=n)))
 
     novelties = [0.0, 1.0, 2.0, 3.0, 5.0] + ([] if finite else [-INF, INF])
     is_ood = column([False, False, True])
-    is_ood[0] = False
+    is_ood[:2] = False, True
     weight = None
     if weighted and draw(st.booleans()):
         weight = column([0.0, 0.5, 1.0, 2.0])
-        weight[0] = 1.0
+        weight[:2] = 1.0
     return Sample(
         column([0.0, 0.25, 0.5, 0.75, 1.0]),
         column(novelties),
@@ -87,6 +87,12 @@ MODELS = st.one_of(
     ),
     st.fixed_dictionaries(
         {
+            "min_tpr": st.sampled_from(SHARES),
+            "max_risk": st.sampled_from([0.0, 0.125, 0.25, 0.375, 0.75]),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
             "min_recall": st.sampled_from(SHARES),
             "min_precision": st.sampled_from([0.5, 0.75, 0.875, 1.0]),
             "ood_prior": st.sampled_from([0.0, 0.25, 0.5]),
@@ -101,44 +107,66 @@ MODELS = st.one_of(
 )
 
 
+def fpr_of(model, totals, n_id, n_ood):
+    """Return the share of OOD samples accepted, as estimated where they are wild."""
+    share = Fraction(model.get("wild_share") or 1)
+    return (n_ood / totals[1] - (1 - share) * n_id / totals[0]) / share
+
+
+def risk_limit(model):
+    """Return the largest risk where the FPR is minimised, None otherwise."""
+    return model.get("max_risk", model.get("risk_limit"))
+
+
 def price_of(model, totals, n_id, n_ood, loss):
     """Return what the model minimises, None where nothing is accepted."""
+    if "costs" not in model and not n_id:
+        return None
+    if risk_limit(model) is not None:
+        tpr = n_id / totals[0] if "min_precision" in model else 1
+        return fpr_of(model, totals, n_id, n_ood) / tpr
     if "costs" not in model:
-        return loss / n_id if n_id else None
+        return loss / n_id
     reject_id, accept_ood, reject_ood = map(Fraction, model["costs"])
     prior = Fraction(model["ood_prior"])
-    tpr = n_id / totals[0]
-    fpr = n_ood / totals[1] if totals[1] else Fraction(0)
-    if not totals[1]:
-        accept_ood = reject_ood
+    tpr, fpr = n_id / totals[0], 0
+    if totals[1]:
+        fpr = fpr_of(model, totals, n_id, n_ood)
     of_ood = fpr * accept_ood + (1 - fpr) * reject_ood
     return (1 - prior) * (loss / totals[0] + (1 - tpr) * reject_id) + prior * of_ood
 
 
 def constraints(model, totals):
-    """Return [(a, b, c)] of constraints a N + b O >= c."""
+    """Return [(a, b, d, c)] of constraints a N + b O + d L >= c."""
     if "costs" in model:
         return []
     total_id, total_ood = totals
-    share = model["min_tpr"] if "min_tpr" in model else model["min_recall"]
-    found = [(Fraction(1), Fraction(0), Fraction(share) * total_id)]
+    least = model["min_tpr"] if "min_tpr" in model else model["min_recall"]
+    found = [(Fraction(1), Fraction(0), Fraction(0), Fraction(least) * total_id)]
+    share = Fraction(model.get("wild_share") or 1)
+    # What the FPR takes of each unit of ID and of flagged weight.
+    if total_ood:
+        per_id, per_ood = (1 - share) / share / total_id, -1 / share / total_ood
     if model.get("max_fpr") is not None:
-        bound = Fraction(model["max_fpr"]) * total_ood
-        found.append((Fraction(0), Fraction(-1), -bound))
-    if model.get("ood_prior") and total_ood:
+        found.append((per_id, per_ood, Fraction(0), -Fraction(model["max_fpr"])))
+    if model.get("ood_prior") and "min_precision" in model:
         # (1 - pi) phi >= kappa ((1 - pi) phi + pi rho)
         prior, kappa = Fraction(model["ood_prior"]), Fraction(model["min_precision"])
         of_id = (1 - prior) * (1 - kappa) / total_id
-        found.append((of_id, -kappa * prior / total_ood, Fraction(0)))
+        weight = kappa * prior
+        found.append((of_id + weight * per_id, weight * per_ood, Fraction(0), 0))
+    limit = risk_limit(model)
+    if limit is not None:
+        found.append((Fraction(limit), Fraction(0), Fraction(-1), Fraction(0)))
     return found
 
 
 def shares_allowed(before, size, bounds):
     """Return the interval of shares of a group that keep all bounds, or None."""
     low, high = Fraction(0), Fraction(1)
-    for a, b, c in bounds:
-        start = a * before[0] + b * before[1] - c
-        slope = a * size[0] + b * size[1]
+    for *factors, least in bounds:
+        start = dot(factors, before) - least
+        slope = dot(factors, size)
         if slope == 0:
             if start < 0:
                 return None
@@ -147,6 +175,10 @@ def shares_allowed(before, size, bounds):
         else:
             high = min(high, -start / slope)
     return (low, high) if low <= high else None
+
+
+def dot(factors, sums):
+    return sum(a * b for a, b in zip(factors, sums, strict=True))
 
 
 def best_in_order(rows, score, model, totals, randomize):
@@ -165,7 +197,7 @@ def best_in_order(rows, score, model, totals, randomize):
     found = []
 
     def consider(sums):
-        kept = all(a * sums[0] + b * sums[1] >= c for a, b, c in bounds)
+        kept = all(dot(factors, sums) >= least for *factors, least in bounds)
         price = price_of(model, totals, *sums)
         if kept and price is not None:
             found.append((price, -sums[0], sums[1]))
@@ -199,6 +231,11 @@ def all_scores(rows):
         yield lambda risk, novelty, slope=slope: novelty - slope * risk
 
 
+def of_nearly_least_risk(model, least_risk, tolerance):
+    """Return the model of the least FPR, or largest precision, at about that risk."""
+    return model | {"risk_limit": least_risk + Fraction(tolerance)}
+
+
 def best_of_all(sample, model, randomize):
     rows, totals = list(sample.rows()), sample.totals()
     found = [
@@ -211,7 +248,9 @@ def best_of_all(sample, model, randomize):
 def achieved(rule, model, sample):
     """Return (price, -N, O) of a rule from the numbers that it states."""
     totals = [float(total) for total in sample.totals()]
-    n_id, n_ood = rule.tpr * totals[0], rule.fpr * totals[1]
+    share = model.get("wild_share") or 1
+    rate = share * rule.fpr + (1 - share) * rule.tpr if totals[1] else 0.0
+    n_id, n_ood = rule.tpr * totals[0], rate * totals[1]
     loss = rule.selective_risk * n_id if n_id else 0.0
     price = price_of(model, [Fraction(t) for t in totals], n_id, n_ood, loss)
     return float(price), -n_id, n_ood

@@ -6,11 +6,11 @@ from sklearn_reject.selection import (
     DoubleScoreRule,
     InfeasibleTargetError,
     certify_double_score,
+    rates_to_certify,
     solve_target_coverage,
     tune_double_score,
 )
 from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
-from sklearn_reject.selection._certify_double import rates_to_certify
 
 RISK_ONLY = DoubleScoreRule(
     threshold=0.0, proba_at_threshold=1.0, risk_weight=1.0, novelty_weight=0.0
@@ -155,7 +155,9 @@ def test_plus_infinity_cannot_be_accepted():
 def test_infeasible_says_what_can_be_certified():
     arrays = sample()
     bounds = {"min_tpr": 0.7, "max_fpr": 0.05}
-    with pytest.raises(InfeasibleTargetError, match="smallest FPR that can") as info:
+    with pytest.raises(
+        InfeasibleTargetError, match="smallest max_fpr that can"
+    ) as info:
         certify_double_score(RISK_ONLY, *arrays, confidence=0.9, **bounds)
     attainable = info.value.attainable
     least = attainable["min_fpr"] + 1e-9
@@ -238,11 +240,11 @@ def test_largest_loss_of_zero_is_refused():
 def test_infeasible_names_the_largest_tpr():
     for seed in range(6):
         arrays, bounds = sample(200, seed), {"max_fpr": 0.3, "confidence": 0.8}
-        with pytest.raises(InfeasibleTargetError, match=r"At an FPR of 0\.3") as info:
+        with pytest.raises(InfeasibleTargetError, match=r"Beside max_fpr=0\.3") as info:
             certify_double_score(RISK_ONLY, *arrays, min_tpr=0.95, **bounds)
         most = info.value.attainable["max_tpr"]
         certify_double_score(RISK_ONLY, *arrays, min_tpr=most, **bounds)
-        with pytest.raises(InfeasibleTargetError, match=r"At an FPR of 0\.3"):
+        with pytest.raises(InfeasibleTargetError, match=r"Beside max_fpr=0\.3"):
             certify_double_score(
                 RISK_ONLY, *arrays, min_tpr=most * (1 + 2e-9), **bounds
             )

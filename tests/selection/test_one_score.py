@@ -65,6 +65,8 @@ def test_bounds_hold_exactly(sample, model, randomize):
         assert rule.fpr <= model["max_fpr"] * (1 + 1e-11)
     if "min_precision" in model:
         assert rule.precision >= model["min_precision"] * (1 - 1e-11)
+    if "max_risk" in model:
+        assert rule.selective_risk <= model["max_risk"] * (1 + 1e-11)
 
 
 @given(ood_samples(max_size=14), MODELS, st.booleans())
@@ -81,10 +83,10 @@ def test_what_the_error_names_can_be_attained(sample, model, randomize):
     copy = pickle.loads(pickle.dumps(info.value))
     np.testing.assert_equal(copy.attainable, info.value.attainable)
     assert str(copy) == str(info.value)
-    names = {"max_tpr": "min_tpr", "min_fpr": "max_fpr"}
+    names = {"max_tpr": "min_tpr", "min_fpr": "max_fpr", "min_risk": "max_risk"}
     names |= {"max_recall": "min_recall", "max_precision": "min_precision"}
     for name, value in info.value.attainable.items():
-        if value > 0 or (name == "min_fpr" and value == 0):
+        if value > 0 or (name.startswith("min") and value == 0):
             relaxed = model | {names[name]: value}
             assert tune(sample, relaxed, randomize=randomize) is not None
             # And no more than that.
@@ -196,6 +198,14 @@ def test_error_where_a_bound_cannot_be_met_at_all():
         ({"min_tpr": 0.5, "max_fpr": True}, "max_fpr must be a number"),
         ({"min_tpr": 0.5, "ood_prior": 1.0}, r"ood_prior must be in \[0, 1\["),
         ({"min_tpr": 0.5, "randomize": 2}, "randomize must be one of"),
+        ({"max_risk": 0.1}, "max_risk=0.1 needs min_tpr"),
+        ({"min_tpr": 0.5, "max_risk": -1}, r"max_risk must be in \[0, inf\["),
+        ({"min_tpr": 0.5, "max_risk": 0.1, "max_fpr": 0.2}, "exclude each other"),
+        ({"max_risk": 0.1, "costs": (1, 2, 1)}, "got more than one"),
+        ({"min_tpr": 0.5, "wild_share": 0}, r"wild_share must be in \]0, 1\]"),
+        ({"min_tpr": 0.5, "wild_share": "half"}, "wild_share must be a number"),
+        ({"min_tpr": 0.5, "risk_tolerance": -1}, "risk_tolerance must be in"),
+        ({"min_tpr": 0.5, "risk_tolerance": "se"}, "Or pass 'standard_error'"),
     ],
 )
 def test_bad_models(model, message):

@@ -79,32 +79,20 @@ class Mahalanobis(NoveltyScore):
         else:
             check_number(self.shrinkage, "shrinkage", high=1)
         features = own_features(response, self.features)
-        weight = np.ones(len(features)) if sample_weight is None else sample_weight
-        _, codes = np.unique(y, return_inverse=True)
-        members = csr_matrix((weight, (codes, np.arange(len(codes)))))
-        total = np.bincount(codes, weights=weight)[:, np.newaxis]
-        self.means_ = members @ features / total
-        # Their second moment is the weighted one.
-        roots = np.sqrt(weight / weight.mean())[:, np.newaxis]
-        residuals = (features - self.means_[codes]) * roots
-        if self.shrinkage == "auto":
-            self.covariance_ = ledoit_wolf(residuals, assume_centered=True)[0]
-        else:
-            covariance = residuals.T @ residuals / len(residuals)
-            self.covariance_ = shrunk_covariance(covariance, shrinkage=self.shrinkage)
-        self.whitener_ = _whiten(self.covariance_)
+        self._learn(features, y, sample_weight)
+
+    def _learn(self, features, y, sample_weight):
+        """Learn from features, labels, and weights or None."""
+        self.means_, self.covariance_, self.whitener_ = fit_means(
+            features, y, sample_weight, self.shrinkage
+        )
 
     def _novelty(self, response):
-        # Any point between the means will do: what is short is rounded less.
-        center = self.means_.mean(axis=0)
-        features = own_features(response, self.features) - center
-        features = row_products(features, self.whitener_)
-        means = row_products(self.means_ - center, self.whitener_)
-        nearest = np.empty(len(features))
-        # cdist sums up each pair by itself, column by column.
-        for rows in gen_batches(len(features), max(1, _BLOCK_SIZE // len(means))):
-            nearest[rows] = cdist(features[rows], means, "sqeuclidean").min(axis=1)
-        return nearest
+        return self._distances(own_features(response, self.features))
+
+    def _distances(self, features):
+        """Return the novelty of features, shape (n_samples,)."""
+        return nearest_mean(features, self.means_, self.whitener_)
 
 
 class KNN(NoveltyScore):
@@ -172,6 +160,37 @@ class KNN(NoveltyScore):
     def _novelty(self, response):
         features = _normalize(own_features(response, self.features))
         return self.index_.kth_distances(features, self.n_neighbors)
+
+
+def fit_means(features, y, weight, shrinkage):
+    """Return the mean of each label, the shrunk covariance about them, its whitener."""
+    weight = np.ones(len(features)) if weight is None else weight
+    _, codes = np.unique(y, return_inverse=True)
+    members = csr_matrix((weight, (codes, np.arange(len(codes)))))
+    total = np.bincount(codes, weights=weight)[:, np.newaxis]
+    means = members @ features / total
+    # Their second moment is the weighted one.
+    roots = np.sqrt(weight / weight.mean())[:, np.newaxis]
+    residuals = (features - means[codes]) * roots
+    if shrinkage == "auto":
+        covariance = ledoit_wolf(residuals, assume_centered=True)[0]
+    else:
+        covariance = residuals.T @ residuals / len(residuals)
+        covariance = shrunk_covariance(covariance, shrinkage=shrinkage)
+    return means, covariance, _whiten(covariance)
+
+
+def nearest_mean(features, means, whitener):
+    """Return the least squared distance of whitened features to the means."""
+    # Any point between the means will do: what is short is rounded less.
+    center = means.mean(axis=0)
+    features = row_products(features - center, whitener)
+    means = row_products(means - center, whitener)
+    nearest = np.empty(len(features))
+    # cdist sums up each pair by itself, column by column.
+    for rows in gen_batches(len(features), max(1, _BLOCK_SIZE // len(means))):
+        nearest[rows] = cdist(features[rows], means, "sqeuclidean").min(axis=1)
+    return nearest
 
 
 def _whiten(covariance):

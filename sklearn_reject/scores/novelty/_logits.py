@@ -22,6 +22,10 @@ from sklearn_reject.scores.novelty._base import (
     find_probabilities,
     own_features,
 )
+from sklearn_reject.scores.novelty._members import (
+    refuse_several_members,
+    warn_of_one_decision_value,
+)
 
 
 class MSP(NoveltyScore):
@@ -68,6 +72,10 @@ class MaxLogit(NoveltyScore):
 
     In units of the logits, higher = more novel.
 
+    With two classes and one decision value f it is a function of abs(f), from which the
+    probability of an error follows, too. Beside a risk score that is the conditional
+    risk it adds next to nothing then, and `fit` warns.
+
     Parameters
     ----------
     logits : callable, default=None
@@ -97,6 +105,9 @@ class MaxLogit(NoveltyScore):
     def __init__(self, logits=None):
         self.logits = logits
 
+    def _fit(self, response, y, sample_weight, X_ood):
+        warn_of_one_decision_value(self, response)
+
     def _novelty(self, response):
         return -find_logits(response, self.logits).max(axis=1)
 
@@ -106,6 +117,10 @@ class Energy(NoveltyScore):
 
     In units of the logits, higher = more novel. It tends to :class:`MaxLogit` as T
     tends to zero.
+
+    With two classes and one decision value f it is a function of abs(f), from which the
+    probability of an error follows, too. Beside a risk score that is the conditional
+    risk it adds next to nothing then, and `fit` warns.
 
     Parameters
     ----------
@@ -142,6 +157,7 @@ class Energy(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         check_number(self.temperature, "temperature", open_low=True)
+        warn_of_one_decision_value(self, response)
 
     def _novelty(self, response):
         logits = find_logits(response, self.logits)
@@ -156,6 +172,11 @@ class ODIN(NoveltyScore):
     softmax_y(z(x') / T) (Liang et al., 2018). In [0, 1 - 1 / n_classes], higher = more
     novel. At a high temperature all values are close to the upper end, but they differ
     by about the differences of the logits divided by T, which float64 resolves.
+
+    With two classes and one decision value f the score is a function of abs(f) at x',
+    next to which it is at x, and the probability of an error follows from it. Beside a
+    risk score that is the conditional risk it adds next to nothing then, and `fit`
+    warns.
 
     Within a pipeline, x is what reaches the classifier: `epsilon` is in units of, for
     example, the standardised features.
@@ -216,20 +237,23 @@ class ODIN(NoveltyScore):
                     "gradient of the shape of X, or None, got "
                     f"{self.input_gradient!r}."
                 )
+            warn_of_one_decision_value(self, response)
             return
         if self.logits is not None:
             raise ValueError(
                 "logits is a function, whose gradient is not known. Pass a callable "
                 "(estimator, X, temperature) -> gradient as `input_gradient` too."
             )
+        refuse_several_members(response, "ODIN", "`input_gradient`")
         if response.head is None:
+            name = type(response.members[0].model).__name__
             raise ValueError(
                 "ODIN needs the gradient with respect to the input, which is not known "
-                f"for {type(response.model).__name__}. Use an MLPClassifier or a "
-                "linear classifier of scikit-learn, pass a callable (estimator, X, "
-                "temperature) -> gradient as `input_gradient`, or use another "
-                "novelty_score."
+                f"for {name}. Use an MLPClassifier or a linear classifier of "
+                "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
+                "as `input_gradient`, or use another novelty_score."
             )
+        warn_of_one_decision_value(self, response)
 
     def _novelty(self, response):
         if self.input_gradient is None:
@@ -239,8 +263,9 @@ class ODIN(NoveltyScore):
         return miss_probability(softmax(logits / self.temperature))
 
     def _logits_in_closed_form(self, response):
-        model, X = response.model, _check_dense(response.model_input)
-        directions = uphill_directions(response.logits / self.temperature)
+        inner = response.innermost
+        model, X = inner.model, _check_dense(inner.model_input)
+        directions = uphill_directions(inner.logits / self.temperature)
         moved = X - self.epsilon * np.sign(pull_back(model, X, directions))
         return find_head(model)(find_activations(model, moved)[-1])
 
@@ -329,12 +354,15 @@ class ReAct(NoveltyScore):
                 "Pass a callable (estimator, features) -> (n_samples, n_classes) as "
                 "`head` too."
             )
+        if self.head is None:
+            refuse_several_members(response, "ReAct", "`head`")
         if self.head is None and response.head is None:
+            name = type(response.members[0].model).__name__
             raise ValueError(
-                f"ReAct needs the last layer, which {type(response.model).__name__} "
-                "does not have. Use an MLPClassifier or a linear classifier of "
-                "scikit-learn, pass a callable (estimator, features) -> (n_samples, "
-                "n_classes) as `head`, or use another novelty_score."
+                f"ReAct needs the last layer, which {name} does not have. Use an "
+                "MLPClassifier or a linear classifier of scikit-learn, pass a callable "
+                "(estimator, features) -> (n_samples, n_classes) as `head`, or use "
+                "another novelty_score."
             )
         features = own_features(response, self.features)
         self.threshold_ = _find_percentile(features, percentile, sample_weight)

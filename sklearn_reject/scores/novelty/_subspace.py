@@ -14,6 +14,7 @@ from sklearn_reject.scores.novelty._base import (
     own_features,
 )
 from sklearn_reject.scores.novelty._logits import free_energy, miss_probability
+from sklearn_reject.scores.novelty._members import refuse_several_members
 
 # Weights of a softmax may sum to zero over the classes, up to rounding.
 _SMALLEST_SINGULAR_VALUE = 1e-8
@@ -85,7 +86,7 @@ class ViM(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         features = own_features(response, self.features)
-        head = response.head if self.features is None else None
+        head = _own_head(response, self)
         self.space_ = fit_residual_space(
             features, head, self.n_components, sample_weight
         )
@@ -194,7 +195,7 @@ class SIRC(NoveltyScore):
         features = own_features(response, self.features)
         self.space_ = None
         if self.feature_score == "residual":
-            head = response.head if self.features is None else None
+            head = _own_head(response, self)
             self.space_ = fit_residual_space(
                 features, head, self.n_components, sample_weight
             )
@@ -238,6 +239,14 @@ class ResidualSpace:
     def norms(self, features):
         """Return the distance of features to the principal subspace."""
         return row_norms(row_products(features - self.origin, self.basis))
+
+
+def _own_head(response, score):
+    """Return the last layer that sees the features, None where it is not known."""
+    if score.features is not None:
+        return None
+    refuse_several_members(response, type(score).__name__, "`features`")
+    return response.head
 
 
 def fit_residual_space(features, head=None, n_components=None, weight=None):

@@ -21,6 +21,11 @@ from sklearn_reject.scores.novelty._logits import (
 # Networks need not be good here.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
+# Of two classes they are the conditional risk in other units, see test_two_classes.py.
+IS_LITTLE_USE = pytest.mark.filterwarnings(
+    "ignore:.* of two classes:sklearn_reject.exceptions.RejectionWarning"
+)
+
 ACTIVATIONS = ["identity", "logistic", "tanh", "relu"]
 
 
@@ -58,6 +63,7 @@ def logits_by_hand(network, X):
     return np.hstack([-outputs / 2, outputs / 2]) if outputs.shape[1] == 1 else outputs
 
 
+@IS_LITTLE_USE
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_definitions_on_logits(n_classes):
     network, X = fit_network(n_classes=n_classes)
@@ -152,6 +158,7 @@ def gradient_by_differences(logits_of, X, temperature, step=1e-6):
     return gradient
 
 
+@IS_LITTLE_USE
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("temperature", [1.0, 1000.0])
