@@ -103,6 +103,23 @@ def as_real_array(values, name):
         ) from error
 
 
+def refuse_missing_labels(labels, name):
+    """Raise where an array of labels has gaps: None, NaN, NaT or NA."""
+    missing = []
+    if labels.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(labels))
+    elif labels.dtype.kind == "O":
+        # NaN, NaT and NA are the values that do not equal themselves.
+        rows = enumerate(labels.tolist())
+        missing = [row for row, x in rows if x is None or (x == x) is not True]
+    if len(missing):
+        raise ValueError(
+            f"{name} has no label ({labels[missing[0]]}) in row {missing[0]} "
+            f"({len(missing)} such rows). Remove the rows without labels; those of OOD "
+            "samples need a label, too: the ood_label, such as -1 or 'ood'."
+        )
+
+
 def check_sample_weight(sample_weight, n_samples):
     """Return weights as a float64 vector, or None where all samples weigh one."""
     if sample_weight is None:

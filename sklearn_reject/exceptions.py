@@ -104,8 +104,8 @@ def repeated_fit():
         _IS_REPEATED.reset(token)
 
 
-def warn_user(message, *, once=False):
-    """Warn with :class:`RejectionWarning`, naming the line that called the package.
+def warn_user(message, category=RejectionWarning, *, once=False):
+    """Warn, naming the line that called the package.
 
     What is said `once` is left to the fit that is kept, see :func:`repeated_fit`.
     """
@@ -115,7 +115,7 @@ def warn_user(message, *, once=False):
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, RejectionWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def round_down(value):

@@ -151,6 +151,7 @@ SHARED_PARAMETERS = {
         # for, and bounds with or without a default.
         {
             "y_true": 2,
+            "ood_label": 2,
             "uncertainty": 3,
             "novelty": 4,
             "positive": 2,
@@ -169,7 +170,12 @@ SHARED_PARAMETERS = {
     "scorers at bounds": (
         r"metrics\.make_neg_selective_risk_at_\w+_scorer",
         None,
-        {"ood_label": 2},  # each refers to its metric
+        {},
+    ),
+    "scorers with OOD samples": (
+        r"metrics\.make_\w+_scorer",
+        ("ood_label",),
+        {},
     ),
     "plots": (r"metrics\.\w+Display\.plot", None, {"name": 2}),
     "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),

@@ -28,6 +28,7 @@ from sklearn_reject._curves._ood import (
     ood_precision_recall_curve,
     ood_roc_curve,
     oscr_score,
+    undefined_without_ood,
 )
 from sklearn_reject._curves._origins import (
     OriginGroups,
@@ -90,5 +91,6 @@ __all__ = [
     "snap_sorted",
     "starts_of_ties",
     "tie_range",
+    "undefined_without_ood",
     "weighted_sum",
 ]

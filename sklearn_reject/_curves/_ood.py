@@ -1,14 +1,13 @@
 """Curves and areas with out-of-distribution samples: ROC, PR, OSCR."""
 
-import warnings
-
 import numpy as np
 from scipy.integrate import trapezoid
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject._curves._origins import check_positive, gather_samples
+from sklearn_reject._curves._origins import MARK_OOD, check_positive, gather_samples
 from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.exceptions import warn_user
 
 
 def ood_roc_curve(scores, is_ood, *, sample_weight=None):
@@ -126,12 +125,10 @@ def precisions(groups, ood_prior=None):
 
 def undefined_without_ood(what):
     """Warn that a value needs OOD samples, and return NaN."""
-    warnings.warn(
-        f"{what} is undefined without OOD samples and is set to NaN. Mark the OOD "
-        "samples: in curves by is_ood, in metrics by ood_label (where -1 is one of "
-        "just two labels, 'auto' takes it for a class: pass ood_label=-1).",
+    warn_user(
+        f"{what} is undefined without OOD samples (of positive weight) and is set to "
+        f"NaN. {MARK_OOD}",
         UndefinedMetricWarning,
-        stacklevel=3,
     )
     return float("nan")
 

@@ -22,6 +22,14 @@ from sklearn_reject._validation import (
     check_vector,
 )
 
+# What to do where OOD samples are needed and there are none.
+MARK_OOD = (
+    "Mark OOD samples: in curves by is_ood, in metrics and scorers by ood_label "
+    "('auto' is 'ood' for strings and -1 for numbers, unless -1 is one of two classes; "
+    "pass ood_label=-1 if it is none). In a cross-validation, stratified folds have "
+    "some each: StratifiedKFold takes the ood_label for one more class."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class OriginGroups:
@@ -174,7 +182,7 @@ class OriginSamples:
         if not self.is_ood.any():
             raise ValueError(
                 "is_ood is False for all samples (of positive weight): at least one "
-                f"OOD sample is needed for {what}."
+                f"OOD sample is needed for {what}. {MARK_OOD}"
             )
 
     def combinations(self, n_directions):

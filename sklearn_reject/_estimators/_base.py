@@ -14,6 +14,7 @@ from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys
 from sklearn_reject._sklearn import CallbackSupportMixin, find_label_counter
+from sklearn_reject._validation import refuse_missing_labels
 from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import keyed_draws
 
@@ -152,6 +153,8 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
 def check_class_labels(y):
     """Return class labels as a vector, or raise if they are anything else."""
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "O":
+        refuse_missing_labels(y, "y")
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return y

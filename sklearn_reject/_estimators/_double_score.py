@@ -41,6 +41,7 @@ from sklearn_reject._fitting import (
     route_params,
 )
 from sklearn_reject._labels import resolve_reject_label
+from sklearn_reject._response import Response
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import (
     check_same_length,
@@ -160,8 +161,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
         where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
-        class, and no sample is OOD, of which a warning tells. A frozen classifier
-        settles whether -1 is a class. With None no sample is OOD.
+        class, and no sample is OOD, of which a warning tells, as of strings such as
+        "OOD" that are classes. A frozen classifier settles whether -1 is a class. With
+        None no sample is OOD.
 
     wild_label : label, default=None
         Label of unlabelled samples in `y`, in place of OOD ones: what comes in where
@@ -554,6 +556,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         -------
         score : float
             At most zero, higher is better.
+
+        Raises
+        ------
+        ValueError
+            If `y` has a label that is neither a class nor marks OOD or wild samples.
         """
         labels, uncertainty, _ = self.predict_all(X)
         y, is_ood, is_wild = known_labels(self, y)
@@ -671,6 +678,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
         rates_of(self, score.is_ood[plan.held_out], score.loss)
         folds = inner_folds(plan.final, y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
+
+    def _predict_with_scores(self, X):
+        """Return labels, risk and novelty of one pass of the inner estimator."""
+        require_fit(self)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
+        return labels, *scores.T
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""

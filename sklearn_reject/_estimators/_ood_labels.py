@@ -4,7 +4,13 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._estimators._base import check_class_labels, find_classes
-from sklearn_reject._labels import split_origin, split_wild
+from sklearn_reject._labels import (
+    find_resembling,
+    is_automatic,
+    refuse_unknown_labels,
+    split_origin,
+    split_wild,
+)
 from sklearn_reject.exceptions import warn_user
 
 
@@ -34,7 +40,7 @@ def _split_labelled(estimator, y, is_wild, known):
         return None, is_ood
     ood_label, is_ood[~is_wild] = split_origin(y[~is_wild], estimator.ood_label, known)
     if ood_label is not None and ood_label == estimator.wild_label:
-        if not (isinstance(estimator.ood_label, str) and estimator.ood_label == "auto"):
+        if not is_automatic(estimator.ood_label):
             raise ValueError(
                 f"wild_label={estimator.wild_label!r} is the ood_label, too. Mark OOD "
                 "and unlabelled samples by labels of their own."
@@ -57,20 +63,18 @@ def names_of_ood(estimator, ood_label):
 
 
 def known_labels(estimator, y):
-    """Return labels, which are OOD and which are wild; warn of unknown ones."""
+    """Return labels, which are OOD and which are wild; raise for unknown ones."""
     y = check_class_labels(y)
     is_wild = split_wild(y, estimator.wild_label)
     is_ood = np.zeros(len(y), dtype=bool)
     if estimator.ood_label_ is not None:
         is_ood = np.asarray(y == estimator.ood_label_, dtype=bool)
-    unknown = np.setdiff1d(y[~is_ood & ~is_wild], estimator.classes_).tolist()
-    if unknown:
-        warn_user(
-            f"y holds {unknown[0]!r}, which is neither one of the classes "
-            f"{estimator.classes_.tolist()} that the classifier knows nor "
-            f"{names_of_ood(estimator, estimator.ood_label_)}: such samples count as "
-            "errors on ID samples. Mark OOD samples as in `fit`."
-        )
+    refuse_unknown_labels(
+        y[~is_ood & ~is_wild],
+        estimator.classes_,
+        names_of_ood(estimator, estimator.ood_label_),
+        type(estimator).__name__,
+    )
     return y, is_ood, is_wild
 
 
@@ -78,17 +82,22 @@ def warn_of_labels(estimator, is_ood, classes):
     """Warn where OOD samples may be there, and are taken for a class."""
     if is_ood.any() or estimator.ood_label is None:
         return
-    is_auto = isinstance(estimator.ood_label, str) and estimator.ood_label == "auto"
-    if is_auto and (-1 not in classes.tolist() or _is_frozen(estimator)):
+    known = classes.tolist()
+    way_out = -1 if -1 in known else find_resembling(known)
+    if not is_automatic(estimator.ood_label):
+        reason, way_out = f"ood_label={estimator.ood_label!r} is no label of y", "auto"
+    elif way_out is None or _is_frozen(estimator):
         return
-    reason, way_out = (
-        ("-1 is one of two labels of y and so, by ood_label='auto', a class", -1)
-        if is_auto
-        else (f"ood_label={estimator.ood_label!r} is no label of y", "'auto'")
-    )
+    elif way_out == -1:
+        reason = "-1 is one of two labels of y and so, by ood_label='auto', a class"
+    else:
+        reason = (
+            f"{way_out!r} is a class, as of strings ood_label='auto' takes 'ood' alone "
+            "for the label of OOD samples"
+        )
     warn_user(
-        f"{reason}: no sample is OOD, and {classes.tolist()[:5]} are classes. Pass "
-        f"ood_label={way_out}, or None if that is meant.",
+        f"{reason}: no sample is OOD, and {known[:5]} are classes. Pass "
+        f"ood_label={way_out!r}, or None if that is meant.",
     )
 
 
@@ -104,10 +113,4 @@ def _check_known(y, classes, ood_label):
             f"ood_label={ood_label!r} is one of the classes {known} that the "
             "classifier knows. Mark OOD samples with another label."
         )
-    unknown = np.setdiff1d(y, classes).tolist()
-    if unknown:
-        raise ValueError(
-            f"y holds {unknown[0]!r}, which is neither one of the classes {known} "
-            f"that the classifier knows nor ood_label={ood_label!r}. Name the label of "
-            "OOD samples by ood_label."
-        )
+    refuse_unknown_labels(y, classes, f"ood_label={ood_label!r}", "the classifier")

@@ -1,8 +1,10 @@
 """What labels mean: rejected, out of distribution, rated or not."""
 
 from sklearn_reject._labels._ood import (
+    find_resembling,
+    is_automatic,
     label_vector,
-    resolve_ood_label,
+    refuse_unknown_labels,
     split_origin,
     split_wild,
 )
@@ -11,10 +13,12 @@ from sklearn_reject._labels._rejected import mark_rejected, resolve_reject_label
 
 __all__ = [
     "Ratings",
+    "find_resembling",
+    "is_automatic",
     "label_vector",
     "mark_rejected",
     "rate",
-    "resolve_ood_label",
+    "refuse_unknown_labels",
     "resolve_reject_label",
     "split_origin",
     "split_ratings",

@@ -5,33 +5,21 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from sklearn_reject._validation import refuse_missing_labels
 
-def resolve_ood_label(ood_label, y, classes=None):
-    """Return the label of OOD samples, None where no sample can be OOD.
-
-    "auto" is "ood" for strings and -1 for numbers, unless -1 is one of the classes, or
-    where these are not known one of exactly two labels: then no sample is OOD.
-    """
-    if ood_label is None:
-        return None
-    y = label_vector(y)
-    if not isinstance(ood_label, str) or ood_label != "auto":
-        _check_label(ood_label, y)
-        return ood_label
-    if _holds_strings(y):
-        return "ood"
-    if classes is not None:
-        return None if -1 in classes else -1
-    others = y[y != -1]
-    # A classifier needs two classes, so a single other label makes -1 one of them.
-    is_class = 0 < len(others) < len(y) and np.all(others == others[0])
-    return None if is_class else -1
+# What strings are probably meant to be OOD, though "auto" takes them for classes.
+_RESEMBLING = ("-1", "novel", "ood", "outlier")
 
 
 def split_origin(y, ood_label="auto", classes=None):
-    """Return the label of OOD samples, and which samples have it."""
+    """Return the label of OOD samples, and which samples have it.
+
+    The label is None where no sample can be OOD. "auto" is "ood" for strings and -1 for
+    numbers, unless -1 is one of the classes. Where there are none yet, because a
+    classifier is to be fitted on y, -1 is one of them beside a single other label.
+    """
     y = label_vector(y)
-    label = resolve_ood_label(ood_label, y, classes)
+    label = _resolve(ood_label, y, classes)
     if label is None:
         return None, np.zeros(len(y), dtype=bool)
     return label, np.asarray(y == label, dtype=bool)
@@ -46,9 +34,59 @@ def split_wild(y, wild_label):
     return np.asarray(y == wild_label, dtype=bool)
 
 
-def label_vector(y):
-    """Return labels as a vector, after refusing those with several columns."""
-    return column_or_1d(np.asarray(y))
+def is_automatic(ood_label):
+    """Tell whether the label of OOD samples is to be found out."""
+    return isinstance(ood_label, str) and ood_label == "auto"
+
+
+def label_vector(y, name="y"):
+    """Return labels as a vector, after refusing gaps and several columns."""
+    if y is None:
+        raise ValueError(
+            f"{name} is None, but says by the ood_label which samples are OOD. Pass "
+            "one label a sample."
+        )
+    y = column_or_1d(np.asarray(y))
+    refuse_missing_labels(y, name)
+    return y
+
+
+def refuse_unknown_labels(y, classes, others, known_to):
+    """Raise for labels of ID samples that are no classes; `others` mark other ones."""
+    unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
+    if not unknown:
+        return
+    raise ValueError(
+        f"y holds {unknown[0]!r} ({np.count_nonzero(y == unknown[0])} samples), which "
+        f"is neither one of the classes {classes.tolist()} that {known_to} knows nor "
+        f"{others}. Name the label of OOD samples by ood_label. A class "
+        "that a training part of a cross-validation lacks takes stratified or fewer "
+        "folds."
+    )
+
+
+def find_resembling(classes):
+    """Return a class that was probably meant to be OOD, None where there is none."""
+    for label in classes:
+        if isinstance(label, str) and label.strip().casefold() in _RESEMBLING:
+            return label
+    return None
+
+
+def _resolve(ood_label, y, classes):
+    if ood_label is None:
+        return None
+    if not is_automatic(ood_label):
+        _check_label(ood_label, y)
+        return ood_label
+    if _holds_strings(y):
+        return "ood"
+    if classes is not None:
+        return None if -1 in classes else -1
+    others = y[y != -1]
+    # A classifier needs two classes, so a single other label makes -1 one of them.
+    is_class = 0 < len(others) < len(y) and np.all(others == others[0])
+    return None if is_class else -1
 
 
 def _holds_strings(y):
@@ -77,6 +115,6 @@ def _check_label(label, y, name="ood_label", allowed="'auto', "):
     if isinstance(label, str) != _holds_strings(y):
         kinds = ("strings", "numbers")
         raise ValueError(
-            f"{name}={label!r}, but y holds {kinds[isinstance(label, str)]}. Pass a "
-            "label of the kind of y."
+            f"{name}={label!r}, but y holds {kinds[isinstance(label, str)]}. Pass "
+            "labels of the kind that y had in `fit`, and a label of the kind of y."
         )

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from sklearn_reject._validation import check_same_length, check_vector, index_labels
+from sklearn_reject._validation import (
+    check_same_length,
+    check_vector,
+    index_labels,
+    refuse_missing_labels,
+)
 from sklearn_reject.losses._frames import align_frame
 
 # What each name stands for.
@@ -356,18 +361,7 @@ def _label_array(labels, name, takes_vectors):
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty: at least one sample is needed.")
-    missing = []
-    if array.dtype.kind == "f":
-        missing = np.flatnonzero(np.isnan(array))
-    elif array.dtype.kind == "O":
-        # NaN, NaT and NA are the values that do not equal themselves.
-        labels = enumerate(array.tolist())
-        missing = [row for row, x in labels if x is None or (x == x) is not True]
-    if len(missing):
-        raise ValueError(
-            f"{name} has no label ({array[missing[0]]}) in row {missing[0]}. Remove "
-            "the rows without labels."
-        )
+    refuse_missing_labels(array, name)
     return array
 
 

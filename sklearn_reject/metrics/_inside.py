@@ -4,7 +4,7 @@ from dataclasses import replace
 from inspect import signature
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._curves import make_finite
@@ -28,6 +28,7 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
             "with no `uncertainty` to order its predictions by. Wrap it in "
             "SelectiveRegressor, or give it such a method and pass a loss",
         )
+        _refuse_detector(estimator)
         score = resolve_score("auto", estimator)
         labels, uncertainty = evaluate_score(score, Response(estimator, X))
     elif hasattr(inner, "predict_all"):
@@ -43,6 +44,8 @@ def predict_with_both_scores(estimator, X):
     inner, inner_X = locate(estimator, X, has_method("risk_and_novelty"))
     if inner is None:
         return (*predict_with_uncertainty(estimator, X), None)
+    if hasattr(inner, "_predict_with_scores"):
+        return inner._predict_with_scores(inner_X)  # in one pass
     return (inner.predict_label(inner_X), *inner.risk_and_novelty(inner_X))
 
 
@@ -102,6 +105,16 @@ def refuse_regressor(estimator, reason):
     if is_regression(estimator):
         name = type(estimator).__name__
         raise ValueError(f"{name} is a regressor {reason}.")
+
+
+def _refuse_detector(estimator):
+    if hasattr(estimator, "__sklearn_tags__") and is_outlier_detector(estimator):
+        raise ValueError(
+            f"{type(estimator).__name__} is an outlier detector, which predicts no "
+            "classes. Score it by scikit-learn's scoring='roc_auc', which takes labels "
+            "1 and -1, or make it a novelty_score of DoubleScoreOODClassifier by "
+            "OutlierDetector."
+        )
 
 
 def is_regression(estimator):

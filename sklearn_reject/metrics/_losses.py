@@ -73,7 +73,7 @@ def _costs(y_true, y_pred, loss, labels):
     return check_loss(loss, labels=labels)(y_true, y_pred)
 
 
-def judge(estimator, y, y_pred, loss=None, labels=None, *, ood_label=None):
+def judge(estimator, y, y_pred, loss=None, labels=None):
     """Return the losses of predictions of an estimator for ID samples.
 
     None is the loss of the estimator, else 0/1. The predictions hold no reject label,
@@ -82,10 +82,7 @@ def judge(estimator, y, y_pred, loss=None, labels=None, *, ood_label=None):
     loss = loss_of(estimator) if loss is None else loss
     if is_table(loss) and labels is None:
         classes = np.asarray(getattr(estimator, "classes_", y_pred))
-        is_class = np.ones(len(classes), dtype=bool)
-        if ood_label is not None:
-            is_class = classes != ood_label
-        labels = unique_labels(label_vector(y), label_vector(y_pred), classes[is_class])
+        labels = unique_labels(label_vector(y), label_vector(y_pred), classes)
     task = check_loss(loss, labels=labels)
     if not isinstance(task, ZeroOneLoss):
         _refuse_ood_samples(estimator, y, task)

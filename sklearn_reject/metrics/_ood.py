@@ -1,17 +1,7 @@
 """How a score separates ID from OOD samples, from labels and uncertainties."""
 
-from functools import partial
-
-import numpy as np
-
 from sklearn_reject import _curves as curves
-from sklearn_reject._labels import label_vector, split_origin
-from sklearn_reject._validation import (
-    check_extended_vector,
-    check_same_length,
-    check_vector,
-)
-from sklearn_reject.metrics._losses import is_vector, judge, losses_of
+from sklearn_reject.metrics._origins import scores_and_origins
 
 
 def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
@@ -31,7 +21,7 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers. With None no sample is OOD.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -88,7 +78,7 @@ def ood_precision_recall_curve(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers. With None no sample is OOD.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -156,7 +146,7 @@ def ood_auroc_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers. With None no sample is OOD.
 
     n_directions : int >= 2, default=181
         Number of directions for two scores, from the risk alone to the novelty alone.
@@ -221,7 +211,7 @@ def ood_aupr_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers. With None no sample is OOD.
 
     interpolation : {"step", "trapezoid"}, default="step"
         "step" is the average precision, as
@@ -306,7 +296,7 @@ def fpr_at_tpr_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers. With None no sample is OOD.
 
     n_directions : int >= 2, default=181
         Number of directions for two scores, from the risk alone to the novelty alone.
@@ -372,7 +362,7 @@ def roc_frontier(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers. With None no sample is OOD.
 
     n_directions : int >= 2, default=181
         Number of directions for two scores, from the risk alone to the novelty alone.
@@ -447,7 +437,7 @@ def precision_recall_frontier(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers. With None no sample is OOD.
 
     n_directions : int >= 2, default=181
         Number of directions for two scores, from the risk alone to the novelty alone.
@@ -487,82 +477,3 @@ def precision_recall_frontier(
         n_directions=n_directions,
         sample_weight=sample_weight,
     )
-
-
-def scores_and_origins(y_true, uncertainty, novelty, ood_label):
-    """Return the score, or two of them as columns, and which samples are OOD."""
-    is_ood = split(label_vector(y_true), ood_label)[1]
-    return _score_columns(uncertainty, novelty, len(is_ood)), is_ood
-
-
-def ood_samples(
-    y_true, y_pred, uncertainty, novelty, ood_label, loss="zero_one", labels=None
-):
-    """Return scores, losses and which samples are OOD, whose losses are zero."""
-    y_true = label_vector(y_true)
-    if is_vector(loss):
-        _, is_ood = split(y_true, ood_label)
-        check_same_length(len(y_true), loss=loss)
-        losses = np.where(is_ood, 0.0, np.asarray(loss))
-        losses = check_vector(losses, "loss", non_negative=True)
-    else:
-        of_labels = partial(losses_of, loss=loss, labels=labels)
-        losses, is_ood = losses_inside(y_true, y_pred, ood_label, of_labels)
-    return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
-
-
-def losses_inside(y_true, y_pred, ood_label, judge):
-    """Return losses, zero for OOD samples, and which these are.
-
-    ``judge(y_true, y_pred)`` gives losses, and never sees the labels of OOD samples.
-    """
-    if y_pred is None:
-        raise ValueError(
-            "y_pred is None, which takes the losses themselves, a vector of shape "
-            "(n_samples,), as loss=."
-        )
-    y_pred = label_vector(y_pred)
-    check_same_length(len(y_true), y_pred=y_pred)
-    label, is_ood = split(y_true, ood_label)
-    if label is not None and label in set(y_pred.tolist()):
-        raise ValueError(
-            f"y_pred holds the OOD label {label!r}, but predictions must be classes. "
-            "If it marks rejected samples, pass what `predict_label` returns. If the "
-            "classifier was fitted on OOD samples as one more class, leave them out, "
-            "or wrap it in DoubleScoreOODClassifier, which does."
-        )
-    inside = ~is_ood
-    losses = np.zeros(len(y_true))
-    losses[inside] = judge(y_true[inside], y_pred[inside])
-    return losses, is_ood
-
-
-def judge_inside(estimator, y, y_pred, ood_label, loss=None, labels=None):
-    """Return the losses of predictions of an estimator, zero for OOD samples."""
-    y = label_vector(y)
-    label, _ = split(y, ood_label)
-    of_id = partial(judge, estimator, loss=loss, labels=labels, ood_label=label)
-    return losses_inside(y, y_pred, ood_label, of_id)[0]
-
-
-def split(y_true, ood_label):
-    """Return the OOD label, and which samples have it; some must not."""
-    label, is_ood = split_origin(y_true, ood_label)
-    if is_ood.size and is_ood.all():
-        raise ValueError(
-            f"y_true holds the OOD label {label!r} only: at least one ID sample is "
-            "needed to measure what is accepted of them."
-        )
-    return label, is_ood
-
-
-def _score_columns(uncertainty, novelty, n_samples):
-    """Return one score of shape (n_samples,), or two of shape (n_samples, 2)."""
-    check = check_extended_vector if novelty is None else check_vector
-    uncertainty = check(uncertainty, "uncertainty")
-    check_same_length(n_samples, uncertainty=uncertainty)
-    if novelty is None:
-        return uncertainty
-    novelty = check_extended_vector(novelty, "novelty")
-    check_same_length(n_samples, novelty=novelty)
-    return np.column_stack([uncertainty, novelty])

@@ -1,13 +1,12 @@
 """Risk of predictions where some samples are OOD, from labels and uncertainties."""
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._validation import check_number
-from sklearn_reject.metrics._ood import ood_samples
+from sklearn_reject._validation import check_number, check_sample_weight
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.metrics._origins import ood_samples
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
@@ -53,7 +52,8 @@ def risk_coverage_frontier(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
+        is but one other label. With None no sample is OOD.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
@@ -152,7 +152,8 @@ def oscr_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
+        is but one other label. With None no sample is OOD.
 
     loss : "zero_one" or array-like of shape (n_samples,), default="zero_one"
         Labels are right or wrong here: 0 or 1 a sample, where labels are not compared.
@@ -244,7 +245,8 @@ def selective_risk_at_tpr_fpr_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
+        is but one other label. With None no sample is OOD.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
@@ -360,7 +362,8 @@ def selective_risk_at_precision_recall_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where it is one of two labels.
+        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
+        is but one other label. With None no sample is OOD.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
@@ -451,12 +454,9 @@ def _tuned_risk(scores, losses, is_ood, infeasible, n_directions, options):
     """Return the risk of the best rule of one score or two, or what stands for none."""
     if not np.isnan(infeasible):
         check_number(infeasible, "infeasible")
-    if not is_ood.any():
-        return _undefined(
-            "Bounds on the FPR and the precision are undefined without OOD samples. "
-            "Mark them by ood_label (where -1 is one of just two labels, 'auto' takes "
-            "it for a class: pass ood_label=-1)."
-        )
+    weight = check_sample_weight(options["sample_weight"], len(is_ood))
+    if not (is_ood if weight is None else is_ood & (weight > 0)).any():
+        return curves.undefined_without_ood("The selective risk at bounds")
     try:
         if scores.ndim == 1:
             rule = tune_single_score(scores, losses, is_ood, **options)
@@ -464,15 +464,9 @@ def _tuned_risk(scores, losses, is_ood, infeasible, n_directions, options):
             options["n_directions"] = n_directions
             rule = tune_double_score(*scores.T, losses, is_ood, **options)
     except InfeasibleTargetError as error:
-        return _undefined(error) if np.isnan(infeasible) else float(infeasible)
+        if not np.isnan(infeasible):
+            return float(infeasible)
+        message = f"{error} The selective risk is set to NaN."
+        warn_user(message, UndefinedMetricWarning)
+        return float("nan")
     return float(rule.selective_risk)
-
-
-def _undefined(reason):
-    """Warn the caller of a metric, and return NaN."""
-    warnings.warn(
-        f"{reason} The selective risk is set to NaN.",
-        UndefinedMetricWarning,
-        stacklevel=4,
-    )
-    return float("nan")

@@ -3,7 +3,7 @@
 from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.metrics._losses import losses_of
-from sklearn_reject.metrics._ood import ood_samples
+from sklearn_reject.metrics._origins import ood_samples
 
 
 def risk_coverage_curve(
@@ -45,8 +45,8 @@ def risk_coverage_curve(
     ood_label : "auto", None or label, default=None
         Label of OOD samples in `y_true`, without which coverage and risk are computed.
         "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
-        OOD, where it is one of two labels. None says that no sample is OOD. With an OOD
-        label `y_true` is needed, whatever `loss` is.
+        OOD, where `y_pred` holds it and there is but one other label. None says that no
+        sample is OOD. With an OOD label `y_true` is needed, whatever `loss` is.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts

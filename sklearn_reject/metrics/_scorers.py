@@ -6,6 +6,7 @@ from math import isfinite
 from numbers import Real
 
 from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.metrics._ood import fpr_at_tpr_score, ood_auroc_score
 from sklearn_reject.metrics._ood_risk import (
     check_precision_recall,
     check_tpr_fpr,
@@ -22,6 +23,7 @@ from sklearn_reject.metrics._risk_coverage import (
 from sklearn_reject.metrics._scoring import (
     AcceptedScorer,
     OODScorer,
+    OriginScorer,
     SelectiveScorer,
     SetScorer,
 )
@@ -95,8 +97,7 @@ def get_selective_scorer_names():
     --------
     >>> from sklearn_reject.metrics import get_selective_scorer_names
     >>> get_selective_scorer_names()[:4]
-    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', \
-'neg_selective_risk_at_precision_recall']
+    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', 'neg_fpr_at_tpr']
     """
     return sorted(_FACTORIES)
 
@@ -416,7 +417,9 @@ def make_neg_selective_risk_at_tpr_fpr_scorer(
         Largest share of OOD samples to accept.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples, as in :func:`selective_risk_at_tpr_fpr_score`.
+        Label of OOD samples in `y`. "auto" is the `ood_label_` that the estimator was
+        fitted with, where it has one, also inside a pipeline or a search; else "ood"
+        for strings and -1 for numbers. A label that is given wins.
 
     loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
             default=None
@@ -436,8 +439,9 @@ def make_neg_selective_risk_at_tpr_fpr_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better. It raises
-        where the OOD label is predicted, as by a classifier fitted on it as a class.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
+        warning without OOD samples. It raises where the OOD label is a class, as of a
+        classifier fitted on it, or `y` holds a label that is neither.
 
     Raises
     ------
@@ -489,7 +493,9 @@ def make_neg_selective_risk_at_precision_recall_scorer(
         Share of OOD samples that the precision is for.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples, as in :func:`selective_risk_at_precision_recall_score`.
+        Label of OOD samples in `y`. "auto" is the `ood_label_` that the estimator was
+        fitted with, where it has one, also inside a pipeline or a search; else "ood"
+        for strings and -1 for numbers. A label that is given wins.
 
     loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
             default=None
@@ -509,8 +515,9 @@ def make_neg_selective_risk_at_precision_recall_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better. It raises
-        where the OOD label is predicted, as by a classifier fitted on it as a class.
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
+        warning without OOD samples. It raises where the OOD label is a class, as of a
+        classifier fitted on it, or `y` holds a label that is neither.
 
     Raises
     ------
@@ -552,13 +559,16 @@ def make_oscr_scorer(*, definition="dhamija", ood_label="auto"):
         As in :func:`oscr_score`.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples, as in :func:`oscr_score`.
+        Label of OOD samples in `y`. "auto" is the `ood_label_` that the estimator was
+        fitted with, where it has one, also inside a pipeline or a search; else "ood"
+        for strings and -1 for numbers. A label that is given wins.
 
     Returns
     -------
     scorer : callable
         ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
-        warning without OOD samples. It raises where the OOD label is predicted.
+        warning without OOD samples. It raises where the OOD label is a class, as of a
+        classifier fitted on it, or `y` holds a label that is neither.
 
     Raises
     ------
@@ -578,6 +588,108 @@ def make_oscr_scorer(*, definition="dhamija", ood_label="auto"):
     check_option(definition, "definition", ("dhamija", "franc"))
     options = {"definition": definition, "ood_label": ood_label}
     return OODScorer(oscr_score, 1, options, is_of_labels=True)
+
+
+@_factory
+def make_ood_auroc_scorer(*, ood_label="auto"):
+    """Make a scorer of the area under the ROC curve of ID against OOD.
+
+    The labels given to the scorer mark OOD samples by `ood_label`. The uncertainty is
+    that of the classifier, such as the combined score of a
+    :class:`~sklearn_reject.DoubleScoreOODClassifier`; whether it rejects does not
+    matter, nor whether its predictions are right.
+
+    Parameters
+    ----------
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y`. "auto" is the `ood_label_` that the estimator was
+        fitted with, where it has one, also inside a pipeline or a search; else "ood"
+        for strings and -1 for numbers. A label that is given wins.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
+        warning without OOD samples. It raises where the OOD label is a class, as of a
+        classifier fitted on it, or `y` holds a label that is neither.
+
+    Raises
+    ------
+    TypeError
+        If called as if it were a scorer.
+
+    See Also
+    --------
+    ood_auroc_score : The area itself.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.datasets import make_fpp23_mixture
+    >>> from sklearn_reject.metrics import make_ood_auroc_scorer
+    >>> X, y = make_fpp23_mixture(random_state=0)
+    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
+    >>> round(make_ood_auroc_scorer()(clf, X, y), 2)
+    0.76
+    """
+    options = {"ood_label": ood_label}
+    return OriginScorer(ood_auroc_score, 1, options, is_of_labels=True)
+
+
+@_factory
+def make_neg_fpr_at_tpr_scorer(*, tpr=0.95, positive="id", ood_label="auto"):
+    """Make a scorer of minus the false positive rate at a true positive rate.
+
+    The labels given to the scorer mark OOD samples by `ood_label`. The uncertainty is
+    that of the classifier, such as the combined score of a
+    :class:`~sklearn_reject.DoubleScoreOODClassifier`; whether it rejects does not
+    matter, nor whether its predictions are right.
+
+    Parameters
+    ----------
+    tpr : float in ]0, 1], default=0.95
+        True positive rate to reach.
+
+    positive : {"id", "ood"}, default="id"
+        With "id" the rate is the share of OOD samples accepted where at least `tpr` of
+        the ID samples are; with "ood" the share of ID samples rejected where at least
+        `tpr` of the OOD samples are.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y`. "auto" is the `ood_label_` that the estimator was
+        fitted with, where it has one, also inside a pipeline or a search; else "ood"
+        for strings and -1 for numbers. A label that is given wins.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better, NaN with a
+        warning without OOD samples. It raises where the OOD label is a class, as of a
+        classifier fitted on it, or `y` holds a label that is neither.
+
+    Raises
+    ------
+    ValueError
+        If `tpr` is not in ]0, 1], or `positive` unknown.
+
+    See Also
+    --------
+    fpr_at_tpr_score : The rate itself.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.datasets import make_fpp23_mixture
+    >>> from sklearn_reject.metrics import make_neg_fpr_at_tpr_scorer
+    >>> X, y = make_fpp23_mixture(random_state=0)
+    >>> clf = GaussianNB().fit(X[y != -1], y[y != -1])
+    >>> round(make_neg_fpr_at_tpr_scorer(tpr=0.8)(clf, X, y), 2)
+    -0.48
+    """
+    tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
+    check_option(positive, "positive", ("id", "ood"))
+    options = {"tpr": tpr, "positive": positive, "ood_label": ood_label}
+    return OriginScorer(fpr_at_tpr_score, -1, options, is_of_labels=True)
 
 
 @_factory
@@ -644,6 +756,12 @@ neg_augrc_scorer = make_neg_augrc_scorer()
 
 #: :func:`oscr_score`.
 oscr_scorer = make_oscr_scorer()
+
+#: :func:`ood_auroc_score`.
+ood_auroc_scorer = make_ood_auroc_scorer()
+
+#: Minus :func:`fpr_at_tpr_score`, of OOD samples accepted where 95 % of ID samples are.
+neg_fpr_at_tpr_scorer = make_neg_fpr_at_tpr_scorer()
 
 #: Minus the mean F1 loss of :func:`set_loss`.
 neg_set_loss_scorer = make_neg_set_loss_scorer()

@@ -20,7 +20,7 @@ from sklearn_reject.metrics._inside import (
     refuse_regressor,
 )
 from sklearn_reject.metrics._losses import judge
-from sklearn_reject.metrics._ood import judge_inside
+from sklearn_reject.metrics._origins import judge_inside, ood_label_for
 from sklearn_reject.metrics._set_loss import set_loss
 from sklearn_reject.selection import solve_target_coverage
 
@@ -100,12 +100,22 @@ class OODScorer(SelectiveScorer):
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted classifier, a float, higher is better."""
+        judging, options = self._judging(estimator), dict(self._options)
         y_pred, scores = predict_with_uncertainty(estimator, X)
-        ood_label, judging = self._options["ood_label"], self._judging(estimator)
-        losses = judge_inside(estimator, y, y_pred, ood_label, **judging)
-        options = {"sample_weight": sample_weight, **self._options}
-        value = self._metric(y, None, scores, loss=losses, **options)
-        return float(self._sign * value)
+        label, is_ood = ood_label_for(estimator, y, y_pred, options.pop("ood_label"))
+        losses = judge_inside(estimator, y, y_pred, is_ood, **judging)
+        options |= {"ood_label": label, "sample_weight": sample_weight}
+        return float(self._sign * self._of(y, scores, losses, options))
+
+    def _of(self, y, scores, losses, options):
+        return self._metric(y, None, scores, loss=losses, **options)
+
+
+class OriginScorer(OODScorer):
+    """Scorer of a metric of scores and origins, for which no prediction is wrong."""
+
+    def _of(self, y, scores, losses, options):
+        return self._metric(y, scores, **options)
 
 
 def _show(options):

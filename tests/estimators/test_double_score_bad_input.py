@@ -11,7 +11,11 @@ from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import LocalOutlierFactor
 
-from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
+from sklearn_reject import (
+    DoubleScoreOODClassifier,
+    InfeasibleTargetError,
+    SelectiveClassifier,
+)
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import Entropy, LikelihoodRatio
 
@@ -184,7 +188,7 @@ def test_ood_rows_of_no_weight_are_none():
 
 def test_labels_that_the_frozen_classifier_does_not_know():
     frozen = FrozenEstimator(GaussianNB().fit(X[y >= 0], y[y >= 0]))
-    with pytest.raises(ValueError, match="y holds 7, which is neither one of the"):
+    with pytest.raises(ValueError, match=r"y holds 7 \(50 samples\), which is"):
         double(frozen, **RATES).fit(X, np.where(y == -1, 7, y))
     # Two labels, but the classifier knows that -1 is no class.
     rows = (y == -1) | (y == 0)
@@ -224,6 +228,65 @@ def test_labels_that_are_silently_classes():
     double(min_tpr=0.5).fit(X[y >= 0], y[y >= 0])
     with pytest.raises(ValueError, match="y has no row with ood_label=7, and max_fpr"):
         double(ood_label=7, **RATES).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["OOD", "novel", "-1", "Outlier"])
+def test_strings_that_are_silently_classes(name):
+    names = np.array([name, "a", "b", "c"])[y + 1]
+    message = f"'{name}' is a class.*Pass ood_label='{name}', or None if that is meant"
+    with pytest.warns(RejectionWarning, match=message):
+        model = double(min_tpr=0.5).fit(X, names)
+    assert name in model.classes_
+    double(min_tpr=0.5, ood_label=None).fit(X, names)
+    assert name not in double(min_tpr=0.5, ood_label=name).fit(X, names).classes_
+
+
+def test_score_refuses_labels_that_it_does_not_know():
+    model = double(**RATES).fit(X, y)
+    with pytest.raises(
+        ValueError,
+        match=r"y holds 7 \(50 samples\), which is neither one of the classes "
+        r"\[0, 1, 2\] that DoubleScoreOODClassifier knows nor ood_label=-1",
+    ):
+        model.score(X, np.where(y == -1, 7, y))
+    names = np.array(["ood", "a", "b", "c"])[y + 1]
+    named = double(**RATES).fit(X, names)
+    assert named.score(X, names) < 0
+    with pytest.raises(ValueError, match=r"y holds 'OOD' .* nor ood_label='ood'"):
+        named.score(X, np.where(names == "ood", "OOD", names))
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+@pytest.mark.parametrize(
+    "labels",
+    [y.astype(object), np.array(["a", "b", "c", "ood"], dtype=object)[y]],
+    ids=["numbers", "names"],
+)
+def test_labels_with_gaps(labels, gap):
+    labels = labels.copy()
+    labels[5] = gap
+    model = double(**RATES)
+    with pytest.raises(ValueError, match=r"y has no label .* in row 5 .*the ood_label"):
+        model.fit(X, labels)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match=r"y has no label .* in row 5 .*the ood_label"):
+        model.score(X, labels)
+    with pytest.raises(ValueError, match="y has no label"):
+        SelectiveClassifier(GaussianNB()).fit(X, labels)
+
+
+def test_labelled_frames():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    plain = double(**RATES).fit(X, y)
+    index = np.random.default_rng(0).permutation(len(y))
+    for labels in (
+        pd.Series(y, index=index),
+        pl.Series(y),
+        pl.DataFrame({"y": y})["y"],
+    ):
+        model = double(**RATES).fit(X, labels)
+        assert model.rule_ == plain.rule_
+        assert model.score(X, labels) == plain.score(X, y)
 
 
 def test_labels_as_a_column_are_taken_with_a_warning():

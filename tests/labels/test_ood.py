@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_reject._labels import resolve_ood_label, split_origin
+from sklearn_reject._labels import find_resembling, refuse_unknown_labels, split_origin
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,6 @@ from sklearn_reject._labels import resolve_ood_label, split_origin
     ],
 )
 def test_automatic_label(y, label, is_ood):
-    assert resolve_ood_label("auto", y) == label
     found, flags = split_origin(y)
     assert found == label
     assert flags.dtype == bool
@@ -38,7 +37,7 @@ def test_automatic_label(y, label, is_ood):
 
 @pytest.mark.parametrize(
     ("classes", "label"),
-    [([0, 1], -1), ([-1, 1], None), ([-1, 0, 1], None), ([3], -1)],
+    [([0, 1], -1), ([-1, 1], None), ([-1, 0, 1], None), ([3], -1), ([], -1)],
     ids=str,
 )
 @pytest.mark.parametrize("y", [[1, -1, 1], [-1, -1], [0, 1, -1, 2]], ids=str)
@@ -64,7 +63,6 @@ def test_automatic_label_where_the_classes_are_known(y, classes, label):
     ],
 )
 def test_given_label(y, label, is_ood):
-    assert resolve_ood_label(label, y) == label
     found, flags = split_origin(y, label)
     assert found == label
     assert flags.tolist() == [bool(flag) for flag in is_ood]
@@ -72,9 +70,61 @@ def test_given_label(y, label, is_ood):
 
 def test_pandas_labels():
     pd = pytest.importorskip("pandas")
-    y = pd.Series(["a", "ood", "b"], index=[5, 3, 1])
-    for labels in (y, y.astype("category")):
+    y = pd.Series(["a", "ood", "b"], index=[5, 3, 1], name="kind")
+    for labels in (y, y.astype("category"), y.astype("string"), y.to_frame()):
         assert split_origin(labels)[1].tolist() == [False, True, False]
+    numbers = pd.Series([0, -1, 2], index=[5, 3, 1], dtype="Int64")
+    for labels in (numbers, numbers.to_frame()):
+        assert split_origin(labels)[1].tolist() == [False, True, False]
+
+
+def test_polars_labels():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"name": ["a", "ood", "b"], "number": [0, -1, 2]})
+    for column in frame.columns:
+        for labels in (frame[column], frame.select(column)):
+            assert split_origin(labels)[1].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), "NA"], ids=str)
+@pytest.mark.parametrize("known", [[0, 1, -1], ["a", "b", "ood"]], ids=str)
+def test_gaps_are_told_with_their_rows(gap, known):
+    if gap == "NA":
+        gap = pytest.importorskip("pandas").NA
+    y = np.array([*known, gap, *known, gap], dtype=object)
+    with pytest.raises(
+        ValueError, match=r"y has no label \(.*\) in row 3 \(2 such rows"
+    ):
+        split_origin(y)
+    with pytest.raises(ValueError, match="need a label, too: the ood_label"):
+        split_origin([0.0, np.nan, -1.0])
+
+
+def test_labels_that_are_neither_class_nor_ood():
+    classes = np.array(["a", "b"])
+    y = np.array(["a", "novel", "novel", "b"])
+    message = (
+        r"y holds 'novel' \(2 samples\), which is neither one of the classes "
+        r"\['a', 'b'\] that Model knows nor ood_label='ood'"
+    )
+    with pytest.raises(ValueError, match=message):
+        refuse_unknown_labels(y, classes, "ood_label='ood'", "Model")
+    refuse_unknown_labels(y[[0, 3]], classes, "ood_label='ood'", "Model")
+    refuse_unknown_labels(np.array([1.0, 0.0]), np.array([0, 1]), "", "Model")
+
+
+@pytest.mark.parametrize(
+    ("classes", "found"),
+    [
+        (["a", "OOD"], "OOD"),
+        (["a", " Outlier"], " Outlier"),
+        (["0", "-1", "1"], "-1"),
+        (["a", "novelist"], None),
+        ([0, -1, 1], None),
+    ],
+)
+def test_classes_that_were_probably_meant_to_be_ood(classes, found):
+    assert find_resembling(classes) == found
 
 
 @pytest.mark.parametrize(

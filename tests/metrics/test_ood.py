@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 
 from sklearn_reject import _curves as curves
 from sklearn_reject import metrics
@@ -330,12 +331,71 @@ def test_weights_repeat_rows(sample):
 def test_undefined_without_ood(case):
     inside = np.flatnonzero(~IS_OOD)
     arguments = Y_TRUE[inside], UNCERTAINTY[inside], Y_PRED[inside]
-    with pytest.warns(UndefinedMetricWarning, match="undefined without OOD samples"):
+    with pytest.warns(UndefinedMetricWarning, match="undefined without OOD") as told:
         assert np.isnan(call(case, *arguments))
-    # The class -1 of two is no OOD label, and the warning says so.
-    signs = np.where(Y_TRUE == 0, 1, -1)
-    with pytest.warns(UndefinedMetricWarning, match="pass ood_label=-1"):
-        assert np.isnan(call(case, signs, UNCERTAINTY, np.abs(signs)))
+    assert told[0].filename == __file__
+    # OOD samples of no weight are none: their FPR of zero would keep any bound.
+    with pytest.warns(UndefinedMetricWarning, match="StratifiedKFold takes the ood_la"):
+        assert np.isnan(
+            call(case, Y_TRUE, UNCERTAINTY, sample_weight=WEIGHTS * ~IS_OOD)
+        )
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in ALL if c not in SCORES], ids=lambda case: case[0]
+)
+def test_curves_and_frontiers_need_ood_samples(case):
+    inside = np.flatnonzero(~IS_OOD)
+    arguments = Y_TRUE[inside], UNCERTAINTY[inside], Y_PRED[inside]
+    with pytest.raises(ValueError, match=r"OOD sample is needed.*ood_label"):
+        call(case, *arguments)
+    with pytest.raises(ValueError, match=r"OOD sample is needed.*ood_label"):
+        call(case, Y_TRUE, UNCERTAINTY, sample_weight=WEIGHTS * ~IS_OOD)
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case[0])
+@pytest.mark.parametrize("inlier", [1, 0, 7])
+def test_minus_one_is_an_outlier_beside_any_other_labels(case, inlier):
+    """As scikit-learn marks them, whatever the number of other labels."""
+    y_true, y_pred = np.where(IS_OOD, -1, inlier), np.full(90, inlier)
+    other = np.where(IS_OOD, 99, inlier)
+    expected = call(case, other, UNCERTAINTY, y_pred, ood_label=99)
+    assert_same(call(case, y_true, UNCERTAINTY, y_pred), expected)
+
+
+def test_outliers_have_the_area_that_scikit_learn_computes():
+    y_true, uncertainty = [1, 1, -1, -1], [0.1, 0.2, 0.3, 0.4]
+    assert metrics.ood_auroc_score(y_true, uncertainty) == 1.0
+    y_true = np.where(IS_OOD, -1, 1)
+    assert metrics.ood_auroc_score(y_true, UNCERTAINTY) == pytest.approx(
+        roc_auc_score(y_true, -UNCERTAINTY)
+    )
+
+
+@pytest.mark.parametrize("case", [c for c in SCORES if c[2]], ids=lambda case: case[0])
+def test_minus_one_is_a_class_where_one_of_two_is_predicted(case):
+    y_true, y_pred = np.where(Y_TRUE == 0, 1, -1), np.where(Y_PRED == 0, 1, -1)
+    part = y_true == 1  # such as a fold without the other class
+    for rows in (part | True, part, ~part):
+        samples = y_true[rows], UNCERTAINTY[rows], y_pred[rows]
+        with pytest.warns(UndefinedMetricWarning, match="unless -1 is one of two clas"):
+            assert np.isnan(call(case, *samples, labels=[-1, 1]))
+    with pytest.raises(ValueError, match="y_pred holds the OOD label -1"):
+        call(case, y_true, UNCERTAINTY, y_pred, ood_label=-1)
+    curve = metrics.risk_coverage_curve(y_true, y_pred, UNCERTAINTY, ood_label="auto")
+    plain = metrics.risk_coverage_curve(y_true, y_pred, UNCERTAINTY)
+    np.testing.assert_allclose(curve, plain, rtol=1e-14)
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case[0])
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_labels_with_gaps(case, gap):
+    y_true = Y_TRUE.astype(object)
+    y_true[4] = gap
+    with pytest.raises(
+        ValueError, match=r"y_true has no label .* in row 4 .*ood_label"
+    ):
+        call(case, y_true, UNCERTAINTY)
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case[0])

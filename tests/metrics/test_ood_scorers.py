@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.metrics import get_scorer, roc_auc_score, roc_curve
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_validate,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,13 +24,19 @@ from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.metrics import (
     aurc_score,
+    fpr_at_tpr_score,
     get_selective_scorer,
     get_selective_scorer_names,
     make_neg_aurc_scorer,
+    make_neg_fpr_at_tpr_scorer,
     make_neg_selective_risk_at_precision_recall_scorer,
     make_neg_selective_risk_at_tpr_fpr_scorer,
+    make_ood_auroc_scorer,
     make_oscr_scorer,
     neg_aurc_scorer,
+    neg_fpr_at_tpr_scorer,
+    ood_auroc_score,
+    ood_auroc_scorer,
     oscr_score,
     oscr_scorer,
     selective_risk_at_precision_recall_score,
@@ -43,6 +56,17 @@ FPR, PRECISION = (
     selective_risk_at_tpr_fpr_score,
     selective_risk_at_precision_recall_score,
 )
+
+
+def without_labels(metric, **fixed):
+    """Return a metric that takes predictions, and does not look at them."""
+
+    def of_labels(y_true, y_pred, uncertainty, **options):
+        return metric(y_true, uncertainty, **fixed, **options)
+
+    return of_labels
+
+
 # Name, options, sign and metric.
 CASES = [
     ("neg_selective_risk_at_tpr_fpr", TPR_FPR, -1, partial(FPR, **TPR_FPR)),
@@ -60,6 +84,14 @@ CASES = [
     ),
     ("oscr", {}, 1, oscr_score),
     ("oscr", {"definition": "franc"}, 1, partial(oscr_score, definition="franc")),
+    ("ood_auroc", {}, 1, without_labels(ood_auroc_score)),
+    ("neg_fpr_at_tpr", {}, -1, without_labels(fpr_at_tpr_score, positive="id")),
+    (
+        "neg_fpr_at_tpr",
+        {"tpr": 0.7, "positive": "ood"},
+        -1,
+        without_labels(fpr_at_tpr_score, tpr=0.7, positive="ood"),
+    ),
 ]
 MAKERS = {
     "neg_selective_risk_at_tpr_fpr": make_neg_selective_risk_at_tpr_fpr_scorer,
@@ -67,7 +99,25 @@ MAKERS = {
         make_neg_selective_risk_at_precision_recall_scorer
     ),
     "oscr": make_oscr_scorer,
+    "ood_auroc": make_ood_auroc_scorer,
+    "neg_fpr_at_tpr": make_neg_fpr_at_tpr_scorer,
 }
+
+
+WRAPPERS = [
+    lambda model: model,
+    lambda model: make_pipeline(StandardScaler(), model),
+    lambda model: GridSearchCV(
+        make_pipeline(StandardScaler(), model),
+        {"doublescoreoodclassifier__cv": [2]},
+        cv=2,
+    ),
+]
+
+
+def maker(case):
+    """Return the scorer of a case."""
+    return MAKERS[case[0]](**case[1])
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case[0])
@@ -135,6 +185,128 @@ def test_another_ood_label(name):
     assert value == MAKERS[name](**options)(BAYES, X_test, y_test)
 
 
+@pytest.mark.parametrize("label", [99, "novel", "ood"])
+@pytest.mark.parametrize("wrap", WRAPPERS, ids=["alone", "pipeline", "search"])
+def test_the_ood_label_is_that_of_the_estimator(label, wrap):
+    others = ["a", "b", "c"] if isinstance(label, str) else [1, 2, 3]
+    names = np.array([label, *others])
+    labels = names[np.maximum(y, 0)]
+    model = wrap(double(novelty_score="msp", ood_label=label))
+    model.fit(X[:400], labels[:400])
+    inner, Z = getattr(model, "best_estimator_", model), X_test
+    if hasattr(inner, "steps"):
+        inner, Z = inner[-1], inner[:-1].transform(X_test)
+    arguments = labels[400:], inner.predict_label(Z), inner.uncertainty(Z)
+    for case in CASES:
+        if case[1].get("loss") == "squared" and isinstance(label, str):
+            continue
+        expected = case[2] * case[3](*arguments, ood_label=label)
+        value = maker(case)(model, X_test, labels[400:])
+        assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_label_that_is_given_wins(case, fitted_double):
+    """Whatever the estimator was fitted with."""
+    name, options, *_ = next(c for c in CASES if repr(case[0]) == repr(maker(c)))
+    moved = np.where(y_test == -1, 99, y_test)
+    value = MAKERS[name](**options, ood_label=99)(fitted_double, X_test, moved)
+    assert value == case[0](fitted_double, X_test, y_test)
+    inside, scorer = y_test != -1, MAKERS[name](**options, ood_label=None)
+    with pytest.warns(UndefinedMetricWarning, match="without OOD"):
+        assert np.isnan(scorer(fitted_double, X_test[inside], y_test[inside]))
+
+
+def test_labels_that_are_neither_class_nor_ood(case, fitted_double):
+    for label in (7, -2):
+        odd = np.where(y_test == -1, label, y_test)
+        for model in (fitted_double, BAYES):
+            with pytest.raises(
+                ValueError,
+                match=rf"y holds {label} \(\d+ samples\), which is neither one of the "
+                rf"classes .*{type(model).__name__} knows nor ood_label=-1",
+            ):
+                case[0](model, X_test, odd)
+
+
+def test_outlier_detectors_are_told_where_to_go(case):
+    detector = IsolationForest(n_estimators=5, random_state=0).fit(X_train)
+    outliers = np.where(y_test == -1, -1, 1)
+    with pytest.raises(ValueError, match="IsolationForest is an outlier detector"):
+        case[0](detector, X_test, outliers)
+    assert np.isfinite(get_scorer("roc_auc")(detector, X_test, outliers))
+
+
+def test_labels_of_another_kind_or_none(case):
+    with pytest.raises(ValueError, match=r"y_true is None, .* Pass one label a sample"):
+        case[0](BAYES, X_test, None)
+    model = double(novelty_score="msp").fit(X[:400], y[:400])
+    with pytest.raises(ValueError, match="Pass labels of the kind that y had in `fit`"):
+        case[0](model, X_test, y_test.astype(str))
+
+
+def test_wild_samples_cannot_be_scored(case):
+    labels = np.where(y == -1, 99, y)
+    model = double(novelty_score="msp", wild_label=99, wild_share=0.5)
+    model.fit(X[:400], labels[:400])
+    with pytest.raises(ValueError, match=r"y holds wild_label=99: .* Leave these"):
+        case[0](model, X_test, labels[400:])
+
+
+def test_minus_one_is_a_class_of_two(case):
+    """Of a classifier that was fitted on it."""
+    signs = np.where(y_train == 1, -1, 1)
+    model = GaussianNB().fit(X_train, signs)
+    for rows in (slice(None), signs == 1, signs == -1):
+        with pytest.warns(
+            UndefinedMetricWarning, match="unless -1 is one of two class"
+        ):
+            assert np.isnan(case[0](model, X_train[rows], signs[rows]))
+    # Where they are not, -1 marks OOD samples, even beside one of the classes only.
+    part = (y_test == -1) | (y_test == 1)
+    assert np.isfinite(case[0](BAYES, X_test[part], y_test[part]))
+
+
+def test_separation_scorers_are_those_of_scikit_learn():
+    uncertainty = np.sort(BAYES.predict_proba(X_test))[:, :2].sum(axis=1)
+    inlier = y_test != -1
+    for weight in (None, WEIGHT):
+        value = ood_auroc_scorer(BAYES, X_test, y_test, sample_weight=weight)
+        expected = roc_auc_score(inlier, -uncertainty, sample_weight=weight)
+        assert value == pytest.approx(expected)
+        fpr, tpr, _ = roc_curve(
+            inlier, -uncertainty, sample_weight=weight, drop_intermediate=False
+        )
+        value = neg_fpr_at_tpr_scorer(BAYES, X_test, y_test, sample_weight=weight)
+        assert value == pytest.approx(-fpr[tpr >= 0.95].min())
+
+
+@pytest.mark.parametrize(
+    ("scorer", "text"),
+    [
+        (ood_auroc_scorer, "<selective scorer ood_auroc_score, ood_label='auto'>"),
+        (
+            neg_fpr_at_tpr_scorer,
+            "<selective scorer -fpr_at_tpr_score, tpr=0.95, positive='id', "
+            "ood_label='auto'>",
+        ),
+    ],
+)
+def test_repr_of_separation(scorer, text):
+    assert repr(scorer) == text
+
+
+def test_a_fold_without_ood_samples_says_to_stratify():
+    order = np.argsort(y[:200] == -1, kind="stable")  # the OOD rows are the last
+    samples, model = (X[order], y[order]), double(novelty_score="msp")
+    scorers = {str(k): maker(case) for k, case in enumerate(CASES)}
+    with pytest.warns(UndefinedMetricWarning, match="StratifiedKFold takes the ood"):
+        results = cross_validate(model, *samples, scoring=scorers, cv=KFold(2))
+    for name in scorers:
+        assert np.isnan(results[f"test_{name}"]).tolist() == [True, False]
+    results = cross_validate(model, *samples, scoring=scorers, cv=2)
+    assert all(np.isfinite(results[f"test_{name}"]).all() for name in scorers)
+
+
 def test_by_name():
     for name, options, *_ in CASES:
         scorer = get_selective_scorer(name, **options)
@@ -197,10 +369,14 @@ def test_a_classifier_that_was_fitted_on_ood_samples(case):
     assert (mistaken.predict(X_test) == -1).any()
     with pytest.raises(
         ValueError,
-        match=r"y_pred holds the OOD label -1.*fitted on OOD samples as one more class"
-        ".*DoubleScoreOODClassifier",
+        match=r"GaussianNB hold the OOD label -1.*fitted on OOD samples as one more "
+        "class.*DoubleScoreOODClassifier",
     ):
         case[0](mistaken, X_test, y_test)
+    # Also where it does not happen to predict it.
+    rows = mistaken.predict(X_test) != -1
+    with pytest.raises(ValueError, match="classes of GaussianNB hold the OOD label"):
+        case[0](mistaken, X_test[rows], y_test[rows])
 
 
 def test_bounds_out_of_reach_are_nan():
@@ -209,9 +385,10 @@ def test_bounds_out_of_reach_are_nan():
         assert np.isnan(scorer(BAYES, X_test, y_test))
 
 
-def test_weights_are_routed():
+@pytest.mark.parametrize("plain", [oscr_scorer, ood_auroc_scorer], ids=repr)
+def test_weights_are_routed(plain):
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = oscr_scorer.set_score_request(sample_weight=True)
+        scorer = plain.set_score_request(sample_weight=True)
         model = double(novelty_score="msp").set_fit_request(sample_weight=False)
         model.estimator.set_fit_request(sample_weight=False)
         results = cross_validate(
@@ -231,8 +408,8 @@ def test_weights_are_routed():
         strict=True,
     ):
         samples = X_test[rows], y_test[rows]
-        assert score == oscr_scorer(model, *samples, sample_weight=WEIGHT[rows])
-        assert score != oscr_scorer(model, *samples)
+        assert score == plain(model, *samples, sample_weight=WEIGHT[rows])
+        assert score != plain(model, *samples)
 
 
 @pytest.mark.parametrize(
@@ -264,6 +441,8 @@ def test_weights_are_routed():
             "ood_prior",
         ),
         (make_oscr_scorer, {"definition": "usual"}, "definition"),
+        (make_neg_fpr_at_tpr_scorer, {"tpr": 0}, "tpr"),
+        (make_neg_fpr_at_tpr_scorer, {"positive": "inlier"}, "positive"),
     ],
 )
 def test_bad_options(make, options, message):

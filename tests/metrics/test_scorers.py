@@ -601,9 +601,11 @@ def test_names():
         "coverage_at_risk",
         "neg_augrc",
         "neg_aurc",
+        "neg_fpr_at_tpr",
         "neg_selective_risk_at_precision_recall",
         "neg_selective_risk_at_tpr_fpr",
         "neg_set_loss",
+        "ood_auroc",
         "oscr",
         "selective_accuracy",
     ]

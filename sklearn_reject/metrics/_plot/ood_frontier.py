@@ -5,7 +5,12 @@ import numpy as np
 from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_option
 from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._ood import judge_inside, ood_samples, scores_and_origins
+from sklearn_reject.metrics._origins import (
+    judge_inside,
+    ood_label_for,
+    ood_samples,
+    scores_and_origins,
+)
 from sklearn_reject.metrics._plot._drawing import (
     draw_curves,
     find_axes,
@@ -119,8 +124,13 @@ class OODFrontierDisplay:
         y : array-like of shape (n_samples,)
             True labels, and `ood_label` for OOD samples.
 
-        kind, parts, max_fpr, ood_prior, ood_label, n_directions : optional
+        kind, parts, max_fpr, ood_prior, n_directions : optional
             As in :meth:`from_predictions`.
+
+        ood_label : "auto", None or label, default="auto"
+            Label of OOD samples in `y`. "auto" is the `ood_label_` that the estimator
+            was fitted with, where it has one, also inside a pipeline or a search; else
+            "ood" for strings and -1 for numbers. A label that is given wins.
 
         loss : str, array-like of shape (n_classes, n_classes), callable or TaskLoss, \
                 default=None
@@ -144,11 +154,19 @@ class OODFrontierDisplay:
         -------
         display : OODFrontierDisplay
             The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the kind is unknown, `parts` are wanted of one score, the samples are
+            invalid or hold no OOD ones, or a label is neither a class nor that of OOD
+            samples.
         """
         y_pred, uncertainty, novelty = predict_with_both_scores(estimator, X)
         losses = None
+        ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
         if kind == "risk_coverage":
-            losses = judge_inside(estimator, y, y_pred, ood_label, loss, labels)
+            losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
         return cls.from_predictions(
             y,
             None,

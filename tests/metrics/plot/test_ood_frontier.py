@@ -262,6 +262,46 @@ def test_no_rule_within_the_bound_draws_nothing():
     assert len(display.line_.get_xdata()) == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline], ids=str)
+def test_the_ood_label_is_that_of_the_estimator(kind, wrap):
+    labels = np.where(y == -1, 99, y)
+    options = {"n_directions": 5, **KINDS[kind]}
+    model = DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2, ood_label=99
+    )
+    model = wrap(model).fit(X, labels)
+    display = OODFrontierDisplay.from_estimator(model, X, labels, kind=kind, **options)
+    inner = getattr(model, "steps", [(None, model)])[-1][1]
+    points = frontier(
+        kind, *inner.risk_and_novelty(X), inner.predict_label(X), **options
+    )
+    assert_steps(kind, display.line_, points)
+    # One that is given wins, and what it leaves over has to be a class.
+    given = OODFrontierDisplay.from_estimator(
+        model, X, y, kind=kind, ood_label=-1, **options
+    )
+    np.testing.assert_array_equal(given.line_.get_xydata(), display.line_.get_xydata())
+    with pytest.raises(ValueError, match=r"y holds -1 .* nor ood_label=99"):
+        OODFrontierDisplay.from_estimator(model, X, y, kind=kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_classifier_inside_predicts_once(kind, monkeypatch):
+    model = DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2
+    ).fit(X, y)
+    calls, predict = [], GaussianNB.predict_proba
+
+    def count(self, X):
+        calls.append(len(X))
+        return predict(self, X)
+
+    monkeypatch.setattr(GaussianNB, "predict_proba", count)
+    OODFrontierDisplay.from_estimator(model, X, y, kind=kind, n_directions=5)
+    assert calls == [len(X)]
+
+
 def test_another_ood_label():
     display = OODFrontierDisplay.from_predictions(y, None, RISK)
     labels = np.where(y == -1, 50, y)
@@ -283,6 +323,11 @@ def test_bad_input(options, message):
     arguments = {"uncertainty": RISK, **options}
     with pytest.raises(ValueError, match=message):
         OODFrontierDisplay.from_predictions(y, SAMPLE.prediction, **arguments)
+
+
+def test_no_ood_samples_say_how_to_mark_them():
+    with pytest.raises(ValueError, match=r"Mark OOD samples: .* by ood_label"):
+        OODFrontierDisplay.from_estimator(BAYES, X[y != -1], y[y != -1])
 
 
 def test_without_matplotlib(monkeypatch):

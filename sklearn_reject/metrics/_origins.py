@@ -1,0 +1,148 @@
+"""Which samples are OOD, what is said of them, and what predictions for others cost."""
+
+from functools import partial
+
+import numpy as np
+
+from sklearn_reject._labels import (
+    is_automatic,
+    label_vector,
+    refuse_unknown_labels,
+    split_origin,
+)
+from sklearn_reject._validation import (
+    check_extended_vector,
+    check_same_length,
+    check_vector,
+)
+from sklearn_reject.metrics._inside import find
+from sklearn_reject.metrics._losses import is_vector, judge, losses_of
+
+
+def scores_and_origins(y_true, uncertainty, novelty, ood_label):
+    """Return the score, or two of them as columns, and which samples are OOD."""
+    is_ood = find_ood(y_true, ood_label)[1]
+    return _score_columns(uncertainty, novelty, len(is_ood)), is_ood
+
+
+def ood_samples(
+    y_true, y_pred, uncertainty, novelty, ood_label, loss="zero_one", labels=None
+):
+    """Return scores, losses and which samples are OOD, whose losses are zero."""
+    if is_vector(loss):
+        _, is_ood = find_ood(y_true, ood_label)
+        check_same_length(len(is_ood), loss=loss)
+        losses = np.where(is_ood, 0.0, np.asarray(loss))
+        losses = check_vector(losses, "loss", non_negative=True)
+    else:
+        y_true, y_pred = label_vector(y_true, "y_true"), _predictions(y_true, y_pred)
+        label, is_ood = find_ood(y_true, ood_label, y_pred)
+        refuse_ood_class(label, y_pred, "y_pred holds")
+        losses = losses_inside(
+            y_true, y_pred, is_ood, partial(losses_of, loss=loss, labels=labels)
+        )
+    return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
+
+
+def _predictions(y_true, y_pred):
+    if y_pred is None:
+        raise ValueError(
+            "y_pred is None, which takes the losses themselves, a vector of shape "
+            "(n_samples,), as loss=."
+        )
+    y_pred = label_vector(y_pred, "y_pred")
+    check_same_length(len(y_true), y_pred=y_pred)
+    return y_pred
+
+
+def find_ood(y_true, ood_label, known=()):
+    """Return the OOD label, and which samples have it; some must not.
+
+    `known` are labels that a classifier predicts. It has two classes at least: where it
+    predicts -1, and there is no more than one other label, "auto" takes -1 for a class.
+    """
+    y_true, known = label_vector(y_true, "y_true"), set(np.asarray(known).tolist())
+    classes = ()
+    if -1 in known and len(known | set(y_true.tolist())) <= 2:
+        classes = (-1,)
+    label, is_ood = split_origin(y_true, ood_label, classes)
+    if is_ood.size and is_ood.all():
+        raise ValueError(
+            f"y_true holds the OOD label {label!r} only: at least one ID sample is "
+            "needed to measure what is accepted of them."
+        )
+    return label, is_ood
+
+
+def refuse_ood_class(label, classes, who):
+    """Raise where the OOD label is a class; `who` holds these classes."""
+    if label is not None and label in set(np.asarray(classes).tolist()):
+        raise ValueError(
+            f"{who} the OOD label {label!r}, but predictions must be classes. "
+            "If it marks rejected samples, pass what `predict_label` returns. If the "
+            "classifier was fitted on OOD samples as one more class, leave them out, "
+            "or wrap it in DoubleScoreOODClassifier, which does. If it is a class, "
+            "name another ood_label, or None where no sample is OOD."
+        )
+
+
+def losses_inside(y_true, y_pred, is_ood, judge):
+    """Return losses, zero for OOD samples.
+
+    ``judge(y_true, y_pred)`` gives losses, and never sees the labels of OOD samples.
+    """
+    inside = ~is_ood
+    losses = np.zeros(len(y_true))
+    losses[inside] = judge(y_true[inside], y_pred[inside])
+    return losses
+
+
+def ood_label_for(estimator, y, y_pred, ood_label):
+    """Return the OOD label where an estimator is judged, and which samples have it.
+
+    "auto" is the one that the estimator, or the one inside, was fitted with. Labels of
+    ID samples must be classes of the estimator, and that of OOD samples must not.
+    """
+    inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
+    if inner is not None:
+        _refuse_wild(inner, label_vector(y))
+        ood_label = inner.ood_label_ if is_automatic(ood_label) else ood_label
+    classes = getattr(estimator, "classes_", None)
+    known = np.asarray(y_pred if classes is None else classes)
+    label, is_ood = find_ood(y, ood_label, known)
+    name = type(estimator).__name__
+    refuse_ood_class(label, known, f"The classes of {name} hold")
+    if classes is not None:
+        id_labels = label_vector(y)[~is_ood]
+        refuse_unknown_labels(id_labels, known, f"ood_label={label!r}", name)
+    return label, is_ood
+
+
+def _refuse_wild(estimator, y):
+    wild_label = getattr(estimator, "wild_label", None)
+    if wild_label is not None and wild_label in set(y.tolist()):
+        raise ValueError(
+            f"y holds wild_label={wild_label!r}: whether such a sample is OOD is not "
+            "known, as it has to be here. Leave these samples out and give some with "
+            "the ood_label, or take the `score` or `measure` of the estimator."
+        )
+
+
+def judge_inside(estimator, y, y_pred, is_ood, loss=None, labels=None):
+    """Return the losses of predictions of an estimator, zero for OOD samples."""
+    y, y_pred = label_vector(y), _predictions(y, y_pred)
+    return losses_inside(
+        y, y_pred, is_ood, partial(judge, estimator, loss=loss, labels=labels)
+    )
+
+
+def _score_columns(uncertainty, novelty, n_samples):
+    """Return one score of shape (n_samples,), or two of shape (n_samples, 2)."""
+    check = check_extended_vector if novelty is None else check_vector
+    uncertainty = check(uncertainty, "uncertainty")
+    check_same_length(n_samples, uncertainty=uncertainty)
+    if novelty is None:
+        return uncertainty
+    novelty = check_extended_vector(novelty, "novelty")
+    check_same_length(n_samples, novelty=novelty)
+    return np.column_stack([uncertainty, novelty])
