@@ -201,7 +201,7 @@ def test_scores_that_are_none():
     with pytest.raises(NotFittedError):
         double(risk_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
     with pytest.raises(ValueError, match="risk_score must be 'auto', one of"):
-        double(risk_score="knn", **RATES).fit(X, y)
+        double(risk_score="nearest", **RATES).fit(X, y)
     with pytest.raises(ValueError, match="n_directions must be at least 3, got 2"):
         double(n_directions=2, **RATES).fit(X, y)
 

@@ -14,7 +14,7 @@ SHARE = 0.4
 WILD = 99
 
 
-def draw(seed, n_samples=3000):
+def draw(seed, n_samples=1500):
     """Return samples, their labels with OOD ones as -1, and with a third of them wild.
 
     Among the wild a share is OOD; no other samples are.
@@ -69,8 +69,10 @@ def test_all_models_know_the_share(target):
     wild = clone(MODEL).set_params(**options).fit(X, Y)
     labelled = clone(MODEL).set_params(wild_label=None, wild_share=None, **options)
     labelled.fit(X, TRUTH)
-    assert wild.rule_.fpr == pytest.approx(labelled.rule_.fpr, abs=0.06)
-    assert wild.rule_.tpr == pytest.approx(labelled.rule_.tpr, abs=0.08)
+    expected, measured = (m.measure(X_NEW, TRUTH_NEW) for m in (labelled, wild))
+    assert measured.fpr.value == pytest.approx(expected.fpr.value, abs=0.06)
+    for model in (expected, measured):
+        assert model.tpr.value > (target.get("min_recall") or 0.8) - 0.06
 
 
 def test_a_share_of_one_means_labelled():
@@ -121,7 +123,7 @@ def test_string_labels_and_the_label_of_ood_samples():
     y = np.where(Y == WILD, -1, Y)
     model = clone(MODEL).set_params(wild_label=-1).fit(X, y)
     assert model.ood_label_ is None
-    assert model.rule_.fpr == pytest.approx(0.15, abs=0.05)
+    assert model.rule_ == clone(MODEL).fit(X, Y).rule_
 
 
 @pytest.mark.parametrize(
