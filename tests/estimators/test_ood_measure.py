@@ -9,7 +9,6 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject._estimators._ood_measure import measure_rule
-from sklearn_reject.exceptions import RejectionWarning
 
 X, Y = make_blobs(900, centers=5, n_features=3, random_state=2)
 Y[Y >= 3] -= 100
@@ -135,9 +134,9 @@ def test_intervals_hold_as_often_as_they_say():
 
 def test_labels_of_no_known_kind_are_told():
     y = np.where(Y[TEST] == -1, 7, Y[TEST])
-    with pytest.warns(RejectionWarning, match=r"holds 7.*ood_label=-1.*as in `fit`"):
-        assert MODEL.measure(X[TEST], y).fpr.n_samples == 0
-    with pytest.warns(RejectionWarning, match="holds 7"):
+    with pytest.raises(ValueError, match=r"y holds 7 .*ood_label=-1"):
+        MODEL.measure(X[TEST], y)
+    with pytest.raises(ValueError, match=r"y holds 7 .*ood_label=-1"):
         MODEL.score(X[TEST], y)
 
 
