@@ -556,11 +556,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         -------
         score : float
             At most zero, higher is better.
-
-        Raises
-        ------
-        ValueError
-            If `y` has a label that is neither a class nor marks OOD or wild samples.
         """
         labels, uncertainty, _ = self.predict_all(X)
         y, is_ood, is_wild = known_labels(self, y)
@@ -604,8 +599,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Raises
         ------
         ValueError
-            If `y` has a label that is neither a class nor marks OOD or wild samples, or
-            an argument is invalid.
+            If an argument is invalid.
 
         Examples
         --------

@@ -10,6 +10,7 @@ from sklearn_reject._labels import (
     refuse_unknown_labels,
     split_origin,
     split_wild,
+    warn_of_unknown_labels,
 )
 from sklearn_reject.exceptions import warn_user
 
@@ -63,13 +64,13 @@ def names_of_ood(estimator, ood_label):
 
 
 def known_labels(estimator, y):
-    """Return labels, which are OOD and which are wild; raise for unknown ones."""
+    """Return labels, which are OOD and which are wild; warn of unknown ones."""
     y = check_class_labels(y)
     is_wild = split_wild(y, estimator.wild_label)
     is_ood = np.zeros(len(y), dtype=bool)
     if estimator.ood_label_ is not None:
         is_ood = np.asarray(y == estimator.ood_label_, dtype=bool)
-    refuse_unknown_labels(
+    warn_of_unknown_labels(
         y[~is_ood & ~is_wild],
         estimator.classes_,
         names_of_ood(estimator, estimator.ood_label_),

@@ -67,7 +67,7 @@ class OODMeasurement:
     confidence : float
         Least probability of each interval.
 
-    fpr_by_group : dict
+    fpr_by_group : dict, optional
         The share of the OOD samples of each group that is accepted, an
         :class:`Interval`; empty where no groups were given.
 

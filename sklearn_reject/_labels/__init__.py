@@ -7,6 +7,7 @@ from sklearn_reject._labels._ood import (
     refuse_unknown_labels,
     split_origin,
     split_wild,
+    warn_of_unknown_labels,
 )
 from sklearn_reject._labels._ratings import Ratings, rate, split_ratings
 from sklearn_reject._labels._rejected import mark_rejected, resolve_reject_label
@@ -23,4 +24,5 @@ __all__ = [
     "split_origin",
     "split_ratings",
     "split_wild",
+    "warn_of_unknown_labels",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from sklearn_reject._validation import refuse_missing_labels
+from sklearn_reject.exceptions import warn_user
 
 # What strings are probably meant to be OOD, though "auto" takes them for classes.
 _RESEMBLING = ("-1", "novel", "ood", "outlier")
@@ -53,15 +54,34 @@ def label_vector(y, name="y"):
 
 def refuse_unknown_labels(y, classes, others, known_to):
     """Raise for labels of ID samples that are no classes; `others` mark other ones."""
+    unknown = _find_unknown(y, classes, others, known_to)
+    if unknown:
+        raise ValueError(f"{unknown}. Name the label of OOD samples by ood_label.")
+
+
+def warn_of_unknown_labels(y, classes, others, known_to):
+    """Warn of labels of ID samples that are no classes, and so are errors for sure.
+
+    A class may lack in a training part of a cross-validation.
+    """
+    unknown = _find_unknown(y, classes, others, known_to)
+    if unknown:
+        warn_user(
+            f"{unknown}: such samples count as errors on ID samples. Name the label "
+            "of OOD samples by ood_label; a class that a training part lacks takes "
+            "fewer folds."
+        )
+
+
+def _find_unknown(y, classes, others, known_to):
+    """Return what there is to say of labels that are no classes, or None."""
     unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if not unknown:
-        return
-    raise ValueError(
+        return None
+    return (
         f"y holds {unknown[0]!r} ({np.count_nonzero(y == unknown[0])} samples), which "
         f"is neither one of the classes {classes.tolist()} that {known_to} knows nor "
-        f"{others}. Name the label of OOD samples by ood_label. A class "
-        "that a training part of a cross-validation lacks takes stratified or fewer "
-        "folds."
+        f"{others}"
     )
 
 

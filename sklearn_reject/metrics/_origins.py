@@ -7,8 +7,8 @@ import numpy as np
 from sklearn_reject._labels import (
     is_automatic,
     label_vector,
-    refuse_unknown_labels,
     split_origin,
+    warn_of_unknown_labels,
 )
 from sklearn_reject._validation import (
     check_extended_vector,
@@ -100,8 +100,8 @@ def losses_inside(y_true, y_pred, is_ood, judge):
 def ood_label_for(estimator, y, y_pred, ood_label):
     """Return the OOD label where an estimator is judged, and which samples have it.
 
-    "auto" is the one that the estimator, or the one inside, was fitted with. Labels of
-    ID samples must be classes of the estimator, and that of OOD samples must not.
+    "auto" is the one that the estimator, or the one inside, was fitted with. It must be
+    no class of the estimator, while labels of ID samples are.
     """
     inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
     if inner is not None:
@@ -114,7 +114,7 @@ def ood_label_for(estimator, y, y_pred, ood_label):
     refuse_ood_class(label, known, f"The classes of {name} hold")
     if classes is not None:
         id_labels = label_vector(y)[~is_ood]
-        refuse_unknown_labels(id_labels, known, f"ood_label={label!r}", name)
+        warn_of_unknown_labels(id_labels, known, f"ood_label={label!r}", name)
     return label, is_ood
 
 

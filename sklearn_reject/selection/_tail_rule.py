@@ -112,7 +112,7 @@ class TailScoreRule(DoubleScoreRule):
     tpr, fpr, precision, selective_risk, ood_prior, certificate : optional
         As in :class:`DoubleScoreRule`.
 
-    risk_weight, novelty_weight : float
+    risk_weight, novelty_weight : float, optional
         One minus the share of the novelty, and that share.
 
     Examples

@@ -5,10 +5,12 @@ import pytest
 from scipy.stats import beta, binomtest
 from sklearn.datasets import make_blobs
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject._estimators._ood_measure import measure_rule
+from sklearn_reject.exceptions import RejectionWarning
 
 X, Y = make_blobs(900, centers=5, n_features=3, random_state=2)
 Y[Y >= 3] -= 100
@@ -134,10 +136,19 @@ def test_intervals_hold_as_often_as_they_say():
 
 def test_labels_of_no_known_kind_are_told():
     y = np.where(Y[TEST] == -1, 7, Y[TEST])
-    with pytest.raises(ValueError, match=r"y holds 7 .*ood_label=-1"):
-        MODEL.measure(X[TEST], y)
-    with pytest.raises(ValueError, match=r"y holds 7 .*ood_label=-1"):
-        MODEL.score(X[TEST], y)
+    with pytest.warns(RejectionWarning, match=r"holds 7 .*ood_label=-1.* as errors"):
+        assert MODEL.measure(X[TEST], y).fpr.n_samples == 0
+    with pytest.warns(RejectionWarning, match="holds 7"):
+        assert MODEL.score(X[TEST], y) < 0
+
+
+def test_a_class_of_one_member_does_not_fail_a_search():
+    X, y = make_blobs(90, centers=3, random_state=0)
+    y[0] = 7
+    model = DoubleScoreOODClassifier(GaussianNB(), novelty_score="msp", min_tpr=0.9)
+    with pytest.warns(UserWarning, match="least populated|holds 7"):
+        scores = cross_val_score(model, X, y, cv=3, error_score="raise")
+    assert np.isfinite(scores).all()
 
 
 def test_bad_arguments():
