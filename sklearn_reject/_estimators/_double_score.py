@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 
-from sklearn_reject._curves import aurc_score, direction_grid, make_finite
+from sklearn_reject._curves import aurc_score, check_n_directions, make_finite
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
@@ -514,7 +514,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         check_model(**self._bounds())
         check_inner(self, "classifier")
         check_option(self.randomize, "randomize", (True, False))
-        direction_grid(self.n_directions)  # raises for too few
+        check_n_directions(self.n_directions)
         check_option(self.method, "method", ("auto", "exact", "grid"))
         if self.confidence is not None:
             check_confidence(self.confidence)
