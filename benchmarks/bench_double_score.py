@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks._report import Row, at_least, at_most, show_time
 from benchmarks._timing import interleaved_medians, peak_bytes, seconds
-from sklearn_reject._curves._origins import direction_grid, scale_of
+from sklearn_reject._curves import score_directions
 from sklearn_reject.selection import tune_double_score
 
 TITLE = "tune_double_score, 20 % OOD, in multiples of argsort + cumsum for each angle"
@@ -56,15 +56,14 @@ def sort_each_angle(
     n_timed=None,
 ):
     """Return the least risk over the grid, or over evenly drawn angles of it."""
-    ratio = scale_of(risk[~is_ood]) / scale_of(novelty[~is_ood])
     least_id = np.ceil(min_tpr * (~is_ood).sum() - 1e-9)
     most_ood = np.floor(max_fpr * is_ood.sum() + 1e-9)
-    directions = direction_grid(n_directions)
+    directions = score_directions(risk, novelty, n_directions)
     best = np.inf
-    for cosine, sine in directions[
+    for of_risk, of_novelty in directions[
         :: max(1, n_directions // (n_timed or n_directions))
     ]:
-        order = np.argsort(cosine / ratio * risk + sine * novelty)
+        order = np.argsort(of_risk * risk + of_novelty * novelty)
         of_ood = np.cumsum(is_ood[order])
         of_id = np.arange(1, len(order) + 1) - of_ood
         loss = np.cumsum(losses[order])
@@ -96,7 +95,7 @@ def _grid_rows(n_samples):
         sort_each_angle, *sample, **_MODELS["TPR-FPR"], n_timed=n_timed
     )
     times = interleaved_medians(contenders, repeats=3)
-    n_timed = len(direction_grid(_N_ANGLES)[:: _N_ANGLES // n_timed])
+    n_timed = len(range(0, _N_ANGLES, _N_ANGLES // n_timed))
     reference = times["reference"] * _N_ANGLES / n_timed
     for name in _MODELS:
         details = f"{show_time(times[name])} against {show_time(reference)}"

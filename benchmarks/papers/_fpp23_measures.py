@@ -8,7 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._curves._origins import combine, direction_grid, scale_of
+from sklearn_reject._curves import combine, score_directions
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
@@ -84,8 +84,7 @@ def aupr(sample, ood_prior):
 
 def transferred_areas(sample, other):
     """Return the areas on `other` of the combined scores that are best on `sample`."""
-    scales = [scale_of(column) for column in sample.scores.T]
-    directions = direction_grid(_N_ANGLES) / scales
+    directions = score_directions(*sample.scores.T, _N_ANGLES)
     found = [areas(_combine(sample, weights)) for weights in directions]
     best = np.argmax(found, axis=0)
     return Areas(

@@ -1,6 +1,13 @@
 """Curves and areas from arrays of scores and losses: what metrics are made of."""
 
 from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
+from sklearn_reject._curves._directions import (
+    check_n_directions,
+    combine,
+    score_directions,
+    sizes_of_sums,
+    weighted_sum,
+)
 from sklearn_reject._curves._frontiers import (
     precision_recall_frontier,
     risk_coverage_frontier,
@@ -33,13 +40,8 @@ from sklearn_reject._curves._ood import (
 from sklearn_reject._curves._origins import (
     OriginGroups,
     check_origin_samples,
-    checked_scale,
-    combine,
-    direction_grid,
     group_by_origin,
     group_origins_validated,
-    sizes_of_sums,
-    weighted_sum,
 )
 from sklearn_reject._curves._pn import pn_auc_score, pn_curve
 from sklearn_reject._curves._risk_coverage import (
@@ -58,12 +60,11 @@ __all__ = [
     "argsort_scores",
     "augrc_score",
     "aurc_score",
+    "check_n_directions",
     "check_ood_prior",
     "check_origin_samples",
-    "checked_scale",
     "combine",
     "coverage_at_risk_score",
-    "direction_grid",
     "fpr_at_tpr_score",
     "group_by_origin",
     "group_by_score",
@@ -82,6 +83,7 @@ __all__ = [
     "risk_coverage_frontier",
     "roc_frontier",
     "running_sum",
+    "score_directions",
     "sele_score",
     "selective_risk_at_coverage_score",
     "share_reaching_coverage",

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_reject._curves._directions import combine, score_directions
 from sklearn_reject._curves._groups import (
     argsort_scores,
     make_finite,
@@ -13,7 +14,6 @@ from sklearn_reject._curves._groups import (
     starts_of_ties,
 )
 from sklearn_reject._validation import (
-    check_count,
     check_extended_vector,
     check_flags,
     check_option,
@@ -190,13 +190,8 @@ class OriginSamples:
         if len(self.scores) == 1:
             yield self.scores[0]
             return
-        # Distinct values: what a row weighs does not matter for the grid.
-        risk, novelty = (
-            score / checked_scale(np.unique(score), name)
-            for score, name in zip(self.scores, ("risk", "novelty"), strict=True)
-        )
-        for direction in direction_grid(n_directions):
-            yield combine(risk, novelty, direction)
+        for weights in score_directions(*self.scores, n_directions):
+            yield combine(*self.scores, weights)
 
     def groups(self, n_directions):
         """Yield the samples grouped by each combined score, for rules."""
@@ -247,93 +242,3 @@ def _columns(scores):
 def check_positive(positive):
     """Return which class the positive one is; there is no default to mistake."""
     return check_option(positive, "positive", ("id", "ood"))
-
-
-# Less robust to outliers than the quartiles, but the risk of a confident classifier is
-# next to zero for most samples, and not where the rules differ.
-_QUANTILES = (0.05, 0.95)
-
-
-# Beyond it, weighted sums of scores would come near the limits of float64.
-_LARGEST_SCORE = 1e100
-
-
-def direction_grid(n_directions):
-    """Return cosine and sine of even angles in [0, pi], the axes exactly among them.
-
-    They weigh the risk and the novelty, each divided by its scale. The steps are equal
-    on either side of pi / 2, and the same on both if their number is odd.
-    """
-    if check_count(n_directions, "n_directions") < 3:
-        raise ValueError(
-            f"n_directions must be at least 3, got {n_directions}: each score on its own, and "
-            "the risk score reversed, are always among the directions."
-        )
-    middle = n_directions // 2
-    first = np.linspace(0, np.pi / 2, middle + 1)
-    second = np.linspace(np.pi / 2, np.pi, n_directions - middle)
-    angles = np.append(first, second[1:])
-    directions = np.column_stack([np.cos(angles), np.sin(angles)])
-    directions[[0, middle, -1]] = [(1, 0), (0, 1), (-1, 0)]
-    return directions
-
-
-def scale_of(scores):
-    """Return a typical difference of scores, to make two scores comparable.
-
-    It is the range of the finite ones without the lowest and the highest 5 %. Where
-    that is zero it is the whole range, and 1 where all are equal.
-    """
-    finite = scores[np.isfinite(scores)]
-    if not len(finite):
-        return 1.0
-    low, high = np.quantile(finite, _QUANTILES)
-    if low == high:
-        low, high = finite.min(), finite.max()
-    return float(high - low) or 1.0
-
-
-def checked_scale(scores, name, of=None):
-    """Return the scale of scores, or `of` some; refuse what cannot be added up."""
-    scale = scale_of(scores if of is None else of)
-    largest = np.abs(scores).max(where=np.isfinite(scores), initial=0.0)
-    if largest > _LARGEST_SCORE or scale < 1 / _LARGEST_SCORE:
-        raise ValueError(
-            f"{name}_scores hold finite values up to {largest:g} in magnitude, which "
-            f"differ by {scale:g}: their sums would come near the limits of float64. "
-            "Rescale them or, where novelty is extreme, make it infinite, which is "
-            "rejected always."
-        )
-    return scale
-
-
-def combine(risk, novelty, weights):
-    """Return the weighted sum of two scores; infinite novelty stays as it is."""
-    combined = weighted_sum(risk, novelty, weights)
-    infinite = np.isinf(novelty)
-    if infinite.any():
-        combined[infinite] = novelty[infinite]
-    return combined
-
-
-def weighted_sum(risk, novelty, weights):
-    """Return the weighted sum of finite scores.
-
-    Rounding keeps the order here: what is not lower in both scores, each times its
-    weight, has no lower sum.
-    """
-    risk_weight, novelty_weight = weights
-    with np.errstate(over="ignore", invalid="ignore"):
-        combined = novelty_weight * novelty
-        combined += risk_weight * risk
-    return combined
-
-
-def sizes_of_sums(risk, novelty, weights):
-    """Return what weighted sums are rounded at: the magnitudes of both terms, added."""
-    risk_weight, novelty_weight = weights
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes, term = novelty_weight * novelty, risk_weight * risk
-        np.abs(sizes, out=sizes)
-        sizes += np.abs(term, out=term)
-    return sizes

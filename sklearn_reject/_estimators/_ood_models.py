@@ -1,6 +1,6 @@
 """The models of rules for ID and OOD samples: what is asked for, and its rule."""
 
-from sklearn_reject._curves import direction_grid
+from sklearn_reject._curves import check_n_directions
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._fitting import check_inner, is_share
 from sklearn_reject._validation import check_number, check_option
@@ -32,7 +32,7 @@ def check_parameters(estimator):
     check_option(estimator.allow_reversed, "allow_reversed", (True, False))
     check_inner(estimator, "classifier")
     check_option(estimator.randomize, "randomize", (True, False))
-    direction_grid(estimator.n_directions)  # raises for too few
+    check_n_directions(estimator.n_directions)
     check_option(estimator.method, "method", ("auto", "exact", "grid"))
     if estimator.confidence is not None:
         check_confidence(estimator.confidence)

@@ -167,6 +167,7 @@ def tune_single_score(
         model,
         (groups.total_id, groups.total_ood),
         search,
+        search_all=search,
         tolerance=tolerance,
         wild_share=share,
         standard_error=lambda rule: standard_error_of_risk(

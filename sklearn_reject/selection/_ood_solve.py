@@ -1,5 +1,7 @@
 """The best rule of a model on a sample, whatever searches for it."""
 
+from functools import partial
+
 from sklearn_reject._validation import check_number
 from sklearn_reject.selection._ood_model import BoundedModel
 
@@ -34,21 +36,24 @@ def refuse_without_ood(model):
     )
 
 
-def find_best_rule(model, totals, search, *, tolerance, wild_share, standard_error):
+def find_best_rule(
+    model, totals, search, *, search_all, tolerance, wild_share, standard_error
+):
     """Return the best rule, or of those of nearly its risk that of the least FPR.
 
-    `search` maps a problem in the sums over the sample to a rule or None, and `totals`
-    are its weights, ID and OOD. `standard_error` maps a rule to that of its risk.
+    `search` maps a problem in the sums over the sample to a rule or None, as does
+    `search_all`, which says what can be attained, and `totals` are its weights, ID and
+    OOD. `standard_error` maps a rule to that of its risk.
     """
     if not totals[1]:
         refuse_without_ood(model)
 
-    def solve(problem):
+    def solve(problem, search=search):
         return search(problem.of_mixture(wild_share, *totals))
 
     rule = solve(model.problem(*totals))
     if rule is None:
-        raise model.infeasible(solve, *totals)
+        raise model.infeasible(partial(solve, search=search_all), *totals)
     if not (tolerance and totals[1] and isinstance(model, BoundedModel)):
         return rule
     if tolerance == _STANDARD_ERROR:

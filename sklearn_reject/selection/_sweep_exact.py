@@ -1,7 +1,9 @@
 """The best threshold of all directions."""
 
+import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from heapq import heappop, heappush
+from itertools import count
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -9,8 +11,11 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._curves import starts_of_ties
 from sklearn_reject.selection._one_score import find_best_cut, may_match
+from sklearn_reject.selection._ood_model import OODProblem
 from sklearn_reject.selection._sweep_grid import (
     RESOLUTION,
+    Plane,
+    find_bound,
     find_rows,
     search_direction,
 )
@@ -23,12 +28,17 @@ _PIVOT = 1000
 _ORDER = 16
 
 
-# Where so many do not help, many rules are as good as the best one known.
-_MOST_NARROWINGS = 20
+# An arc is cut in halves until it has at most so many times the samples to look at that
+# the direction in its middle has.
+_WIDEST = 2
 
 
-# Parts of each arc, before any is cut in halves.
-_N_PARTS = 4
+# How often each arc is cut in halves before any is searched.
+_N_HALVINGS = 2
+
+
+# Samples of which an order takes next to no time.
+_FEW = 1024
 
 
 # Points that overtake more others than all but this share of them are looked at by each
@@ -66,91 +76,193 @@ class Arc:
             return 0.0, 1.0
         return (1.0 if slope < 0 else -1.0), 1 / abs(slope)
 
-    def split(self, n_parts):
-        """Return parts of equal length."""
-        edges = np.linspace(self.low, self.high, n_parts + 1).tolist()
-        return [Arc(self.kind, low, high) for low, high in pairwise(edges)]
+    def scores_at(self, slopes, plane):
+        """Return a function of risk and novelty to the scores at each slope.
+
+        Turned around the middle of the samples, they move as little as can be.
+        """
+        centre = np.median(self.coordinates(*plane.corners)[1][0])
+
+        def scores_of(risk, novelty):
+            fixed, turning = self.coordinates(risk, novelty)
+            turning = turning - centre
+            return np.array([fixed - slope * turning for slope in slopes])
+
+        return scores_of
+
+    @property
+    def is_narrow(self):
+        """Whether what tells its directions apart is rounding."""
+        size = max(abs(self.low), abs(self.high))
+        return self.high - self.low <= max(RESOLUTION * size, _SMALLEST)
+
+    def halve(self, slopes):
+        """Return the middle of the slopes given for this kind, and both parts."""
+        inside = slopes[(slopes > self.low) & (slopes < self.high)]
+        if len(inside):
+            middle = float(inside[len(inside) // 2])
+        elif self.low * self.high > 0:
+            middle = math.copysign(math.sqrt(self.low * self.high), self.low)
+        else:
+            middle = (self.low + self.high) / 4  # one of them is zero
+        parts = replace(self, high=middle), replace(self, low=middle)
+        return middle, parts
 
 
-def arc_around(angle, step, ratio):
-    """Return the arc of angles in [0, pi] that differ from one by at most a step."""
-    step = min(step, np.pi / 8)
-    low, high = max(0.0, angle - step), min(np.pi, angle + step)
-    if abs(np.cos(angle)) <= np.sin(angle):
-        return Arc("novelty", *(float(-1 / (np.tan(a) * ratio)) for a in (low, high)))
-    if angle < np.pi / 2:
-        return Arc("risk", *(float(np.tan(a) * ratio) for a in (low, high)))
-    return Arc("reversed", *(float(np.tan(np.pi - a) * ratio) for a in (high, low)))
+def slopes_of(directions):
+    """Return slopes of each kind of arc, increasing, from weights of directions."""
+    ahead = [slope for weight, slope in directions if weight == 1 and slope]
+    back = [slope for weight, slope in directions if weight == -1 and slope]
+    of_novelty = [-1 / slope for slope in ahead] + [1 / slope for slope in back]
+    return {
+        "risk": np.sort(ahead),
+        "novelty": np.sort(of_novelty),
+        "reversed": np.sort(back),
+    }
 
 
-def sweep_all(plane, known, problem, randomize, n_jobs=None):
+def make_arcs(slopes):
+    """Return arcs that hold all directions between the axes.
+
+    From the slope in the middle on it is the novelty that is fixed.
+    """
+    arcs = []
+    for kind, sign in (("risk", -1.0), ("reversed", 1.0)):
+        if len(slopes[kind]):
+            middle = float(slopes[kind][len(slopes[kind]) // 2])
+            low, high = sorted([0.0, sign / middle])
+            arcs += [Arc(kind, 0.0, middle), Arc("novelty", low, high)]
+    return arcs
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched: a problem, and how close to the best is close enough.
+
+    Arcs in which no cut can be better than the best known one by more than the share
+    `gap` of its price are left out, and all that remain once as many points as `budget`
+    have been looked at and a feasible cut is known.
+    """
+
+    plane: Plane
+    problem: OODProblem
+    randomize: bool
+    slopes: dict
+    gap: float = 0.0
+    budget: float = math.inf
+
+    def goal(self, known):
+        """Return what a cut must match to be worth a search."""
+        if known is None or not self.gap or not math.isfinite(known.price):
+            return known
+        price = known.price - self.gap * abs(known.price)
+        return replace(known, price=price, id_weight=known.id_weight * (1 + self.gap))
+
+    def better(self, cut, known):
+        """Return the better one of two cuts, either of which may be None."""
+        is_better = cut is not None and cut.beats(known, self.problem)
+        return cut if is_better else known
+
+
+def sweep_all(search, known, n_jobs=None):
     """Return the best cut of all directions, and of what is known.
 
     Directions at which different points happen to tie are not among them: what may be
     accepted there without a draw is accepted beside them, too.
     """
-    if not len(plane.risk):
+    if not len(search.plane.risk):
         return known
-    arcs = [
-        Arc("risk", 0.0, plane.ratio),
-        Arc("novelty", -1 / plane.ratio, 1 / plane.ratio),
-        Arc("reversed", 0.0, plane.ratio),
-    ]
-    arcs = [part for arc in arcs for part in arc.split(_N_PARTS)]
+    arcs = make_arcs(search.slopes)
+    for _ in range(_N_HALVINGS):
+        arcs = [part for a in arcs for part in a.halve(search.slopes[a.kind])[1]]
     n_jobs = min(effective_n_jobs(n_jobs), len(arcs))
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_sweep_some)(plane, arcs[job::n_jobs], known, problem, randomize)
-        for job in range(n_jobs)
+        delayed(_sweep_some)(search, arcs[job::n_jobs], known) for job in range(n_jobs)
     )
     for cut in found:
-        if cut is not None and cut.beats(known, problem):
-            known = cut
+        known = search.better(cut, known)
     return known
 
 
-def _sweep_some(plane, arcs, known, problem, randomize):
-    """Return the best cut of some arcs, cut in halves where that saves time."""
-    waiting = arcs[::-1]
-    while waiting:
-        arc = waiting.pop()
-        size = max(abs(arc.low), abs(arc.high))
-        if arc.high - arc.low <= max(RESOLUTION * size, _SMALLEST):
-            # Where all samples tie, no halving leaves fewer that pass each other, and
-            # what tells them apart is rounding.
-            continue
-        order = make_order(plane, arc, problem, known)
-        if order is None:
-            continue
-        # Halving the arc takes two more orders.
-        worth = max(_PIVOT * len(order.pivots), 4 * _ORDER * len(order.fixed))
-        if order.n_looked_at > worth:
-            waiting += arc.split(2)[::-1]
-        else:
-            known = search_pivots(plane, order, known, problem, randomize)
-    return known
-
-
-def sweep_near(plane, arc, known, problem, randomize, *, budget):
-    """Return the best of the directions near the best that is known.
-
-    `arc` is around that one, and shortened where its pivots together would look at more
-    points than `budget`.
-    """
-    risk_weight, slope = known.weights
-    if arc.kind == "novelty":
-        slope = -risk_weight / slope
-    for _ in range(_MOST_NARROWINGS):
-        order = make_order(plane, arc, problem, known)
-        if order is None:
+def _sweep_some(search, arcs, known):
+    """Return the best cut of some arcs, that of the lowest bound first."""
+    sweep = _Sweep(search, known)
+    sweep.wait(arcs)
+    while sweep.waiting:
+        bound, _, arc, n_inside = heappop(sweep.waiting)
+        if sweep.is_done(bound):
             break
-        cost = order.n_looked_at + _PIVOT * len(order.pivots)
-        if cost <= budget:
-            return search_pivots(plane, order, known, problem, randomize)
-        # Half as long an arc has half the pivots and half as many points a pivot.
-        share = min(0.5, 0.8 * (budget / cost) ** 0.5)
-        low = slope - share * (slope - arc.low)
-        arc = replace(arc, low=low, high=slope + share * (arc.high - slope))
-    return known
+        sweep.search_arc(arc, n_inside)
+    return sweep.known
+
+
+class _Sweep:
+    """The arcs that wait for a search, and the best cut found so far."""
+
+    def __init__(self, search, known):
+        self.search, self.known = search, known
+        self.waiting, self.numbers = [], count()
+        self.spent = 0
+
+    def wait(self, arcs):
+        """Let those wait that may hold a better cut."""
+        for arc in arcs:
+            found = self.find_bound(arc, [arc.low, arc.high])
+            if found is not None and not arc.is_narrow:
+                bound, n_inside = found
+                heappush(self.waiting, (bound, next(self.numbers), arc, n_inside))
+
+    def find_bound(self, arc, slopes):
+        """Return a bound at some slopes, and the number of samples to look at."""
+        plane, goal = self.search.plane, self.search.goal(self.known)
+        self.spent += 4 * len(plane.starts)
+        scores_of = arc.scores_at(slopes, plane)
+        return find_bound(plane, scores_of, self.search.problem, goal)
+
+    def is_done(self, bound):
+        """Tell whether an arc of that bound, and all above, need no search."""
+        if self.known is None:
+            return False
+        goal = self.search.goal(self.known)
+        slack = self.search.problem.slack(goal.price)
+        return bound > goal.price + slack or self.spent > self.search.budget
+
+    def search_arc(self, arc, n_inside):
+        """Search an arc, or cut it in halves where that saves time."""
+        plane, problem = self.search.plane, self.search.problem
+        middle, parts = arc.halve(self.search.slopes[arc.kind])
+        found = self.find_bound(arc, [middle])
+        most = len(plane.risk) / 16 if found is None else _WIDEST * found[1]
+        if n_inside > max(_FEW, most):
+            self.look_at(arc, middle, found)
+            self.wait(parts)
+            return
+        order = make_order(plane, arc, problem, self.search.goal(self.known))
+        self.spent += _ORDER * n_inside
+        if order is None:
+            return
+        if self.is_worth_halving(order):
+            self.look_at(arc, middle, found)
+            self.wait(parts)
+        else:
+            self.spent += order.cost
+            self.known = search_pivots(self.search, order, self.known)
+
+    def look_at(self, arc, slope, found):
+        """Take the best cut at a slope where it is better, unless none was found."""
+        if found is not None:
+            self.spent += found[1]
+            search = self.search
+            options = search.problem, self.known, search.randomize
+            cut = search_direction(search.plane, arc.weights(slope), *options)
+            self.known = search.better(cut, self.known)
+
+    def is_worth_halving(self, order):
+        """Tell whether two more orders are cheaper than the pivots of one."""
+        orders = 4 * _ORDER * len(order.fixed)
+        if self.search.gap:
+            return order.cost > orders  # shorter arcs have fewer pivots, too
+        return order.n_looked_at > max(_PIVOT * len(order.pivots), orders)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +290,11 @@ class TurningOrder:
         reach = 2 * int(self.reach[self.pivots].sum())
         return reach + len(self.pivots) * len(self.far)
 
+    @property
+    def cost(self):
+        """Number of points that take as long as a search of all pivots."""
+        return self.n_looked_at + _PIVOT * len(self.pivots)
+
 
 def make_order(plane, arc, problem, known):
     """Return the order of the points at which good rules may end, and of those near.
@@ -185,28 +302,21 @@ def make_order(plane, arc, problem, known):
     Samples of equal scores are one point; those that all good rules accept or reject
     are left out. None if there is no rule as good as the one known.
     """
-    # Turned around the middle of the samples, they move as little as can be.
-    centre = np.median(arc.coordinates(*plane.corners)[1][0])
-
-    def scores_at_ends(risk, novelty):
-        fixed, turning = arc.coordinates(risk, novelty)
-        turning = turning - centre
-        return np.array([fixed - arc.low * turning, fixed - arc.high * turning])
-
-    found = find_rows(plane, scores_at_ends, problem, known)
+    scores_of = arc.scores_at([arc.low, arc.high], plane)
+    found = find_rows(plane, scores_of, problem, known)
     if found is None:
         return None
     rows, (first_scores, last_scores), always = found
     fixed, turning = arc.coordinates(plane.risk[rows], plane.novelty[rows])
     # Right above the lower slope, of equal scores that which falls faster is lower.
-    order = np.lexsort((fixed, -turning, first_scores))
+    order = _sort((fixed, -turning, first_scores))
     fixed, turning = fixed[order], turning[order]
     starts = np.flatnonzero(starts_of_ties(fixed) | starts_of_ties(turning))
     sums = np.add.reduceat(plane.sums.take(rows[order], axis=1), starts, axis=1)
     fixed, turning, last_scores = fixed[starts], turning[starts], last_scores[order]
     n_points = len(starts)
     ranks, last_ranks = np.arange(n_points), np.empty(n_points, np.intp)
-    last_ranks[np.lexsort((fixed, turning, last_scores[starts]))] = ranks
+    last_ranks[_sort((fixed, turning, last_scores[starts]))] = ranks
     pivots = _find_pivots(sums, always, last_ranks, problem, known)
     moves = np.abs(last_ranks - ranks)
     kept = n_points - 1 - int(_FAR * n_points)
@@ -221,6 +331,12 @@ def make_order(plane, arc, problem, known):
         far=np.flatnonzero(moves > usual_move),
         pivots=pivots,
     )
+
+
+def _sort(keys):
+    """Return `numpy.lexsort` of keys, which is slow, only where the last one ties."""
+    order = np.argsort(keys[-1])
+    return order if starts_of_ties(keys[-1][order]).all() else np.lexsort(keys)
 
 
 def _find_pivots(sums, always, last_ranks, problem, known):
@@ -239,17 +355,17 @@ def _find_pivots(sums, always, last_ranks, problem, known):
     return np.flatnonzero(may_match(known, problem, *boxes) & (sums[0] > 0))
 
 
-def search_pivots(plane, order, known, problem, randomize):
+def search_pivots(search, order, known):
     """Return the best of the cuts at the pivots of an order and of what is known."""
+    plane, problem, randomize = search.plane, search.problem, search.randomize
     for pivot in order.pivots.tolist():
-        cut = find_pivot_cut(order, pivot, problem, known, randomize)
+        cut = find_pivot_cut(order, pivot, problem, search.goal(known), randomize)
         if cut is None or not cut.beats(known, problem):
             continue
         # Rounding may tie points, or order them in another way: what counts is what
         # the weights lead to.
         cut = search_direction(plane, cut.weights, problem, known, randomize)
-        if cut is not None and cut.beats(known, problem):
-            known = cut
+        known = search.better(cut, known)
     return known
 
 

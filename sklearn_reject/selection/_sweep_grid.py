@@ -6,12 +6,10 @@ from operator import itemgetter
 import numpy as np
 
 from sklearn_reject._curves import (
-    TIE_TOLERANCE,
-    checked_scale,
     running_sum,
     sizes_of_sums,
-    snap_sorted,
     starts_of_ties,
+    tie_range,
     weighted_sum,
 )
 from sklearn_reject.selection._one_score import find_best_cut, may_match
@@ -51,16 +49,14 @@ class Plane:
 
     `sums`, of shape (3, n_samples), holds ID weight, OOD weight and weighted loss,
     `cell_sums` those of each cell, and `always`, of shape (3, 1), those of the samples
-    that every rule accepts. `ratio` is a typical difference of risk over one of novelty
-    on the ID samples, repeated ones counted each. `starts` are the first samples of the
-    cells, and `corners`, of shape (2, 4, n_cells), risk and novelty of their corners.
+    that every rule accepts. `starts` are the first samples of the cells, and `corners`,
+    of shape (2, 4, n_cells), risk and novelty of their corners.
     """
 
     risk: np.ndarray
     novelty: np.ndarray
     sums: np.ndarray
     always: np.ndarray
-    ratio: float
     starts: np.ndarray
     cell_sums: np.ndarray
     corners: np.ndarray
@@ -85,11 +81,9 @@ def make_plane(risk, novelty, losses, is_ood, weight):
     always = np.flatnonzero(present & (novelty == -np.inf))
     always = _sums_of(losses, is_ood, weight, always).sum(axis=1, keepdims=True)
     rows = np.flatnonzero(present & np.isfinite(novelty))
-    risk, novelty, of_id = risk[rows], novelty[rows], ~is_ood[rows]
-    ratio = checked_scale(risk, "risk", risk[of_id])
-    ratio /= checked_scale(novelty, "novelty", novelty[of_id])
+    risk, novelty = risk[rows], novelty[rows]
     sums = _sums_of(losses, is_ood, weight, rows)
-    del present, rows, of_id  # sorting takes many arrays as it is
+    del present, rows  # sorting takes many arrays as it is
 
     # Where many of some samples are repeated, all samples of a point are merged.
     some = slice(None, None, max(1, len(risk) // 2**12))
@@ -113,7 +107,6 @@ def make_plane(risk, novelty, losses, is_ood, weight):
         novelty,
         sums,
         always,
-        ratio,
         starts,
         cell_sums=np.add.reduceat(sums, starts, axis=1),
         corners=np.array([[left, left, right, right], [low, high, low, high]]),
@@ -168,6 +161,22 @@ def find_window(plane, low, high, problem, known):
     first, following = possible[0], possible[-1] + 1
     end = starts[following] if following < len(starts) else np.inf
     return float(bounds.min()), starts[first], end
+
+
+def find_bound(plane, scores_of, problem, known):
+    """Return a bound of the prices of some directions, and how many to look at.
+
+    That is the number of samples whose place a better cut may depend on. None if there
+    is no cut as good as the one known.
+    """
+    corners = scores_of(*plane.corners)
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    window = find_window(plane, low, high, problem, known)
+    if window is None:
+        return None
+    bound, start, end = window
+    sizes = np.diff(plane.starts, append=len(plane.risk))
+    return bound, int(sizes.sum(where=(high >= start) & (low < end)))
 
 
 def find_rows(plane, scores_of, problem, known):
@@ -288,41 +297,32 @@ def _search_sorted(scores, sums, below, weights, problem, randomize):
     return replace(cut, threshold=float(scores[starts[cut.index]]), weights=weights)
 
 
-def settle_direction(plane, weights, problem, known, randomize):
-    """Return the best cut of a direction where sums that differ by rounding tie.
+def settle_direction(plane, weights, problem, randomize):
+    """Return the best cut of a direction among rules as they are applied.
 
-    It is the `known` cut of that direction where no two do near its threshold. The
-    threshold is infinite where all samples are accepted.
+    These cannot tell sums apart that differ by rounding. What is at a threshold is
+    what `tie_range` says, so that a bound is kept where the rule is measured.
     """
-    if known is not None and known.threshold == -np.inf:
-        return known
+    nothing = accept_nothing(plane, weights, problem)
     scores = weighted_sum(plane.risk, plane.novelty, weights)
-    highest = scores.max(initial=-np.inf)
-    cut = known
-    if cut is None or _is_near_another(plane, weights, scores, cut.threshold):
-        order = np.argsort(scores)
-        sizes = sizes_of_sums(plane.risk, plane.novelty, weights)[order]
-        snapped = snap_sorted(scores[order], sizes)
-        sums = plane.sums.take(order, axis=1)
-        cut = _search_sorted(snapped, sums, plane.always, weights, problem, randomize)
-        nothing = accept_nothing(plane, weights, problem)
-        if cut is None or not cut.beats(nothing, problem):
-            return nothing
-        highest = snapped[-1]
-    if cut.threshold >= highest and cut.share == 1:
-        # The largest score seen would reject larger ones to come.
-        return replace(cut, threshold=np.inf)
-    return cut
+    if not len(scores):
+        return nothing
+    sizes = sizes_of_sums(plane.risk, plane.novelty, weights)
+    thresholds = np.unique(scores)
+    low, high = tie_range(scores, sizes)
+    # What is below a threshold, and what is not above it.
+    below, after = (
+        _running_sums(plane, np.searchsorted(thresholds, ends, side), len(thresholds))
+        for ends, side in ((high, "right"), (low, "left"))
+    )
+    cut = find_best_cut(problem, after, after - below, randomize)
+    if cut is None:
+        return nothing
+    cut = replace(cut, threshold=float(thresholds[cut.index]), weights=weights)
+    return cut if cut.beats(nothing, problem) else nothing
 
 
-def _is_near_another(plane, weights, scores, threshold):
-    """Tell whether a sum may tie with a threshold, one of the sums, without equality.
-
-    Looking at few of them takes neither sorting nor many arrays.
-    """
-    largest = np.abs(weights) @ np.abs(plane.corners).max(axis=(1, 2))
-    rows = np.flatnonzero(np.abs(scores - threshold) <= 4 * TIE_TOLERANCE * largest)
-    sizes = sizes_of_sums(plane.risk[rows], plane.novelty[rows], weights)
-    gaps = np.abs(scores[rows] - threshold)
-    margins = 4 * TIE_TOLERANCE * np.maximum(sizes, sizes[gaps == 0].max())
-    return bool(((gaps > 0) & (gaps <= margins)).any())
+def _running_sums(plane, firsts, n_thresholds):
+    """Return the sums over the samples that count from their first threshold on."""
+    counts = [np.bincount(firsts, part, n_thresholds + 1) for part in plane.sums]
+    return plane.always + np.array([running_sum(part)[:-1] for part in counts])

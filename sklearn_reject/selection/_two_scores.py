@@ -1,15 +1,20 @@
 """The best direction and threshold of two scores."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sklearn_reject._curves import (
+    check_n_directions,
     check_origin_samples,
-    direction_grid,
+    score_directions,
     snap,
+    weighted_sum,
 )
 from sklearn_reject._validation import check_option
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._one_score import find_best_cut
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_problem import check_wild_share
 from sklearn_reject.selection._ood_rule import (
@@ -18,19 +23,27 @@ from sklearn_reject.selection._ood_rule import (
     standard_error_of_risk,
 )
 from sklearn_reject.selection._ood_solve import check_risk_tolerance, find_best_rule
-from sklearn_reject.selection._sweep_exact import arc_around, sweep_all, sweep_near
+from sklearn_reject.selection._sweep_exact import Search, slopes_of, sweep_all
 from sklearn_reject.selection._sweep_grid import (
     make_plane,
     settle_direction,
     sweep_grid,
 )
 
-# Up to it "auto" is exact, which takes a second or a few.
-_MOST_FOR_EXACT = 10_000
+# Up to it "auto" is exact, in a tenth of a second or two.
+_MOST_FOR_EXACT = 1000
 
 
-# Points that the search near the best of the grid may look at, a sample.
-_BUDGET = 16
+# Share of its price by which "auto" may miss the least one beyond.
+_GAP = 1e-3
+
+
+# Points, and points a sample, that "auto" may look at once a feasible rule is known.
+_BUDGET = 20_000_000, 40
+
+
+# Directions that are enough to cut arcs by.
+_FEWEST_SLOPES = 61
 
 
 def tune_double_score(
@@ -49,6 +62,7 @@ def tune_double_score(
     risk_tolerance=0.0,
     wild_share=None,
     n_directions=181,
+    allow_reversed=False,
     method="auto",
     randomize=True,
     sample_weight=None,
@@ -58,12 +72,12 @@ def tune_double_score(
 
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,
     least FPR at a bounded TPR and risk, least selective risk at a bounded precision and
-    recall, or least expected cost,
-    among the rules that accept where cos(a) r + sin(a) g is below a threshold, for an
-    angle a in [0, pi]. Each score on its own is among them, so on the tuning sample two
+    recall, or least expected cost, among the rules that accept where a sum of both
+    scores, neither weight negative, is below a threshold. Each score on its own is
+    among them, so on the tuning sample two
     scores are never worse than one. All thresholds of a direction are compared, with
     more than the least TPR too. Of equally good rules the one of the largest TPR is
-    taken, then of the smallest FPR, then of the smallest angle.
+    taken, then of the smallest FPR, then of the smallest weight of the novelty.
 
     Parameters
     ----------
@@ -123,16 +137,24 @@ def tune_double_score(
         where all are OOD.
 
     n_directions : int >= 2, default=181
-        Number of directions of the grid. The scores are divided by their scales first:
-        the ranges of the ID samples without the lowest and the highest 5 %.
+        Number of directions of the grid, from the risk alone to the novelty alone. From
+        each to the next about equally many pairs of samples change their order, so
+        units and tails of the scores do not matter.
+
+    allow_reversed : bool, default=False
+        Whether as many directions with a risk weight of -1 are searched, too, in which
+        samples of *high* risk score are accepted first. That fits noise unless the risk
+        score is wrong, and a rule that ends up there warns.
 
     method : {"auto", "exact", "grid"}, default="auto"
         "grid" is the best direction of the grid. "exact" is the best of all directions,
         except for the few at which different samples happen to tie: there a rule that
         draws would depend on rounding. Directions at which all samples tie are left out
-        of both. "auto" is exact up to 10,000 samples, and beyond
-        the best of the grid and of the directions next to the best of the grid, as many
-        as can be searched in about the time that the grid takes.
+        of both. "auto" is exact up to 1,000 samples. Beyond, it leaves out directions
+        that cannot lower the risk, or the cost, by more than 0.1 % of it, and stops
+        when it has looked at as many samples as the grid takes, about, or at 20
+        million, but never before it has found a rule that meets the bounds, or has
+        searched all directions for one.
 
     randomize : bool, default=True
         Whether samples at the threshold may be accepted with a probability between 0
@@ -149,6 +171,11 @@ def tune_double_score(
     -------
     rule : DoubleScoreRule
         The rule, with what it achieves on the sample.
+
+    Warns
+    -----
+    RejectionWarning
+        If the rule found has a negative risk weight.
 
     Raises
     ------
@@ -188,86 +215,162 @@ def tune_double_score(
     share = check_wild_share(wild_share)
     check_option(randomize, "randomize", (True, False))
     check_option(method, "method", ("auto", "exact", "grid"))
-    directions = direction_grid(n_directions)
+    check_option(allow_reversed, "allow_reversed", (True, False))
+    check_n_directions(n_directions)
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
-    # What rounding alone tells apart must not be what a direction rests on.
-    risk, novelty = snap(risk), snap(novelty)
     _, id_losses, is_ood, weight = check_origin_samples(
         novelty, losses, is_ood, sample_weight
     )
-    plane = make_plane(risk, novelty, id_losses, is_ood, weight)
-    same_losses = np.ptp(id_losses[~is_ood & (weight > 0)]) == 0
-    del id_losses  # an array less while the search holds many
+    samples = _Samples(risk, novelty, id_losses, is_ood, weight)
+    options = method, n_directions, allow_reversed, randomize, n_jobs
+    find_cut = _make_search(samples, *options)
 
-    def search(problem):
+    same_losses = np.ptp(id_losses[~is_ood & (weight > 0)]) == 0
+    measured = {"sample_weight": weight, "wild_share": wild_share}
+
+    def search(problem, **options):
         if problem.is_mean and problem.loss_price and same_losses:
             # Of rules of equal risk the one of the largest TPR is taken. Said like
             # this, the search can tell good rules from bad ones.
             problem = replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
-        cut = _find_cut(plane, directions, problem, method, randomize, n_jobs)
+        cut = find_cut(problem, **options)
         if cut is None:
             return None
-        rule = DoubleScoreRule(
-            threshold=cut.threshold,
-            proba_at_threshold=cut.share,
-            ood_prior=ood_prior,
-            risk_weight=cut.weights[0],
-            novelty_weight=cut.weights[1],
-        )
-        return rule.measure(
-            risk,
-            novelty,
-            losses,
-            is_ood,
-            sample_weight=weight,
-            wild_share=wild_share,
-        )
+        rule = replace(_rule_of(cut), ood_prior=ood_prior)
+        return rule.measure(risk, novelty, losses, is_ood, **measured)
 
-    return find_best_rule(
+    rule = find_best_rule(
         model,
         [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)],
         search,
+        search_all=partial(search, is_exact=True),
         tolerance=tolerance,
         wild_share=share,
         standard_error=lambda rule: standard_error_of_risk(
             rule, (risk, novelty), losses, is_ood, weight
         ),
     )
+    _warn_if_reversed(rule)
+    return rule
 
 
-def _find_cut(plane, directions, problem, method, randomize, n_jobs):
-    """Return the best cut and its weights, None if none is feasible.
+def _warn_if_reversed(rule):
+    if rule.risk_weight < 0:
+        warn_user(
+            "The rule found has risk_weight=-1: of equal novelty, samples of HIGH risk "
+            "score are accepted first. That fits noise unless the risk score is wrong "
+            "about these samples; look at it, or pass allow_reversed=False."
+        )
 
-    `directions` are for scores divided by their scales, weights for scores as they are.
+
+def _make_search(samples, method, n_directions, allow_reversed, randomize, n_jobs):
+    """Return a function that maps a problem to its best cut, or to None."""
+    plane = samples.make_plane(snapped=True)
+    directions = samples.directions(n_directions, allow_reversed)
+    slopes = directions
+    if len(directions) < _FEWEST_SLOPES:
+        slopes = samples.directions(_FEWEST_SLOPES, allow_reversed)
+    slopes = slopes_of(slopes)
+    known = []  # directions that were the best ones for other problems
+
+    def find_cut(problem, *, is_exact=False):
+        best = sweep_grid(plane, directions + known, problem, randomize)
+        if method != "grid":
+            search = Search(plane, problem, randomize, slopes)
+            if not (
+                is_exact or method == "exact" or len(plane.risk) <= _MOST_FOR_EXACT
+            ):
+                budget = max(_BUDGET[0], _BUDGET[1] * len(plane.risk))
+                search = replace(search, gap=_GAP, budget=budget)
+            best = sweep_all(search, best, n_jobs)
+        if best is not None:
+            best = _settle(samples, best, directions + known, problem, randomize)
+        if best is not None:
+            known.append(best.weights)
+        return best
+
+    return find_cut
+
+
+def _rule_of(cut):
+    return DoubleScoreRule(
+        threshold=cut.threshold,
+        proba_at_threshold=cut.share,
+        risk_weight=cut.weights[0],
+        novelty_weight=cut.weights[1],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Validated samples, arrays of shape (n_samples,)."""
+
+    risk: np.ndarray
+    novelty: np.ndarray
+    losses: np.ndarray
+    is_ood: np.ndarray
+    weight: np.ndarray
+
+    def directions(self, n_directions, allow_reversed):
+        """Return the directions of a grid."""
+        present = self.weight > 0
+        rows = slice(None) if present.all() else present
+        return score_directions(
+            self.risk[rows],
+            self.novelty[rows],
+            n_directions,
+            allow_reversed=allow_reversed,
+        )
+
+    def make_plane(self, *, snapped):
+        """Return the plane, where wanted without what rounding alone tells apart."""
+        scores = self.risk, self.novelty
+        if snapped:
+            scores = map(snap, scores)
+        return make_plane(*scores, self.losses, self.is_ood, self.weight)
+
+    def apply(self, cut, problem):
+        """Return a cut as its rule is applied, None where that keeps no bound."""
+        accepted = _rule_of(cut).accept_proba(self.risk, self.novelty)
+        accepted *= self.weight
+        of_id, of_ood = (
+            accepted.sum(where=~self.is_ood),
+            accepted.sum(where=self.is_ood),
+        )
+        sums = np.array([[of_id], [of_ood], [accepted @ self.losses]])
+        found = find_best_cut(problem, sums, None, randomize=False)
+        if found is None:
+            return None
+        keys = "threshold", "share", "weights"
+        return replace(found, **{key: getattr(cut, key) for key in keys})
+
+    def open_end(self, cut):
+        """Return the cut with an infinite threshold where it accepts all samples.
+
+        The largest score seen would reject larger ones to come.
+        """
+        if cut is None or cut.share < 1 or cut.threshold == -np.inf:
+            return cut
+        rows = np.isfinite(self.novelty) & (self.weight > 0)
+        sums = weighted_sum(self.risk[rows], self.novelty[rows], cut.weights)
+        is_all = sums.max(initial=-np.inf) <= cut.threshold
+        return replace(cut, threshold=np.inf) if is_all else cut
+
+
+def _settle(samples, best, directions, problem, randomize):
+    """Return the best cut among rules as they are applied.
+
+    The sweeps tell apart what differs by rounding. Where their best cut rests on that,
+    which takes sums that coincide, the directions of the grid are looked at once more.
     """
-    grid = [
-        (float(np.sign(cosine)), sine / abs(cosine) * plane.ratio if cosine else 1.0)
-        for cosine, sine in directions.tolist()
-    ]
-    best = sweep_grid(plane, grid, problem, randomize)
-    if method == "exact" or (method == "auto" and len(plane.risk) <= _MOST_FOR_EXACT):
-        best = sweep_all(plane, best, problem, randomize, n_jobs)
-    elif method == "auto" and best is not None:
-        cosine, sine = directions[grid.index(best.weights)]
-        step = np.pi / (len(directions) - 1)
-        arc = arc_around(np.arctan2(sine, cosine), step, plane.ratio)
-        budget = _BUDGET * len(plane.risk)
-        best = sweep_near(plane, arc, best, problem, randomize, budget=budget)
-    return None if best is None else _settle(plane, best, grid, problem, randomize)
-
-
-def _settle(plane, best, grid, problem, randomize):
-    """Return the best cut where sums that differ by rounding tie, as they do in use.
-
-    The sweeps tell them apart. Where the best of them rests on that, which takes sums
-    that coincide, the directions of the grid are looked at once more.
-    """
-    settled = settle_direction(plane, best.weights, problem, best, randomize)
-    if settled is not None and not best.beats(settled, problem):
-        return settled
-    for weights in grid:
-        if not plane.ties(weights):
-            cut = settle_direction(plane, weights, problem, None, randomize)
+    applied = samples.apply(best, problem)
+    if applied is not None and not best.beats(applied, problem):
+        return samples.open_end(best)
+    plane = samples.make_plane(snapped=False)
+    settled = settle_direction(plane, best.weights, problem, randomize)
+    if settled is None or best.beats(settled, problem):
+        for weights in directions:
+            cut = settle_direction(plane, weights, problem, randomize)
             if cut is not None and cut.beats(settled, problem):
                 settled = cut
-    return settled
+    return samples.open_end(settled)

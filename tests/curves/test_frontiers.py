@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 
 from sklearn_reject._curves import (
     _frontiers,
+    combine,
     ood_precision_recall_curve,
     ood_roc_curve,
     precision_recall_frontier,
     risk_coverage_curve,
     risk_coverage_frontier,
     roc_frontier,
+    score_directions,
 )
-from sklearn_reject._curves._origins import combine, direction_grid, scale_of
 from sklearn_reject.selection import InfeasibleTargetError, tune_single_score
 from tests.origin_samples import (
     origin_samples,
@@ -34,10 +35,8 @@ def rules(sample):
     columns = [scores]
     if scores.ndim == 2:
         present = scores[weights > 0]
-        scaled = [
-            x / scale_of(np.unique(y)) for x, y in zip(scores.T, present.T, strict=True)
-        ]
-        columns = [combine(*scaled, d) for d in direction_grid(N_ANGLES)]
+        directions = score_directions(*present.T, N_ANGLES)
+        columns = [combine(*scores.T, weights) for weights in directions]
     for column in columns:
         for threshold in thresholds_of(column):
             accepted = weights * (column <= threshold)
@@ -242,7 +241,7 @@ def test_bad_bounds():
     with pytest.raises(ValueError, match="ood_prior must be in"):
         precision_recall_frontier([1, 2], [False, True], ood_prior=1)
     with pytest.raises(ValueError, match="n_directions must be"):
-        roc_frontier([[1, 2], [2, 1]], [False, True], n_directions=2)
+        roc_frontier([[1, 2], [2, 1]], [False, True], n_directions=1)
 
 
 # The curve of risk and coverage where some samples are OOD.

@@ -16,7 +16,7 @@ from sklearn.metrics import (
 )
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._curves._origins import combine, direction_grid, scale_of
+from sklearn_reject._curves import combine, score_directions
 from sklearn_reject.datasets import make_fpp23_mixture
 from tests.origin_samples import (
     origin_samples,
@@ -211,16 +211,15 @@ def test_order_of_rows_does_not_matter_and_weights_repeat_them(sample):
         np.testing.assert_allclose(area(*repeat(sample)), value, rtol=1e-12, atol=1e-15)
 
 
-@given(origin_samples(n_scores=2, max_size=8), st.integers(3, 8))
+@given(origin_samples(n_scores=2, max_size=8), st.integers(2, 8))
 def test_two_scores_count_as_their_best_direction(sample, n_directions):
     scores, losses, is_ood, weights = sample
     present = weights_of(sample) > 0
-    columns = [x / scale_of(np.unique(x[present])) for x in scores.T]
     options = {"sample_weight": weights}
     for name, area in AREAS.items():
         values = [
-            area(combine(*columns, direction), losses, is_ood, **options)
-            for direction in direction_grid(n_directions)
+            area(combine(*scores.T, weights_of_both), losses, is_ood, **options)
+            for weights_of_both in score_directions(*scores[present].T, n_directions)
         ]
         best = min(values) if name.startswith("fpr") else max(values)
         both = area(scores, losses, is_ood, n_directions=n_directions, **options)

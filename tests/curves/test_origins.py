@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from sklearn_reject._curves import group_by_origin
-from sklearn_reject._curves._origins import combine, direction_grid, scale_of
+from sklearn_reject._curves import combine, group_by_origin
 from tests.origin_samples import (
     origin_samples,
     permute,
@@ -101,24 +100,6 @@ def test_losses_of_ood_samples_mean_nothing():
 def test_bad_arrays(scores, losses, is_ood, weights, message):
     with pytest.raises(ValueError, match=message):
         group_by_origin(scores, losses, is_ood, weights)
-
-
-@pytest.mark.parametrize("n_directions", [3, 4, 5, 360, 361])
-def test_directions_are_even_and_hold_the_axes(n_directions):
-    directions = direction_grid(n_directions)
-    assert len(directions) == n_directions
-    middle = n_directions // 2
-    axes = [[1, 0], [0, 1], [-1, 0]]
-    np.testing.assert_array_equal(directions[[0, middle, -1]], axes)
-    angles = np.arctan2(directions[:, 1], directions[:, 0])
-    for steps in (np.diff(angles[: middle + 1]), np.diff(angles[middle:])):
-        np.testing.assert_allclose(steps, np.pi / 2 / len(steps))
-
-
-def test_scale_leaves_out_what_is_infinite_and_the_tails():
-    assert scale_of(np.append(np.arange(101.0), np.inf)) == 90
-    assert scale_of(np.append(np.zeros(99), 7.0)) == 7
-    assert scale_of(np.ones(9)) == scale_of(np.full(2, np.inf)) == 1
 
 
 def test_infinite_novelty_is_the_sum_whatever_it_weighs():

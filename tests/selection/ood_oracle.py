@@ -215,11 +215,12 @@ def best_in_order(rows, score, model, totals, randomize):
     return min(found, default=None)
 
 
-def all_scores(rows):
+def all_scores(rows, allow_reversed):
     """Yield the axes, and a direction of each of all orders without other ties."""
     yield lambda risk, novelty: risk
     yield lambda risk, novelty: novelty
-    yield lambda risk, novelty: -risk
+    if allow_reversed:
+        yield lambda risk, novelty: -risk
     finite = {row[:2] for row in rows if row[1] not in (INF, -INF)}
     slopes = {Fraction(0)}
     for (r0, g0), (r1, g1) in combinations(finite, 2):
@@ -228,6 +229,8 @@ def all_scores(rows):
     slopes = sorted(slopes)
     middles = [(low + high) / 2 for low, high in pairwise(slopes)]
     for slope in [slopes[0] - 1, *middles, slopes[-1] + 1]:
+        if slope > 0 and not allow_reversed:
+            continue
         yield lambda risk, novelty, slope=slope: novelty - slope * risk
 
 
@@ -236,11 +239,11 @@ def of_nearly_least_risk(model, least_risk, tolerance):
     return model | {"risk_limit": least_risk + Fraction(tolerance)}
 
 
-def best_of_all(sample, model, randomize):
+def best_of_all(sample, model, randomize, allow_reversed):
     rows, totals = list(sample.rows()), sample.totals()
     found = [
         best_in_order(rows, score, model, totals, randomize)
-        for score in all_scores(rows)
+        for score in all_scores(rows, allow_reversed)
     ]
     return min((f for f in found if f is not None), default=None)
 

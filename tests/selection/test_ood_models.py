@@ -58,7 +58,7 @@ def orders(tune, sample):
     """Return the orders that a function compares, as scores of risk and novelty."""
     if tune is tune_one:
         return [lambda risk, novelty: novelty]
-    return list(all_scores(list(sample.rows())))
+    return list(all_scores(list(sample.rows()), allow_reversed=False))
 
 
 def best_by_brute_force(tune, sample, model, randomize):

@@ -28,7 +28,7 @@ from benchmarks.papers._fpp23_novelty import measure_images
 from benchmarks.papers._fpp23_protocol import Measured
 from benchmarks.papers._fpp23_published import MAX_FPR
 from benchmarks.papers._fpp23_synthetic import measure_synthetic
-from sklearn_reject._curves._origins import direction_grid, scale_of
+from sklearn_reject._curves import score_directions
 
 # Columns of the values, and what integration gave independently, to three digits.
 _AREAS = ("auroc", "aupr", "oscr_franc", "oscr_dhamija")
@@ -306,7 +306,7 @@ def _areas_by_counting(scores, losses, is_ood):
 
 def test_areas_elsewhere_are_those_of_the_direction_that_was_best():
     here, other = _sample_of_two_scores(0, 150), _sample_of_two_scores(1)
-    directions = direction_grid(361) / [scale_of(score) for score in here.scores.T]
+    directions = score_directions(*here.scores.T, 361)
     on_here, on_other = (
         np.array(
             [

@@ -1,0 +1,154 @@
+"""Directions of two scores: how much a risk and a novelty weigh in their sum."""
+
+import numpy as np
+
+from sklearn_reject._curves._groups import starts_of_ties
+from sklearn_reject._validation import check_count
+
+# Beyond it, weighted sums of scores would come near the limits of float64.
+_LARGEST_SCORE = 1e100
+
+
+# Points at even ranks of either score, whose pairs tell the directions.
+_N_EVEN = 100
+
+
+# Slopes closer to each other than this, relatively, may differ by rounding only.
+_APART = 1e-9
+
+
+# Slopes that leave weighted sums far from the limits of float64.
+_STEEPEST = 1e150
+
+
+def check_n_directions(n_directions):
+    """Return the number of directions, at least those of each score on its own."""
+    if check_count(n_directions, "n_directions") < 2:
+        raise ValueError(
+            f"n_directions must be at least 2, got {n_directions}: each score on its "
+            "own is always among the directions."
+        )
+    return n_directions
+
+
+def score_directions(risk, novelty, n_directions, *, allow_reversed=False):
+    """Return weights of risk and novelty, from the risk alone to the novelty alone.
+
+    They are pairs (1, w) with increasing w, and (0, 1); with `allow_reversed` as many
+    with a risk weight of -1 follow. From one to the next about equally many of some
+    pairs of points change their order, so that neither units nor tails of the scores
+    matter. The points stand at even ranks of both scores, and at their ends in steps
+    that grow. No two of them tie, but for those that do in one of the scores.
+    """
+    n_between = check_n_directions(n_directions) - 2
+    check_spread(risk, "risk")
+    check_spread(novelty, "novelty")
+    finite = np.isfinite(novelty)
+    points = _telling_points(risk[finite], novelty[finite])
+    directions = [(1.0, slope) for slope in _slopes(*points, n_between)]
+    directions = [(1.0, 0.0), *directions, (0.0, 1.0)]
+    if allow_reversed:
+        slopes = _slopes(-points[0], points[1], n_between)
+        directions += [(-1.0, slope) for slope in slopes[::-1]] + [(-1.0, 0.0)]
+    return directions
+
+
+def _telling_points(risk, novelty):
+    """Return risk and novelty, of shape (2, n_points), of distinct points."""
+    points = np.array([risk, novelty], dtype=np.float64)
+    places = _places(len(risk))
+    if len(places) < len(risk):
+        # Each in the order of both scores, so that that of the rows does not matter.
+        rows = [_order_of(*pair)[places] for pair in (points, points[::-1])]
+        points = points[:, np.concatenate(rows)]
+    return np.unique(points, axis=1)
+
+
+def _places(n_samples):
+    """Return even ranks, and those next to both ends in steps that grow."""
+    even = np.linspace(0, n_samples - 1, min(_N_EVEN, n_samples))
+    near = 2.0 ** np.arange(0, np.log2(max(1, n_samples)), 0.5)
+    places = np.concatenate([even, near - 1, n_samples - near]).astype(np.intp)
+    return np.unique(places) if n_samples > 4 * _N_EVEN else np.arange(n_samples)
+
+
+def _order_of(first, second):
+    order = np.argsort(first)
+    is_start = starts_of_ties(first[order])
+    return order if is_start.all() else np.lexsort((second, first))
+
+
+def _slopes(risk, novelty, n_slopes):
+    """Return up to so many slopes, in the gaps of those at which two points tie."""
+    ties = _slopes_of_ties(risk, novelty)
+    if not n_slopes or not len(risk):
+        return []
+    if not len(ties):  # both scores have the same order
+        ranges = [
+            float(np.ptp(score)) if len(score) else 0.0 for score in (risk, novelty)
+        ]
+        return [ranges[0] / ranges[1] if all(ranges) else 1.0]
+    ends = np.append(ties[0] / 2, ties), np.append(ties, 2 * ties[-1])
+    gaps = np.flatnonzero(ends[1] > ends[0] * (1 + _APART))
+    inside = n_slopes > 2  # then the outermost gaps are among them
+    wanted = np.linspace(0, len(ties), n_slopes + 2 * (not inside))
+    wanted = wanted if inside else wanted[1:-1]
+    # Of the gaps, by the number of ties below them, those nearest.
+    chosen = np.searchsorted((gaps[1:] + gaps[:-1]) / 2, wanted)
+    chosen = gaps[np.unique(chosen)]
+    return np.sqrt(ends[0][chosen] * ends[1][chosen]).tolist()
+
+
+def _slopes_of_ties(risk, novelty):
+    """Return the slopes, increasing, at which pairs of opposite order tie."""
+    first, second = np.triu_indices(len(risk), 1)
+    rise, run = risk[second] - risk[first], novelty[first] - novelty[second]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slopes = rise / run
+    return np.sort(slopes[(slopes > 1 / _STEEPEST) & (slopes < _STEEPEST)])
+
+
+def check_spread(scores, name):
+    """Refuse scores that cannot be added up."""
+    finite = scores[np.isfinite(scores)]
+    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
+    largest, spread = max(abs(low), abs(high)), high - low
+    if len(finite) and (largest > _LARGEST_SCORE or 0 < spread < 1 / _LARGEST_SCORE):
+        raise ValueError(
+            f"{name}_scores hold finite values up to {largest:g} in magnitude, which "
+            f"differ by at most {spread:g}: their sums would come near the limits of "
+            "float64. Rescale them or, where novelty is extreme, make it infinite, "
+            "which is rejected always."
+        )
+
+
+def combine(risk, novelty, weights):
+    """Return the weighted sum of two scores; infinite novelty stays as it is."""
+    combined = weighted_sum(risk, novelty, weights)
+    infinite = np.isinf(novelty)
+    if infinite.any():
+        combined[infinite] = novelty[infinite]
+    return combined
+
+
+def weighted_sum(risk, novelty, weights):
+    """Return the weighted sum of finite scores.
+
+    Rounding keeps the order here: what is not lower in both scores, each times its
+    weight, has no lower sum.
+    """
+    risk_weight, novelty_weight = weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        combined = novelty_weight * novelty
+        combined += risk_weight * risk
+    return combined
+
+
+def sizes_of_sums(risk, novelty, weights):
+    """Return what weighted sums are rounded at: the magnitudes of both terms, added."""
+    risk_weight, novelty_weight = weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes, term = novelty_weight * novelty, risk_weight * risk
+        np.abs(sizes, out=sizes)
+        sizes += np.abs(term, out=term)
+    return sizes
