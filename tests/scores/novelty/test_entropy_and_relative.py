@@ -17,6 +17,10 @@ X, Y = _X[_Y < 4][:240, 18:30] / 16, _Y[_Y < 4][:240]
 CLASSIFIER = LogisticRegression().fit(X, Y)
 
 
+def as_they_are(estimator, X):
+    return X
+
+
 def gen_by_hand(probabilities, gamma, n_largest):
     values = []
     for row in probabilities:
@@ -111,14 +115,16 @@ def relative_by_hand(new, X, y, shrinkage):
 def test_relative_mahalanobis_by_hand(shrinkage, is_text):
     new = np.vstack([X[:20], _X[_Y > 6][:40, 18:30] / 16])
     labels = np.array(["b", "a", "d", "c"])[Y] if is_text else Y
-    score = RelativeMahalanobis(shrinkage).fit(X, labels, estimator=CLASSIFIER)
+    score = RelativeMahalanobis(shrinkage, as_they_are).fit(
+        X, labels, estimator=CLASSIFIER
+    )
     expected = relative_by_hand(new, X, Y, shrinkage)
     np.testing.assert_allclose(score.novelty(new), expected, rtol=1e-8, atol=1e-9)
 
 
 def test_relative_mahalanobis_by_weight_is_that_of_repeated_samples():
     counts = np.random.default_rng(0).integers(0, 4, len(Y))
-    score = RelativeMahalanobis(0.1)
+    score = RelativeMahalanobis(0.1, as_they_are)
     score.fit(X, Y, estimator=CLASSIFIER, sample_weight=counts / 7)
     X_repeated, y_repeated = np.repeat(X, counts, axis=0), np.repeat(Y, counts)
     expected = relative_by_hand(X[:50], X_repeated, y_repeated, 0.1)
