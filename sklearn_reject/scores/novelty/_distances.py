@@ -42,6 +42,9 @@ class Mahalanobis(NoveltyScore):
     covariance_ : ndarray of shape (n_features, n_features)
         The shrunk S.
 
+    shrinkage_ : float
+        How far it is drawn.
+
     whitener_ : ndarray of shape (n_features, n_features)
         Factor A of the inverse, S^-1 = A A'.
 
@@ -83,9 +86,10 @@ class Mahalanobis(NoveltyScore):
 
     def _learn(self, features, y, sample_weight):
         """Learn from features, labels, and weights or None."""
-        self.means_, self.covariance_, self.whitener_ = fit_means(
+        self.means_, self.covariance_, self.shrinkage_ = fit_means(
             features, y, sample_weight, self.shrinkage
         )
+        self.whitener_ = whiten(self.covariance_)
 
     def _novelty(self, response):
         return self._distances(own_features(response, self.features))
@@ -163,7 +167,7 @@ class KNN(NoveltyScore):
 
 
 def fit_means(features, y, weight, shrinkage):
-    """Return the mean of each label, the shrunk covariance about them, its whitener."""
+    """Return label means, the shrunk covariance about them, and how far it is drawn."""
     weight = np.ones(len(features)) if weight is None else weight
     _, codes = np.unique(y, return_inverse=True)
     members = csr_matrix((weight, (codes, np.arange(len(codes)))))
@@ -173,11 +177,9 @@ def fit_means(features, y, weight, shrinkage):
     roots = np.sqrt(weight / weight.mean())[:, np.newaxis]
     residuals = (features - means[codes]) * roots
     if shrinkage == "auto":
-        covariance = ledoit_wolf(residuals, assume_centered=True)[0]
-    else:
-        covariance = residuals.T @ residuals / len(residuals)
-        covariance = shrunk_covariance(covariance, shrinkage=shrinkage)
-    return means, covariance, _whiten(covariance)
+        return means, *ledoit_wolf(residuals, assume_centered=True)
+    covariance = residuals.T @ residuals / len(residuals)
+    return means, shrunk_covariance(covariance, shrinkage=shrinkage), shrinkage
 
 
 def nearest_mean(features, means, whitener):
@@ -193,7 +195,8 @@ def nearest_mean(features, means, whitener):
     return nearest
 
 
-def _whiten(covariance):
+def whiten(covariance):
+    """Return a factor A of the inverse, A A'."""
     values, vectors = np.linalg.eigh(covariance)
     if values[0] <= values[-1] * len(values) * np.finfo(float).eps:
         raise ValueError(

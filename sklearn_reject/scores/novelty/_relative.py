@@ -6,6 +6,7 @@ from sklearn_reject.scores.novelty._distances import (
     Mahalanobis,
     fit_means,
     nearest_mean,
+    whiten,
 )
 
 
@@ -13,16 +14,17 @@ class RelativeMahalanobis(Mahalanobis):
     """Mahalanobis distance to the nearest class, less that to all (Ren et al., 2021).
 
     The least of :class:`Mahalanobis` less (f - m)' S^-1 (f - m), where m is the mean of
-    all training features and S their covariance about it, shrunk alike. What is
-    unusual about a sample for any class, as it is in most directions of many features,
-    cancels out. Without unit, higher = more novel; negative where a class explains the
-    features better than all of them together.
+    all training features and S their covariance about it, shrunk by the same share.
+    What is unusual about a sample for any class, as it is in most directions of many
+    features, cancels out. Without unit, higher = more novel; negative where a class
+    explains the features better than all of them together.
 
     Parameters
     ----------
     shrinkage : "auto" or float, default="auto"
         How far each covariance is drawn to a multiple of the identity, in [0, 1].
-        "auto" takes the shares of Ledoit and Wolf (2004).
+        "auto" takes the share of Ledoit and Wolf (2004) for the one about the class
+        means: shares of their own would leave what is to cancel out.
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
@@ -35,6 +37,9 @@ class RelativeMahalanobis(Mahalanobis):
 
     covariance_ : ndarray of shape (n_features, n_features)
         The shrunk covariance about these means.
+
+    shrinkage_ : float
+        How far both covariances are drawn.
 
     whitener_ : ndarray of shape (n_features, n_features)
         Factor A of its inverse, A A'.
@@ -56,8 +61,8 @@ class RelativeMahalanobis(Mahalanobis):
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
     >>> score = RelativeMahalanobis(shrinkage=0.1).fit(X, y, estimator=clf)
-    >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
-    array([  -2., 1123.])
+    >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]) > 0
+    array([False,  True])
     """
 
     name = "relative_mahalanobis"
@@ -65,9 +70,10 @@ class RelativeMahalanobis(Mahalanobis):
     def _learn(self, features, y, sample_weight):
         super()._learn(features, y, sample_weight)
         one_label = np.zeros(len(features))
-        whole = fit_means(features, one_label, sample_weight, self.shrinkage)
-        self.background_mean_, self.background_covariance_ = whole[:2]
-        self.background_whitener_ = whole[2]
+        self.background_mean_, self.background_covariance_, _ = fit_means(
+            features, one_label, sample_weight, self.shrinkage_
+        )
+        self.background_whitener_ = whiten(self.background_covariance_)
 
     def _distances(self, features):
         background = nearest_mean(
