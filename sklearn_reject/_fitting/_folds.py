@@ -109,6 +109,10 @@ class FoldScore:
     def check(self, estimator, X):
         """Raise for what cannot work with such samples, before anything is fitted."""
 
+    def for_final(self, rows, sample_weight):
+        """Return this knowing the rows of the fit that is kept, which may matter."""
+        return self
+
     def clone(self):
         """Return an unfitted copy."""
         return self
@@ -192,7 +196,8 @@ class RiskAndNovelty(FoldScore):
     """A score of risk and one of novelty; OOD rows train no classifier.
 
     `is_ood` says of every sample whether it is out of distribution. Both scores are
-    fitted on the rows that the classifier is fitted on.
+    fitted on the rows that the classifier is fitted on. `n_final` is the number of ID
+    rows of the fit that is kept, which scores that count samples go by.
     """
 
     risk_score: object
@@ -200,6 +205,7 @@ class RiskAndNovelty(FoldScore):
     loss: object
     classes: np.ndarray
     is_ood: np.ndarray
+    n_final: int | None = None
 
     @property
     def learns(self):
@@ -207,10 +213,15 @@ class RiskAndNovelty(FoldScore):
         return learns(self.risk_score) or self.novelty_score.needs_samples
 
     def check(self, estimator, X):
-        """Let a learned score of risk choose its features."""
+        """Let a learned score of risk choose its features, and the other one object."""
         if learns(self.risk_score):
             risk = evaluation_of(clone(self.risk_score), self.loss, self.classes)
             risk.check(estimator, X)
+        self.novelty_score.check(estimator, X)
+
+    def for_final(self, rows, sample_weight):
+        """Return this with the number of ID rows of the fit that is kept."""
+        return replace(self, n_final=self._count_present(rows, sample_weight))
 
     def clone(self):
         """Return an unfitted copy."""
@@ -253,6 +264,7 @@ class RiskAndNovelty(FoldScore):
             estimator=estimator,
             X_ood=X_ood,
             sample_weight=take_weight(weight, inside),
+            share=self._share_of_final(inside, weight),
         )
 
     def evaluate(self, estimator, samples, rows, train):
@@ -267,6 +279,18 @@ class RiskAndNovelty(FoldScore):
         if inside.any():
             losses[inside] = self.loss(y[inside], labels[inside])
         return np.column_stack([risk, novelty]), losses
+
+    def _share_of_final(self, rows, sample_weight):
+        """Return how many ID rows there are, as a share of those of the final fit."""
+        if self.n_final is None:
+            return 1.0
+        return self._count_present(rows, sample_weight) / self.n_final
+
+    def _count_present(self, rows, sample_weight):
+        """Return how many of some rows are ID and of positive weight, at least one."""
+        inside, _ = self._split(rows)
+        weight = take_weight(sample_weight, inside)
+        return max(1, len(inside) if weight is None else np.count_nonzero(weight))
 
     def _split(self, rows):
         """Return which of the rows are ID, and which are OOD."""

@@ -43,6 +43,7 @@ def evaluate_out_of_sample(
     """
     samples = Samples(X, y, sample_weight, fit_params or {})
     score.check(estimator, X)
+    score = score.for_final(plan.final, sample_weight)
     is_learned = isinstance(score, Collected)
     if is_learned and not plan.folds:
         # A score that is learned needs folds of the part that is not held out.
