@@ -186,6 +186,11 @@ class Uncertainty(FoldScore):
         """Whether the score learns from the samples of the estimator."""
         return needs_samples(self.score)
 
+    def check(self, estimator, X):
+        """Let a novelty score object to the samples."""
+        if needs_samples(self.score):
+            self.score.check(estimator, X)
+
     def clone(self):
         """Return an unfitted copy."""
         return replace(self, score=clone(self.score))
@@ -262,10 +267,11 @@ class RiskAndNovelty(FoldScore):
         )
 
     def check(self, estimator, X):
-        """Let a learned score of risk choose its features."""
+        """Let a learned score of risk choose its features, and the other one object."""
         if learns(self.risk_score):
             risk = evaluation_of(clone(self.risk_score), self.loss, self.classes)
             risk.check(estimator, X)
+        self.novelty_score.check(estimator, X)
 
     def clone(self):
         """Return an unfitted copy."""

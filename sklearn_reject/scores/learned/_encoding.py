@@ -24,14 +24,15 @@ class Encoder:
 
     Columns of categories come last, as codes with NaN for what is missing or new. With
     `one_hot`, for learners that need complete numbers, they are indicators, and means
-    stand for numbers that are missing. Of a column without any value nothing is seen,
-    and zeros stand for it, as histogram gradient boosting fails on such columns. A
-    sparse matrix stays one.
+    stand for numbers that are missing, unless it `keeps_missing` ones as NaN. Of a
+    column without any value nothing is seen, and zeros stand for it, as histogram
+    gradient boosting fails on such columns. A sparse matrix stays one.
     """
 
-    def __init__(self, one_hot, takes_infinite=False):
+    def __init__(self, one_hot, takes_infinite=False, keeps_missing=False):
         self.one_hot = one_hot
         self.takes_infinite = takes_infinite
+        self.keeps_missing = keeps_missing
 
     def fit(self, X):
         """Find out what the columns hold, and return the matrix."""
@@ -41,9 +42,10 @@ class Encoder:
             if CATEGORY in self.kinds:
                 self.encoder = self._make_encoder().set_output(transform="default")
         numbers, texts = self._split(X)
+        self.n_numbers = numbers.shape[1]  # columns of the matrix before the indicators
         if texts is not None:
             self.encoder.fit(texts)
-        if self.one_hot and numbers.shape[1]:
+        if self.one_hot and not self.keeps_missing and numbers.shape[1]:
             imputer = SimpleImputer(keep_empty_features=True)
             self.imputer = imputer.set_output(transform="default").fit(numbers)
         matrix = self._join(numbers, texts)

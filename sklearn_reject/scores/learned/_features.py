@@ -189,16 +189,11 @@ class FeatureMap:
 
     def must_reduce(self, X):
         """Tell whether samples have more columns than what learns can take."""
-        is_wide = sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS
-        return is_wide and not self.keeps_sparse
+        return is_wide(X) and not self.keeps_sparse
 
     def _find_directions(self, matrix):
         if self.must_reduce(matrix):
-            n_directions = min(_N_DIRECTIONS, *matrix.shape)
-            *_, directions = randomized_svd(
-                matrix, n_directions, n_iter=5, random_state=self.random_state
-            )
-            self.directions = directions.T
+            self.directions = leading_directions(matrix, self.random_state)
 
     def _reduce(self, matrix):
         if self.directions is not None:
@@ -225,3 +220,20 @@ class FeatureMap:
                 "Use features='response', or a transformer that does, such as the "
                 "preprocessing of the classifier's pipeline."
             ) from error
+
+
+def is_wide(X):
+    """Tell whether samples are a sparse matrix of too many columns for a dense one."""
+    return sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS
+
+
+def leading_directions(matrix, random_state):
+    """Return few directions (n_columns, n_directions) that a sparse matrix extends in.
+
+    They are the right singular vectors of its largest singular values.
+    """
+    n_directions = min(_N_DIRECTIONS, *matrix.shape)
+    *_, directions = randomized_svd(
+        matrix, n_directions, n_iter=5, random_state=random_state
+    )
+    return directions.T

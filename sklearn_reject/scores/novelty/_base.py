@@ -7,9 +7,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response import Response, softmax
+from sklearn_reject._response import Response, find_steps, softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
+    check_number,
     check_same_length,
     check_sample_weight,
     take_weight,
@@ -64,8 +65,40 @@ class NoveltyScore(BaseEstimator):
     #: Whether the score works on a sparse matrix of samples as it is.
     takes_sparse = True
 
+    def check(self, estimator, X):
+        """Raise for samples that the score cannot see, before anything is fitted.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Classifier, fitted or not.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Raises
+        ------
+        ValueError
+            If the score does not take a sparse matrix, and one would reach it, or if
+            no numbers can be made of the samples and it needs some.
+        """
+        is_raw = not find_steps(estimator).transformers
+        if is_raw and not self.takes_sparse and sparse.issparse(X):
+            raise ValueError(
+                f"The samples are a sparse matrix, which {type(self).__name__} cannot "
+                "take. Make them dense, for example with TruncatedSVD in a pipeline "
+                "before the classifier, or use another novelty_score, such as 'knn'."
+            )
+
     def fit(
-        self, X=None, y=None, *, estimator, X_ood=None, sample_weight=None, share=1.0
+        self,
+        X=None,
+        y=None,
+        *,
+        estimator,
+        X_ood=None,
+        sample_weight=None,
+        share=1.0,
     ):
         """Learn what the samples of the classifier look like.
 
@@ -88,9 +121,10 @@ class NoveltyScore(BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the ID samples. Those of weight zero are left out.
 
-        share : float in ]0, 1], default=1.0
-            Share of the samples of the final fit that these are, for scores that count
-            samples.
+        share : float > 0, default=1.0
+            How many samples these are, as a share of those that the score will be
+            fitted on in the end. Folds pass it to scores that count samples, as the
+            fifth of 80 is like the fourth of 64; a subclass finds it in `share_`.
 
         Returns
         -------
@@ -120,7 +154,9 @@ class NoveltyScore(BaseEstimator):
                     f"{name} is None: {type(self).__name__} is fitted on {meaning}. "
                     f"Pass them as `{name}` to fit."
                 )
+        NoveltyScore.check(self, estimator, X)  # what others add, `_fit` will find out
         X, y, weight = _take_present(X, y, sample_weight)
+        self.share_ = check_number(share, "share", open_low=True)
         self._fit(Response(estimator, X), y, weight, X_ood)
         self.estimator_ = estimator
         return self
@@ -178,15 +214,12 @@ def _take_present(X, y, sample_weight):
     return _safe_indexing(*indexable(X), rows), take_weight(y, rows), weight[rows]
 
 
-def own_features(response, function, *, accept_sparse=False):
-    """Return finite features (n_samples, n_features), of a function or the response.
-
-    Only those of the response may be sparse, where that is accepted.
-    """
+def own_features(response, function):
+    """Return finite features (n_samples, n_features), of a function or the response."""
     if function is not None:
         return call(function, "features", response.estimator, response.X)
     features = response.features
-    if sparse.issparse(features) and not accept_sparse:
+    if sparse.issparse(features):
         raise ValueError(
             "The features are a sparse matrix, which this novelty_score cannot take. "
             "Reduce them, for example with TruncatedSVD in a pipeline before the "

@@ -8,7 +8,8 @@ from sklearn.ensemble import IsolationForest
 from sklearn_reject._response import Response
 from sklearn_reject._validation import check_option
 from sklearn_reject.scores.learned import own_classifier, weight_for
-from sklearn_reject.scores.novelty._base import NoveltyScore, own_features
+from sklearn_reject.scores.novelty._base import NoveltyScore
+from sklearn_reject.scores.novelty._inputs import Inputs, check_samples, options_for
 
 
 class OutlierDetector(NoveltyScore):
@@ -87,19 +88,21 @@ class OutlierDetector(NoveltyScore):
                 "detector must be an outlier detector with `fit` and `score_samples`, "
                 f"got {self.detector!r}."
             )
-        samples = self._find_samples(response)
+        self._inputs_ = Inputs(self.features, random_state=0, **options_for(detector))
+        samples = response.X if self.on == "input" else self._inputs_.fit(response)
         options = weight_for(detector, sample_weight, "detector")
         # The labels are passed for the sake of a frozen detector.
         self.detector_ = detector.fit(samples, None, **options)
         _check_scores_new_samples(self.detector_)
 
-    def _find_samples(self, response):
-        if self.on == "input":
-            return response.X
-        return own_features(response, self.features, accept_sparse=True)
+    def check(self, estimator, X):
+        super().check(estimator, X)
+        if self.on == "features":
+            check_samples(self, estimator, X)
 
     def _novelty(self, response):
-        samples = self._find_samples(response)
+        is_input = self.on == "input"
+        samples = response.X if is_input else self._inputs_.complete(response)
         if hasattr(self.detector_, "score_samples"):
             return -self.detector_.score_samples(samples)
         return self.detector_.decision_function(samples)
@@ -143,8 +146,7 @@ class LikelihoodRatio(NoveltyScore):
     ------
     ValueError
         If the classifier has no `predict_proba`, or does not take `sample_weight`
-        where it is given, or if the features are sparse and the default classifier is
-        used.
+        where it is given, or if no numbers can be made of the samples.
 
     Examples
     --------
@@ -173,8 +175,9 @@ class LikelihoodRatio(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         classifier = own_classifier(self, "CalibratedClassifierCV adds it.")
-        inside = self._find_features(response)
-        outside = self._find_features(Response(response.estimator, X_ood))
+        self._inputs_ = Inputs(self.features, random_state=0, **options_for(classifier))
+        inside = self._inputs_.fit(response)
+        outside = self._inputs_.complete(Response(response.estimator, X_ood))
         if sample_weight is not None:
             # Of mean one, they leave the balance of the two as it is.
             weights = sample_weight / sample_weight.mean()
@@ -186,16 +189,13 @@ class LikelihoodRatio(NoveltyScore):
         self.classifier_ = classifier.fit(samples, is_ood, **options)
         self.odds_ = inside.shape[0] / outside.shape[0]
 
-    @property
-    def takes_sparse(self):
-        """Whether the score works on a sparse matrix; the default learner does not."""
-        return self.classifier is not None
-
-    def _find_features(self, response):
-        return own_features(response, self.features, accept_sparse=self.takes_sparse)
+    def check(self, estimator, X):
+        super().check(estimator, X)
+        check_samples(self, estimator, X)
 
     def _novelty(self, response):
-        probabilities = self.classifier_.predict_proba(self._find_features(response))
+        features = self._inputs_.complete(response)
+        probabilities = self.classifier_.predict_proba(features)
         inside, outside = np.asarray(probabilities, dtype=np.float64).T
         with np.errstate(divide="ignore", over="ignore"):
             ratio = outside / inside * self.odds_

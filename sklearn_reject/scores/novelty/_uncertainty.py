@@ -37,7 +37,7 @@ class NoveltyUncertainty(UncertaintyScore):
     >>> score = NoveltyUncertainty(Mahalanobis())
     >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y))
     >>> score.uncertainty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
-    array([   0., 1971.])
+    array([   0., 1816.])
     """
 
     def __init__(self, novelty_score):
@@ -52,6 +52,24 @@ class NoveltyUncertainty(UncertaintyScore):
     def takes_sparse(self):
         """Whether the score works on a sparse matrix of samples as it is."""
         return self.novelty_score.takes_sparse
+
+    def check(self, estimator, X):
+        """Raise for samples that the score cannot see, before anything is fitted.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Classifier, fitted or not.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`NoveltyScore.check` does.
+        """
+        self.novelty_score.check(estimator, X)
 
     def fit(self, X=None, y=None, *, estimator, sample_weight=None, share=1.0):
         """Fit the novelty score.
@@ -71,9 +89,9 @@ class NoveltyUncertainty(UncertaintyScore):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. Samples of weight zero are left out.
 
-        share : float in ]0, 1], default=1.0
-            Share of the samples of the final fit that these are, for scores that count
-            samples.
+        share : float > 0, default=1.0
+            How many samples these are, as a share of those that the score will be
+            fitted on in the end, as in :meth:`NoveltyScore.fit`.
 
         Returns
         -------

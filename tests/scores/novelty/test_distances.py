@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 
 from sklearn_reject.scores import KNN
 from sklearn_reject.scores.novelty import _distances as neighbours
@@ -122,7 +123,7 @@ def fit_classifier(d=12, n=300):
 def test_definition(k):
     classifier, X, y = fit_classifier()
     X_new = np.random.default_rng(1).normal(size=(40, 12))
-    score = KNN(k).fit(X, y, estimator=classifier)
+    score = KNN(k, normalize=True).fit(X, y, estimator=classifier)
     points = X / np.linalg.norm(X, axis=1)[:, np.newaxis]
     queries = X_new / np.linalg.norm(X_new, axis=1)[:, np.newaxis]
     expected = [
@@ -134,7 +135,7 @@ def test_definition(k):
 
 def test_only_directions_count():
     classifier, X, y = fit_classifier()
-    score = KNN(5).fit(X, y, estimator=classifier)
+    score = KNN(5, normalize=True).fit(X, y, estimator=classifier)
     # Powers of two change no digit.
     for scale in (2.0**-600, 2.0**600):
         np.testing.assert_array_equal(score.novelty(scale * X), score.novelty(X))
@@ -143,20 +144,23 @@ def test_only_directions_count():
 def test_zero_vectors():
     classifier, X, y = fit_classifier()
     X_new = np.zeros((1, 12))
-    score = KNN(1).fit(X, y, estimator=classifier)
+    score = KNN(1, normalize=True).fit(X, y, estimator=classifier)
     np.testing.assert_allclose(score.novelty(X_new), 1.0)
     with_zero = np.vstack([X, X_new])
-    score = KNN(1).fit(with_zero, estimator=classifier)
+    score = KNN(1, normalize=True).fit(with_zero, estimator=classifier)
     np.testing.assert_array_equal(score.novelty(X_new), 0.0)
 
 
 def test_weights_of_any_scale_are_repetitions():
     classifier, X, _ = fit_classifier()
     same = np.full(300, 1e-3)
-    np.testing.assert_array_equal(
-        KNN(7).fit(X, estimator=classifier, sample_weight=same).novelty(X),
-        KNN(7).fit(X, estimator=classifier).novelty(X),
-    )
+    for normalize, rounding in ((True, 0), (False, 1e-13)):
+        score = KNN(7, normalize=normalize)
+        np.testing.assert_allclose(
+            score.fit(X, estimator=classifier, sample_weight=same).novelty(X),
+            score.fit(X, estimator=classifier).novelty(X),
+            rtol=rounding,
+        )
     # Of mean one: the 20th neighbour by weight is the 40th of samples repeated twice
     # on average.
     counts = np.where(np.arange(300) % 2, 1, 3)
@@ -174,15 +178,153 @@ def test_user_features_and_errors():
     classifier, X, y = fit_classifier()
     halves = KNN(3, features=lambda e, X: X[:, :6]).fit(X, estimator=classifier)
     linear = LogisticRegression().fit(X[:, :6], y)
-    np.testing.assert_allclose(
-        halves.novelty(X), KNN(3).fit(X[:, :6], estimator=linear).novelty(X[:, :6])
-    )
-    with pytest.raises(ValueError, match=r"n_neighbors=301 is larger .* 300"):
-        KNN(301).fit(X, estimator=classifier)
-    with pytest.raises(ValueError, match="n_neighbors must be a positive int"):
-        KNN(0).fit(X, estimator=classifier)
-    with pytest.raises(ValueError, match=r"sparse matrix, .*TruncatedSVD"):
-        KNN(3).fit(sparse.csr_matrix(X), estimator=classifier)
+    same = KNN(3, normalize=True).fit(X[:, :6], estimator=linear)
+    np.testing.assert_allclose(halves.novelty(X), same.novelty(X[:, :6]))
+    for options, message in (
+        ({"n_neighbors": 301}, r"n_neighbors=301 is larger .* 300.*='auto'"),
+        ({"n_neighbors": 0}, "n_neighbors must be a positive int"),
+        ({"n_neighbors": "all"}, r"n_neighbors must be one of \['auto'\]"),
+        ({"max_samples": 0}, "max_samples must be a positive int"),
+        ({"max_samples": "all"}, r"max_samples must be one of \['auto'\]"),
+        ({"normalize": "l2"}, "normalize must be one of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            KNN(**options).fit(X, estimator=classifier)
+
+
+def standardized_by_hand(X, *others):
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    return [(values - mean) / deviation for values in (X, *others)]
+
+
+def test_raw_columns_count_alike_whatever_their_units():
+    classifier, X, _ = fit_classifier()
+    X_new = np.random.default_rng(1).normal(size=(40, 12))
+    points, queries = standardized_by_hand(X, X_new)
+    expected = np.sort(cdist(queries, points), axis=1)[:, 4]
+    for units in (1.0, 2.0 ** np.arange(-30, 30, 5)):
+        score = KNN(5).fit(X * units, estimator=classifier)
+        np.testing.assert_allclose(score.novelty(X_new * units), expected, rtol=1e-12)
+
+
+def test_what_is_far_along_the_mean_is_novel():
+    """Scaled to length one it would be like the rest: waveforms had AUROC .26."""
+    rng = np.random.default_rng(0)
+    X, y = 10 + rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
+    classifier = LogisticRegression().fit(X, y)
+    inside, outside = 10 + rng.normal(size=(50, 5)), 40 + rng.normal(size=(50, 5))
+    score = KNN().fit(X, estimator=classifier)
+    assert score.novelty(outside).min() > score.novelty(inside).max()
+    score = KNN(normalize=True).fit(X, estimator=classifier)
+    assert score.novelty(outside).mean() < score.novelty(inside).mean()
+
+
+def test_a_single_feature():
+    X = np.arange(40.0).reshape(-1, 1)
+    classifier = LogisticRegression().fit(X, X[:, 0] > 9)
+    for score in (KNN(1), KNN(1, features=lambda e, X: X)):
+        score.fit(X, estimator=classifier)
+        far = score.novelty([[5.0], [45.0], [60.0]])
+        np.testing.assert_allclose(far, np.array([0, 6, 21]) / X.std(), rtol=1e-12)
+    with pytest.raises(ValueError, match=r"single feature but its sign.*=False"):
+        KNN(1, normalize=True).fit(X, estimator=classifier)
+
+
+def test_a_column_that_is_constant_keeps_its_unit():
+    classifier, X, _ = fit_classifier(2)
+    X[:, 1] = 7.0
+    score = KNN(1).fit(X, estimator=classifier)
+    np.testing.assert_array_equal(score.novelty(X), 0)
+    np.testing.assert_allclose(score.novelty(X + np.array([0, 3])), 3.0)
+
+
+def test_extreme_values_are_far_and_finite():
+    classifier, X, _ = fit_classifier(8)
+    score = KNN().fit(X, estimator=classifier)
+    X_new = np.tile(X[:1], (4, 1))
+    X_new[1:, 0] = 1e20, -1e200, 1e300
+    novelty = score.novelty(X_new)
+    assert np.isfinite(novelty).all()
+    assert (np.diff(novelty) >= 0).all()
+    single = [score.novelty(row[np.newaxis])[0] for row in X_new]
+    np.testing.assert_array_equal(single, novelty)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_hidden_layers_are_scaled_to_length_one():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:200], y[:200]
+    network = MLPClassifier((9,), max_iter=5, random_state=0).fit(X, y)
+    hidden = np.maximum(X @ network.coefs_[0] + network.intercepts_[0], 0)
+    hidden /= np.linalg.norm(hidden, axis=1, keepdims=True)
+    expected = np.sort(cdist(hidden, hidden), axis=1)[:, 4]
+    score = KNN(5).fit(X, y, estimator=network)
+    np.testing.assert_allclose(score.novelty(X), expected, atol=1e-12)
+
+
+def test_any_number_of_samples():
+    for n_samples, expected in ((1, 1), (2, 1), (24, 1), (25, 5), (1000, 5)):
+        classifier, X, _ = fit_classifier(n=1000)
+        score = KNN().fit(X[:n_samples], estimator=classifier)
+        assert score.n_neighbors_ == expected
+        assert np.isfinite(score.novelty(X)).all()
+
+
+def test_a_share_of_the_samples_has_that_share_of_the_neighbours():
+    classifier, X, _ = fit_classifier()
+    part = {"X": X[:40], "estimator": classifier}
+    for k, same, share in ((10, 8, 0.8), (50, 40, 0.8), (1, 1, 0.8), (3, 2, 0.5)):
+        score = KNN(k, random_state=3).fit(**part, share=share)
+        assert score.n_neighbors_ == same
+        expected = KNN(same).fit(**part).novelty(X)
+        np.testing.assert_array_equal(score.novelty(X), expected)
+    assert KNN().fit(**part, share=0.8).n_neighbors_ == 4
+    with pytest.raises(ValueError, match=r"n_neighbors=51 is larger .* 50"):
+        KNN(51).fit(**part, share=0.8)
+    with pytest.raises(ValueError, match=r"share must be in \]0, inf\["):
+        KNN().fit(**part, share=0)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_fewer_samples_have_fewer_neighbours(is_weighted):
+    classifier, X, _ = fit_classifier()
+    weight = np.random.default_rng(1).uniform(1, 2, 300) if is_weighted else None
+    given = {"estimator": classifier, "sample_weight": weight}
+    score = KNN(20, max_samples=60).fit(X, **given)
+    again = KNN(20, max_samples=60, random_state=0).fit(X, **given)
+    other = KNN(20, max_samples=60, random_state=1).fit(X, **given)
+    assert score.n_neighbors_ == 4
+    np.testing.assert_array_equal(score.novelty(X), again.novelty(X))
+    assert (score.novelty(X) != other.novelty(X)).any()
+    [points] = standardized_by_hand(X)
+    if not is_weighted:
+        kept = cdist(points, score.index_.points).min(axis=0)
+        np.testing.assert_allclose(kept, 0, atol=1e-12)
+        expected = np.sort(cdist(points, score.index_.points), axis=1)[:, 3]
+        np.testing.assert_allclose(score.novelty(X), expected, atol=1e-12)
+    assert len(score.index_.points) == 60
+    folds = KNN(20, max_samples=60).fit(X[:240], estimator=classifier, share=0.8)
+    assert (len(folds.index_.points), folds.n_neighbors_) == (60, 4)
+    assert KNN(5, max_samples=10).fit(X, **given).n_neighbors_ == 1
+
+
+def test_so_many_samples_are_kept_by_default():
+    classifier, X, _ = fit_classifier(3, 8000)
+    for options, n_kept, k in (({}, 2000, 1), ({"max_samples": None}, 8000, 5)):
+        score = KNN(**options).fit(X, estimator=classifier)
+        assert (len(score.index_.points), score.n_neighbors_) == (n_kept, k)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e6])
+def test_vectors_of_any_length_are_exact(shift):
+    """What the search takes for the nearest may not be, far from the origin."""
+    rng = np.random.default_rng(0)
+    points, queries = shift + rng.normal(size=(500, 9)), rng.normal(size=(40, 9))
+    queries = shift + queries * 10.0 ** rng.integers(-3, 4, (40, 1))
+    for k in (1, 7):
+        expected = np.sort(cdist(queries, points), axis=1)[:, k - 1]
+        found = NeighbourIndex(points).kth_distances(queries, k)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_pickled():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.special import entr
 from sklearn.covariance import LedoitWolf
 from sklearn.datasets import load_digits
@@ -184,7 +183,8 @@ def test_mahalanobis_does_not_depend_on_where_features_are():
     X, y = make_data()
     X = X[:, 20:30]
     classifier = LogisticRegression().fit(X, y)
-    near = Mahalanobis(0.1).fit(X, y, estimator=classifier).novelty(X)
+    near = Mahalanobis(0.1, features=lambda e, X: X)
+    near = near.fit(X, y, estimator=classifier).novelty(X)
     far = Mahalanobis(0.1, features=lambda e, X: X + 1e6)
     np.testing.assert_allclose(
         far.fit(X, y, estimator=classifier).novelty(X), near, rtol=1e-6
@@ -204,8 +204,19 @@ def test_mahalanobis_errors():
     for bad in ("oas", True, None):
         with pytest.raises(ValueError, match="shrinkage must be one of"):
             Mahalanobis(bad).fit(X, y, estimator=classifier)
-    with pytest.raises(ValueError, match="sparse matrix"):
-        Mahalanobis().fit(sparse.csr_matrix(X), y, estimator=classifier)
+
+
+def test_mahalanobis_does_not_depend_on_units():
+    X, y = make_data()
+    X = X[:, 20:30]
+    classifier = LogisticRegression().fit(X, y)
+    expected = Mahalanobis().fit(X, y, estimator=classifier).novelty(X)
+    units = 10.0 ** np.arange(-5, 5)
+    score = Mahalanobis().fit(X * units + 1, y, estimator=classifier)
+    np.testing.assert_allclose(score.novelty(X * units + 1), expected, rtol=1e-6)
+    flat = Mahalanobis(features=lambda e, X: X * units)
+    flat.fit(X, y, estimator=classifier)
+    assert not np.allclose(flat.novelty(X), expected, rtol=0.1)
 
 
 @pytest.mark.parametrize("confidence", ["msp", "entropy"])

@@ -84,8 +84,11 @@ def test_ratio_of_sparse_samples():
     np.testing.assert_allclose(
         score.novelty(inside), dense.novelty(X[y < 5]), rtol=1e-6
     )
-    with pytest.raises(ValueError, match="sparse matrix, which this novelty_score"):
-        LikelihoodRatio().fit(inside, estimator=classifier, X_ood=outside)
+    default = LikelihoodRatio(random_state=0)
+    default.fit(inside, estimator=classifier, X_ood=outside)
+    expected = LikelihoodRatio(random_state=0)
+    expected.fit(X[y < 5], estimator=classifier, X_ood=X[y > 7])
+    np.testing.assert_array_equal(default.novelty(inside), expected.novelty(X[y < 5]))
 
 
 def test_ratio_errors():
