@@ -1,4 +1,7 @@
-"""The distance to the 50th nearest of 50,000 features: time, memory and exactness."""
+"""The distance to the 50th nearest of 50,000 features: time, memory and exactness.
+
+And what the whole of it costs beside a classifier, with the samples kept by default.
+"""
 
 import sys
 from functools import cache, partial
@@ -8,12 +11,15 @@ from types import ModuleType
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
 from benchmarks._report import NOT_INSTALLED, Row, at_most, show_time
 from benchmarks._timing import interleaved_medians, peak_bytes
+from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.scores.novelty._distances import NeighbourIndex
 
 TITLE = "50,000 training features of dimension 512, 10,000 queries, k = 50"
@@ -31,6 +37,8 @@ def run():
     yield from _exactness_rows(index, points, queries[:200])
     yield from _hard_rows()
     yield from _flat_rows()
+    for n_samples, limit in ((10_000, 20), (100_000, 20)):
+        yield _whole_row(n_samples, limit)
 
 
 def _make_clusters(spread=1.0, n_features=_N_FEATURES, n_queries=_N_QUERIES, seed=0):
@@ -168,3 +176,24 @@ def _compare(points, queries, what, search, limit):
     details = f"{show_time(times['ours'])} against {show_time(times['peer'])}"
     what += f": against NearestNeighbors({search.algorithm!r})"
     return at_most(what, limit, times["ours"] / times["peer"], " x", details)
+
+
+def _whole_row(n_samples, limit):
+    """Compare fit and predict around a classifier, in five folds, with its own."""
+    X, y = make_classification(
+        n_samples, n_informative=10, n_classes=5, n_clusters_per_class=1, random_state=0
+    )
+    inside = y < 4
+    classifier = LogisticRegression()
+    double = DoubleScoreOODClassifier(classifier, min_tpr=0.8, random_state=0)
+    labels = np.where(inside, y, -1)
+    times = interleaved_medians(
+        {
+            "ours": lambda: double.fit(X, labels).predict(X),
+            "inner": lambda: classifier.fit(X[inside], y[inside]).predict(X),
+        },
+        repeats=3,
+    )
+    what = f"DoubleScoreOODClassifier, {n_samples:,} x 20, against logistic regression"
+    details = f"{show_time(times['ours'])} against {show_time(times['inner'])}"
+    return at_most(what, limit, times["ours"] / times["inner"], " x", details)
