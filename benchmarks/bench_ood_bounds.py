@@ -16,9 +16,12 @@ from sklearn_reject.selection import (
 
 TITLE = f"synthetic example of FPP23, TPR >= {MIN_TPR} and FPR <= {MAX_FPR} asked for"
 
-_REPETITIONS = {100: 500, 300: 500, 1000: 300, 10_000: 100}
+_REPETITIONS = {100: 400, 300: 400, 1000: 200, 10_000: 40}
 _BOUNDS = {"min_tpr": MIN_TPR, "max_fpr": MAX_FPR}
 _CONFIDENCE = 0.9
+
+# The exact search follows: a coarse grid is enough to start from.
+_OPTIONS = {"method": "exact", "n_directions": 19}
 _METHODS = ("tuned", "within a standard error", f"confidence {_CONFIDENCE}")
 
 
@@ -61,7 +64,7 @@ def _tune(method, n_samples, seed):
     tolerance = 0.0 if method == "tuned" else "standard_error"
     try:
         return tune_double_score(
-            *_draw(n_samples, seed), **_BOUNDS, risk_tolerance=tolerance
+            *_draw(n_samples, seed), **_BOUNDS, **_OPTIONS, risk_tolerance=tolerance
         )
     except InfeasibleTargetError:
         return None
@@ -80,7 +83,7 @@ def _certify(method, n_samples, seed):
         return None
     for asked in rates:
         try:
-            rule = tune_double_score(*tuning, **asked)
+            rule = tune_double_score(*tuning, **asked, **_OPTIONS)
             return certify_double_score(
                 rule, *held_out, **_BOUNDS, confidence=_CONFIDENCE, random_state=seed
             )

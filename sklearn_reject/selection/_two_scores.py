@@ -59,10 +59,11 @@ def tune_double_score(
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,
     least FPR at a bounded TPR and risk, least selective risk at a bounded precision and
     recall, or least expected cost, among the rules that accept where
-    cos(a) r + sin(a) g is below a threshold, for an angle a in [0, pi]. Each score on its own is among them, so on the tuning sample two
-    scores are never worse than one. All thresholds of a direction are compared, with
-    more than the least TPR too. Of equally good rules the one of the largest TPR is
-    taken, then of the smallest FPR, then of the smallest angle.
+    cos(a) r + sin(a) g is below a threshold, for an angle a in [0, pi]. Each score on
+    its own is among them, so on the tuning sample two scores are never worse than one.
+    All thresholds of a direction are compared, with more than the least TPR too. Of
+    equally good rules the one of the largest TPR is taken, then of the smallest FPR,
+    then of the smallest angle.
 
     Parameters
     ----------
