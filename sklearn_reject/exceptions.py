@@ -25,10 +25,10 @@ class InfeasibleTargetError(ValueError):
 
     attainable : dict of str to float, default=None
         For problems with OOD samples, what can be met of each bound while the other
-        one holds: "max_tpr" and "min_fpr", or "max_recall" and "max_precision". NaN
-        where the other bound cannot be met at all. For joint thresholds, the flattest
-        and the steepest slope: "min_derivative" and "max_derivative". None becomes an
-        empty dict.
+        one holds: "max_tpr" and "min_fpr" (or "min_risk"), or "max_recall" and
+        "max_precision". NaN where the other bound cannot be met at all. For joint
+        thresholds, the flattest and the steepest slope: "min_derivative" and
+        "max_derivative". None becomes an empty dict.
 
     Examples
     --------

@@ -160,6 +160,16 @@ SHARED_PARAMETERS = {
             "loss": 2,  # that of the OSCR is 0 or 1
         },
     ),
+    "rules for OOD samples": (
+        r"selection\.(tune_(single|double)_score|(Single|Double)ScoreRule\.measure)",
+        None,
+        {
+            "scores": 2,  # of whatever sign infinity has, and measured
+            "novelty_scores": 2,
+            "is_ood": 2,
+            "wild_share": 2,
+        },
+    ),
     "scorers of a loss": (
         r"metrics\.make_(neg_(aurc|augrc|selective_risk_at_\w+)|coverage_at_risk)_scorer",
         ("loss", "labels"),

@@ -16,12 +16,14 @@ from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
+from sklearn_reject.selection._ood_problem import check_wild_share
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
     likelihood_ratio_rule,
     precision_of,
 )
+from sklearn_reject.selection._ood_solve import check_risk_tolerance
 from sklearn_reject.selection._rule import Certificate, RejectionRule, chow_rule
 from sklearn_reject.selection._solve import (
     solve_reject_cost,

@@ -114,8 +114,7 @@ def tune_single_score(
         while the other one holds.
     ValueError
         If not exactly one model is asked for, a parameter is out of range or needs OOD
-        samples that are not there, an array is
-        invalid, or there is no ID sample.
+        samples that are not there, an array is invalid, or there is no ID sample.
 
     Examples
     --------

@@ -74,10 +74,10 @@ def tune_double_score(
     least FPR at a bounded TPR and risk, least selective risk at a bounded precision and
     recall, or least expected cost, among the rules that accept where a sum of both
     scores, neither weight negative, is below a threshold. Each score on its own is
-    among them, so on the tuning sample two
-    scores are never worse than one. All thresholds of a direction are compared, with
-    more than the least TPR too. Of equally good rules the one of the largest TPR is
-    taken, then of the smallest FPR, then of the smallest weight of the novelty.
+    among them, so on the tuning sample two scores are never worse than one. All
+    thresholds of a direction are compared, with more than the least TPR too. Of equally
+    good rules the one of the largest TPR is taken, then of the smallest FPR, then of
+    the smallest weight of the novelty.
 
     Parameters
     ----------
@@ -184,9 +184,8 @@ def tune_double_score(
         the same method, while the other one holds.
     ValueError
         If not exactly one model is asked for, a parameter is out of range or needs OOD
-        samples that are not there, an array is
-        invalid, there is no ID sample, or scores are too large or too close to each
-        other to be added up.
+        samples that are not there, an array is invalid, there is no ID sample, or
+        scores are too large or too close to each other to be added up.
 
     Examples
     --------

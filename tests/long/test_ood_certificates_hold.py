@@ -22,6 +22,9 @@ SUM = DoubleScoreRule(
 # ID scores are uniform on [0, 1], OOD scores on [OFFSET, 1 + OFFSET].
 OFFSET = 0.5  # on the grid of the ties
 
+# Share of OOD samples among wild ones.
+WILD_SHARE = 0.6
+
 
 def population(rule, n_levels):
     """Return TPR, FPR and risk of a rule; the risk at score s is s / 2."""
@@ -43,14 +46,26 @@ def draw(rng, n_id, n_ood, n_levels):
     return scores, rng.random(len(scores)) < scores / 2, is_ood
 
 
+def make_wild(rng, scores, is_ood, n_levels):
+    """Put scores of ID samples in the place of some of those flagged as OOD."""
+    of_id = is_ood & (rng.random(len(scores)) >= WILD_SHARE)
+    scores[of_id] = draw(rng, of_id.sum(), 0, n_levels)[0]
+
+
 @pytest.mark.parametrize("n_levels", [None, 10], ids=["distinct", "ties"])
-@pytest.mark.parametrize(("n_id", "n_ood"), [(60, 40), (400, 400)])
-def test_all_bounds_hold_together(n_id, n_ood, n_levels):
-    bounds = {"min_tpr": 0.6, "max_fpr": 0.25}
+@pytest.mark.parametrize(
+    ("n_id", "n_ood", "wild_share"),
+    [(60, 40, None), (400, 400, None), (400, 800, WILD_SHARE)],
+)
+@pytest.mark.parametrize("asked", [{"max_fpr": 0.25}, {"max_risk": 0.25}], ids=str)
+def test_all_bounds_hold_together(asked, n_id, n_ood, wild_share, n_levels):
+    bounds = {"min_tpr": 0.6, "wild_share": wild_share} | asked
     rng = np.random.default_rng(n_id)
     n_broken = n_certified = 0
     for _ in range(N_REPETITIONS):
         scores, losses, is_ood = draw(rng, n_id, n_ood, n_levels)
+        if wild_share is not None:
+            make_wild(rng, scores, is_ood, n_levels)
         try:
             rule = certify_double_score(
                 SUM,
@@ -66,7 +81,8 @@ def test_all_bounds_hold_together(n_id, n_ood, n_levels):
             continue
         n_certified += 1
         tpr, fpr, risk = population(rule, n_levels)
-        broken = tpr < 0.6 or fpr > 0.25 or risk > rule.certificate.max_risk
-        n_broken += broken
+        certificate = rule.certificate
+        broken = fpr > certificate.max_fpr or risk > certificate.max_risk
+        n_broken += broken or tpr < certificate.min_tpr
     assert n_certified > N_REPETITIONS / 20
     assert n_broken <= binom.ppf(0.999, N_REPETITIONS, DELTA)
