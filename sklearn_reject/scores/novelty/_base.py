@@ -82,8 +82,8 @@ class NoveltyScore(BaseEstimator):
             If the score does not take a sparse matrix, and one would reach it, or if
             no numbers can be made of the samples and it needs some.
         """
-        is_raw = not find_steps(estimator).transformers
-        if is_raw and not self.takes_sparse and sparse.issparse(X):
+        is_refused = sparse.issparse(X) and not self.takes_sparse
+        if is_refused and sees_samples(estimator):
             raise ValueError(
                 f"The samples are a sparse matrix, which {type(self).__name__} cannot "
                 "take. Make them dense, for example with TruncatedSVD in a pipeline "
@@ -197,6 +197,18 @@ class NoveltyScore(BaseEstimator):
         check_is_fitted(self, "estimator_")
         values = self._novelty(response)
         return check_scores(values, response.n_samples, "novelty_score", finite=False)
+
+
+def sees_samples(estimator):
+    """Tell whether samples reach the model as they are: no other estimator is inside.
+
+    One in a search or a calibration may be a pipeline, which changes them first.
+    """
+    steps = find_steps(estimator)
+    model = steps.model
+    inside = model.get_params() if hasattr(model, "get_params") else {}
+    is_alone = not any(hasattr(value, "fit") for value in inside.values())
+    return is_alone and not steps.transformers
 
 
 def _take_present(X, y, sample_weight):

@@ -8,7 +8,7 @@ from sklearn.utils import check_array, get_tags
 
 from sklearn_reject._response import find_steps, row_products
 from sklearn_reject.scores.learned import Encoder, is_wide, leading_directions
-from sklearn_reject.scores.novelty._base import call
+from sklearn_reject.scores.novelty._base import call, sees_samples
 
 # So many deviations from the mean have squares that can be added.
 _FARTHEST = 1e100
@@ -139,10 +139,10 @@ def check_samples(score, estimator, X):
 
     That is known before anything is fitted where they reach the classifier as they are.
     """
-    steps = find_steps(estimator)
-    is_raw = score.features is None and not steps.transformers
-    if is_raw and not isinstance(steps.model, MLPClassifier):
-        _explain(lambda: SampleEncoder(random_state=0).fit(X), steps.model)
+    model = find_steps(estimator).model
+    is_raw = score.features is None and sees_samples(estimator)
+    if is_raw and not isinstance(model, MLPClassifier):
+        _explain(lambda: SampleEncoder(random_state=0).fit(X), model)
 
 
 def options_for(learner):

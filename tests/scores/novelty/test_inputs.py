@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 
@@ -230,6 +231,18 @@ def test_what_cannot_be_numbers_is_refused_before_any_fit(score):
     infinite = np.where(np.vstack([X, X_ood]) > 9, np.inf, 0.0)
     with pytest.raises(ValueError, match=r"some of them are infinite"):
         model.fit(infinite, y)
+
+
+def test_what_a_search_makes_of_samples_is_not_known_before():
+    classifier, texts, _ = fit_texts()
+    search = GridSearchCV(classifier, {"logisticregression__C": [1.0]}, cv=2)
+    assert KNN().check(search, texts) is None
+    assert ViM().check(search, sparse.csr_matrix(np.eye(3))) is None
+    assert KNN().check(classifier, texts) is None
+    with pytest.raises(ValueError, match="What reaches LogisticRegression"):
+        KNN().check(classifier[-1], texts)
+    network = MLPClassifier()
+    assert KNN().check(network, texts) is None, "it says so itself"
 
 
 # Folds
