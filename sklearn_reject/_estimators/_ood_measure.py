@@ -83,7 +83,7 @@ class OODMeasurement:
     >>> isinstance(measured, OODMeasurement)
     True
     >>> measured.tpr.n_samples, measured.fpr.n_samples
-    (148, 52)
+    (150, 50)
     """
 
     tpr: Interval

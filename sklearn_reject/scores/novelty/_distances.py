@@ -23,9 +23,10 @@ from sklearn_reject.scores.novelty._inputs import Inputs, Scaler, check_samples
 _BLOCK_SIZE = 2**18
 
 # The nearest one tells more than the fifth, by .03 of AUROC on eleven tabular sets with
-# classes held back, whatever their size, but folds cannot count four fifths of one: a
-# TPR tuned to .80 was .84 of new samples, and .81 with four for five.
-_FEWEST_FOR_FIVE = 25
+# classes held back, whatever their size. But no fold can count four fifths of one: the
+# nearest of all is nearer than one of a fold, and a TPR tuned to .80 was .84 of new
+# samples. Of a share that all fits have it was .81.
+_SHARE_FOR_NEAREST = 0.8
 
 # With five folds of 1e5 samples, 20 features and logistic regression inside, that makes
 # fit and predict 9 times as long as the classifier's own, where the cheapest novelty
@@ -142,8 +143,8 @@ class KNN(NoveltyScore):
         Which nearest training sample counts, from 1. With sample weights, the nearest
         one within whose distance training samples weigh `n_neighbors` together, where
         weights are scaled to mean one. Folds that hold a share of the samples count the
-        same share of it, rounded. "auto" is 5, the least that five folds scale exactly,
-        and 1 of fewer than 25 samples.
+        same share of it, rounded. "auto" is the nearest of four fifths of the samples
+        of the final fit, drawn at random: as many as each of five folds has.
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
@@ -165,9 +166,9 @@ class KNN(NoveltyScore):
         Most training samples to keep, drawn at random; `n_neighbors` is lowered with
         them, down to 1. "auto" is 2000, None keeps all.
 
-    random_state : int, RandomState instance or None, default=None
-        Source of that draw, and of the directions of sparse samples. None is the same
-        as 0, unless an estimator around the score has a `random_state` to lend.
+    random_state : int, RandomState instance or None, default=0
+        Source of that draw, and of the directions of sparse samples. With None an
+        estimator around the score lends its own.
 
     Attributes
     ----------
@@ -193,7 +194,7 @@ class KNN(NoveltyScore):
     >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
     >>> score = KNN().fit(X, y, estimator=clf)
     >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(2)
-    array([0.24, 9.21])
+    array([0.  , 9.08])
     """
 
     name = "knn"
@@ -206,7 +207,7 @@ class KNN(NoveltyScore):
         features=None,
         normalize="auto",
         max_samples="auto",
-        random_state=None,
+        random_state=0,
     ):
         self.n_neighbors = n_neighbors
         self.features = features
@@ -220,8 +221,7 @@ class KNN(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         check_option(self.normalize, "normalize", (True, False, "auto"))
-        seed = 0 if self.random_state is None else self.random_state
-        random_state = check_random_state(seed)
+        random_state = check_random_state(self.random_state)
         self._inputs_ = Inputs(self.features, random_state)
         features = self._inputs_.fit(response)
         rows = self._choose_rows(len(features), random_state)
@@ -237,7 +237,7 @@ class KNN(NoveltyScore):
     def _choose_rows(self, n_samples, random_state):
         """Return the training samples to keep, and find out which neighbour counts."""
         n_final = max(1, round(n_samples / self.share_))
-        n_neighbors = self._find_n_neighbors(n_final)
+        n_neighbors = self._find_n_neighbors()
         # Folds count like the final fit: half of the samples, half of the neighbours.
         if round(n_neighbors * self.share_) > n_samples:
             raise ValueError(
@@ -245,22 +245,27 @@ class KNN(NoveltyScore):
                 f"samples, {n_final}. Lower it, leave n_neighbors='auto', or give more "
                 "samples."
             )
-        most = self.max_samples
-        if isinstance(most, str):
-            most = check_option(most, "max_samples", ("auto",)) and _MOST_SAMPLES
-        n_kept = n_samples
-        if most is not None:
-            n_kept = min(n_samples, check_count(most, "max_samples"))
+        n_kept = min(n_samples, self._find_most(n_final))
         self.n_neighbors_ = max(1, round(n_neighbors * n_kept / n_final))
         if n_kept == n_samples:
             return slice(None)
         return np.sort(random_state.permutation(n_samples)[:n_kept])
 
-    def _find_n_neighbors(self, n_samples):
+    def _find_n_neighbors(self):
         if isinstance(self.n_neighbors, str):
             check_option(self.n_neighbors, "n_neighbors", ("auto",))
-            return 5 if n_samples >= _FEWEST_FOR_FIVE else 1
+            return 1
         return check_count(self.n_neighbors, "n_neighbors")
+
+    def _find_most(self, n_final):
+        """Return how many training samples may be kept."""
+        most = self.max_samples
+        if isinstance(most, str):
+            most = check_option(most, "max_samples", ("auto",)) and _MOST_SAMPLES
+        most = n_final if most is None else check_count(most, "max_samples")
+        if isinstance(self.n_neighbors, str):
+            most = min(most, max(1, round(_SHARE_FOR_NEAREST * n_final)))
+        return most
 
     def _is_directed(self, n_features):
         """Tell whether each sample is scaled to length one."""

@@ -263,11 +263,21 @@ def test_hidden_layers_are_scaled_to_length_one():
 
 
 def test_any_number_of_samples():
-    for n_samples, expected in ((1, 1), (2, 1), (24, 1), (25, 5), (1000, 5)):
+    for n_samples, n_kept in ((1, 1), (2, 2), (3, 2), (24, 19), (1000, 800)):
         classifier, X, _ = fit_classifier(n=1000)
         score = KNN().fit(X[:n_samples], estimator=classifier)
-        assert score.n_neighbors_ == expected
+        assert (len(score.index_.points), score.n_neighbors_) == (n_kept, 1)
         assert np.isfinite(score.novelty(X)).all()
+
+
+def test_the_nearest_is_one_of_as_many_in_five_folds_as_in_the_end():
+    classifier, X, _ = fit_classifier(n=300)
+    final = KNN().fit(X, estimator=classifier)
+    fold = KNN().fit(X[:240], estimator=classifier, share=0.8)
+    assert len(final.index_.points) == len(fold.index_.points) == 240
+    # A share drawn from ten folds is less than what they have.
+    fold = KNN().fit(X[:270], estimator=classifier, share=0.9)
+    assert len(fold.index_.points) == 240
 
 
 def test_a_share_of_the_samples_has_that_share_of_the_neighbours():
@@ -278,7 +288,7 @@ def test_a_share_of_the_samples_has_that_share_of_the_neighbours():
         assert score.n_neighbors_ == same
         expected = KNN(same).fit(**part).novelty(X)
         np.testing.assert_array_equal(score.novelty(X), expected)
-    assert KNN().fit(**part, share=0.8).n_neighbors_ == 4
+    assert KNN().fit(**part, share=0.8).n_neighbors_ == 1
     with pytest.raises(ValueError, match=r"n_neighbors=51 is larger .* 50"):
         KNN(51).fit(**part, share=0.8)
     with pytest.raises(ValueError, match=r"share must be in \]0, inf\["):
@@ -310,7 +320,8 @@ def test_fewer_samples_have_fewer_neighbours(is_weighted):
 
 def test_so_many_samples_are_kept_by_default():
     classifier, X, _ = fit_classifier(3, 8000)
-    for options, n_kept, k in (({}, 2000, 1), ({"max_samples": None}, 8000, 5)):
+    every = {"n_neighbors": 5, "max_samples": None}
+    for options, n_kept, k in (({}, 2000, 1), (every, 8000, 5)):
         score = KNN(**options).fit(X, estimator=classifier)
         assert (len(score.index_.points), score.n_neighbors_) == (n_kept, k)
 
