@@ -247,7 +247,9 @@ def test_infeasible_risk_names_what_can_be_had():
         tune_single_score(*arrays, **bounds | relaxed, randomize=False)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 def test_wild_samples_lead_to_the_rule_of_labelled_ones(seed):
     rng = np.random.default_rng(seed)
     n, share = 40_000, 0.4
@@ -256,15 +258,16 @@ def test_wild_samples_lead_to_the_rule_of_labelled_ones(seed):
     risk = rng.beta(1, 3, n)
     novelty = rng.normal(size=n) + 2 * is_ood
     losses = (rng.random(n) < risk) * 1.0
-    bounds = {"min_tpr": 0.7, "max_fpr": 0.1, "method": "grid", "n_directions": 31}
+    bounds = {"min_tpr": 0.7, "max_fpr": 0.1, "method": "grid", "n_directions": 121}
     wild = tune_double_score(risk, novelty, losses, is_wild, wild_share=share, **bounds)
     labelled = ~is_wild | is_ood
     sample = [column[labelled] for column in (risk, novelty, losses, is_ood)]
-    known = tune_double_score(*sample, **bounds)
     measured = wild.measure(*sample)
-    assert measured.fpr == pytest.approx(wild.fpr, abs=0.02)
-    assert measured.tpr == pytest.approx(known.tpr, abs=0.02)
-    assert measured.selective_risk == pytest.approx(known.selective_risk, abs=0.01)
+    assert measured.fpr == pytest.approx(0.1, abs=0.02)
+    assert measured.tpr == pytest.approx(0.7, abs=0.01)
+    # With labels there is no better rule of this FPR but for what chance adds.
+    known = tune_double_score(*sample, **bounds | {"max_fpr": measured.fpr})
+    assert measured.selective_risk == pytest.approx(known.selective_risk, abs=0.003)
     # As if they were OOD, no rule of that TPR would have so small an FPR.
     with pytest.raises(InfeasibleTargetError):
         tune_double_score(risk, novelty, losses, is_wild, **bounds)
