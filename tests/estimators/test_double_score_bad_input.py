@@ -198,8 +198,8 @@ def test_scores_that_are_none():
         double(risk_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
     with pytest.raises(ValueError, match="risk_score must be 'auto', one of"):
         double(risk_score="knn", **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="n_directions must be at least 3, got 2"):
-        double(n_directions=2, **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="n_directions must be at least 2, got 1"):
+        double(n_directions=1, **RATES).fit(X, y)
 
 
 def test_a_novelty_score_that_learns_from_ood_samples_of_one_fold_only():
