@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject._curves._groups import starts_of_ties
+from sklearn_reject._curves._groups import snap, starts_of_ties
 from sklearn_reject._validation import check_count
 
 # Beyond it, weighted sums of scores would come near the limits of float64.
@@ -61,7 +61,8 @@ def _telling_points(risk, novelty):
         # Each in the order of both scores, so that that of the rows does not matter.
         rows = [_order_of(*pair)[places] for pair in (points, points[::-1])]
         points = points[:, np.concatenate(rows)]
-    return np.unique(points, axis=1)
+    # What rounding alone tells apart is one.
+    return np.unique([snap(score) for score in points], axis=1)
 
 
 def _places(n_samples):

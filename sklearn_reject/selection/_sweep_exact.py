@@ -96,9 +96,13 @@ class Arc:
         size = max(abs(self.low), abs(self.high))
         return self.high - self.low <= max(RESOLUTION * size, _SMALLEST)
 
+    def among(self, slopes):
+        """Return the slopes inside."""
+        return slopes[(slopes > self.low) & (slopes < self.high)]
+
     def halve(self, slopes):
         """Return the middle of the slopes given for this kind, and both parts."""
-        inside = slopes[(slopes > self.low) & (slopes < self.high)]
+        inside = self.among(slopes)
         if len(inside):
             middle = float(inside[len(inside) // 2])
         elif self.low * self.high > 0:
@@ -233,7 +237,9 @@ class _Sweep:
         middle, parts = arc.halve(self.search.slopes[arc.kind])
         found = self.find_bound(arc, [middle])
         most = len(plane.risk) / 16 if found is None else _WIDEST * found[1]
-        if n_inside > max(_FEW, most):
+        # Where all nearly tie, bounds by cells would not help however short an arc is.
+        is_wide = len(arc.among(self.search.slopes[arc.kind])) > 0
+        if is_wide and n_inside > max(_FEW, most):
             self.look_at(arc, middle, found)
             self.wait(parts)
             return

@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 from joblib import parallel_backend
 from scipy.optimize import linprog
 
-from sklearn_reject._curves import combine, group_by_origin, score_directions
+from sklearn_reject._curves import (
+    combine,
+    group_by_origin,
+    risk_coverage_frontier,
+    roc_frontier,
+    score_directions,
+)
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     _sweep_exact,
@@ -180,7 +187,8 @@ def test_grid_against_a_loop(model, n, weighted):
     scores = sample.risk[present], sample.novelty[present]
     directions = score_directions(*scores, 31)
     found = [all_prefixes(sample, weights, model) for weights in directions]
-    expected = min(f for f in found if f is not None)
+    expected = min((f for f in found if f is not None), default=None)
+    assert (expected is None) == (model == THREE_MODELS[0] and weighted and n == 300)
     rule = tune(sample, model, method="grid", randomize=False, n_directions=31)
     assert_achieves(rule, model, sample, expected)
 
@@ -201,7 +209,7 @@ def test_exact_is_never_worse_than_many_angles(model):
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
 def test_auto_beyond_the_exact_size(model, monkeypatch):
-    sample = noisy_sample(400, 5)
+    sample = noisy_sample(400, 6)
     exact = tune(sample, model)
     monkeypatch.setattr(_tune_double, "_MOST_FOR_EXACT", 100)
     monkeypatch.setattr(_sweep_exact, "_FEW", 16)
@@ -565,3 +573,184 @@ def test_a_direction_that_accepts_nothing_stays_so():
     settled = _plane.settle_direction(plane, (1.0, 1.0), problem, False)
     assert (settled.threshold, settled.id_weight) == (-INF, 0.0)
     assert cut is None or cut.price >= settled.price
+
+
+def confident_sample(n, seed=0):
+    """Draw a sample of a classifier that is sure of most of its predictions."""
+    rng = np.random.default_rng(seed)
+    is_ood = rng.random(n) < 0.3
+    unsure = rng.random(n) < np.where(is_ood, 0.8, 0.045)
+    risk = np.where(unsure, np.where(is_ood, 0.3, 0.6), 1e-4) * rng.random(n)
+    losses = (rng.random(n) < risk) & ~is_ood
+    return Sample(risk, rng.normal(size=n) + 1.5 * is_ood, losses * 1.0, is_ood)
+
+
+def shaped_sample(shape, n=1500, seed=0):
+    """Draw scores between 0 and 1 of a shape."""
+    rng = np.random.default_rng(seed)
+    sample = noisy_sample(n, seed)
+    if shape == "confident":
+        sample = confident_sample(n, seed)
+    if shape == "heavy tails":
+        sample.novelty = rng.standard_t(1, n) + 2 * sample.is_ood
+    if shape == "separable":
+        sample.novelty = rng.random(n) + sample.is_ood
+    if shape == "discrete":
+        sample.risk, sample.novelty = np.round(sample.risk, 1), np.round(sample.novelty)
+    if shape == "poor":
+        sample.risk, sample.novelty = rng.random((2, n))
+    for name in ("risk", "novelty"):
+        scores = getattr(sample, name)
+        scores = (scores - scores.min()) / np.ptp(scores)
+        setattr(sample, name, 0.01 + 0.99 * scores)
+    return sample
+
+
+SHAPES = ["confident", "heavy tails", "separable", "discrete", "poor", "ordinary"]
+POWERS = [
+    (1.0, 1.0),
+    (0.01, 1.0),
+    (1.0, 20.0),
+    (30.0, 0.1),
+    (1e-6, 1e6),
+    (1e6, 1.0),
+]
+
+
+def of_powers(sample, powers, factors=(1.0, 1.0)):
+    """Return the sample with scores raised to powers and in other units."""
+    scores = [
+        factor * score**power
+        for score, power, factor in zip(sample.double[:2], powers, factors, strict=True)
+    ]
+    return Sample(*scores, *sample.double[2:])
+
+
+def assert_near_exact(sample, model, **options):
+    rules = [
+        tune(sample, model, method=method, n_directions=181, **options)
+        for method in ("exact", "auto")
+    ]
+    assert (rules[0] is None) == (rules[1] is None)
+    if rules[0] is not None:
+        exact, found = (achieved(rule, model, sample)[0] for rule in rules)
+        assert exact - 1e-12 <= found <= exact * (1 + 1e-3) + 1e-12
+
+
+@pytest.mark.parametrize("powers", POWERS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_large_samples_lose_next_to_nothing(shape, powers):
+    number = SHAPES.index(shape) + POWERS.index(powers)
+    sample = of_powers(shaped_sample(shape), powers, (1e-6, 1e6))
+    model = [{"min_tpr": 0.6, "max_fpr": 0.5}, *THREE_MODELS[1:]][number % 3]
+    assert_near_exact(sample, model)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("powers", POWERS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_large_samples_of_all_shapes_and_models(shape, powers, seed):
+    sample = of_powers(shaped_sample(shape, 6000, seed), powers)
+    for model in [*THREE_MODELS, {"min_tpr": 0.97, "max_fpr": 0.62}]:
+        assert_near_exact(sample, model)
+
+
+def test_confident_classifiers_find_the_rule_that_there_is(monkeypatch):
+    sample = confident_sample(20_000)
+    bounds = {"min_tpr": 0.97, "max_fpr": 0.62}
+    rule = tune_double_score(*sample.double, **bounds)
+    assert rule.selective_risk < 0.0026
+    assert rule.fpr <= 0.62
+    # The grid alone, and a search that may look at nothing, find one, too.
+    assert tune(sample, bounds, method="grid", n_directions=181).tpr >= 0.97 - 1e-12
+    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 0))
+    assert tune(sample, bounds, n_directions=2).fpr <= 0.62
+
+
+def test_what_is_attainable_is_what_the_exact_search_attains():
+    sample = confident_sample(4000)
+    attainable = []
+    for method in ("auto", "exact"):
+        with pytest.raises(InfeasibleTargetError) as info:
+            tune_double_score(*sample.double, min_tpr=0.97, max_fpr=0.4, method=method)
+        attainable.append(info.value.attainable)
+    assert attainable[0] == pytest.approx(attainable[1], rel=1e-12)
+    least = attainable[0]["min_fpr"]
+    rule = tune_double_score(*sample.double, min_tpr=0.97, max_fpr=least)
+    assert rule.fpr == pytest.approx(least)
+    with pytest.raises(InfeasibleTargetError):
+        tune_double_score(*sample.double, min_tpr=0.97, max_fpr=least * 0.999)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "grid"])
+def test_reversed_risk_is_asked_for_and_told(method):
+    rng = np.random.default_rng(0)
+    is_ood = rng.random(300) < 0.3
+    risk, novelty = rng.random(300), rng.normal(size=300) + is_ood
+    losses = (risk < 0.2) * 1.0  # the wrong way round
+    sample = risk, novelty, losses, is_ood
+    options = {"min_tpr": 0.5, "max_fpr": 0.6, "method": method}
+    rule = tune_double_score(*sample, **options)
+    assert rule.risk_weight >= 0
+    with pytest.warns(RejectionWarning, match=r"HIGH risk .* allow_reversed=False"):
+        other = tune_double_score(*sample, allow_reversed=True, **options)
+    assert other.risk_weight == -1
+    assert other.selective_risk < rule.selective_risk
+    # Where it gains nothing it is not taken.
+    rule = tune_double_score(
+        risk, novelty, losses, np.zeros(300), min_tpr=1.0, allow_reversed=True
+    )
+    assert rule.risk_weight == 1
+
+
+def awkward_samples():
+    """Yield samples whose sums cancel, or are rounded at more than they differ by."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n = 200
+        is_ood = rng.random(n) < 0.3
+        risk, losses = rng.random(n), (rng.random(n) < 0.3) * 1.0
+        novelty = 1e7 + 1e-3 * (rng.normal(size=n) + is_ood)
+        yield Sample(risk, novelty, losses, is_ood)
+        noise = 10.0 ** rng.integers(-13, -10) * rng.normal(size=n)
+        yield Sample(risk, -risk + noise, losses, is_ood)
+        yield Sample(-risk, risk + noise, losses, is_ood)
+        yield Sample(risk * (1 + 1e-12 * rng.random(n)), novelty, losses, is_ood)
+
+
+@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize("randomize", [True, False])
+def test_bounds_hold_for_the_samples_as_they_are(method, randomize):
+    options = {"method": method, "randomize": randomize}
+    n_found = 0
+    for sample in awkward_samples():
+        rule = tune(sample, {"min_tpr": 0.4, "max_fpr": 0.5}, **options)
+        if rule is not None:
+            n_found += 1
+            again = rule.measure(*sample.double)
+            assert again.tpr >= 0.4 - 1e-12
+            assert again.fpr <= 0.5 + 1e-12
+            accepted = rule.accept_proba(sample.risk, sample.novelty)
+            assert accepted[~sample.is_ood].mean() >= 0.4 - 1e-12
+            assert accepted[sample.is_ood].mean() <= 0.5 + 1e-12
+    assert n_found > 8
+
+
+@pytest.mark.parametrize("sample", [confident_sample(1500), noisy_sample(1500, 1)])
+def test_frontiers_never_contradict_the_grid(sample):
+    scores = np.column_stack([sample.risk, sample.novelty])
+    fpr, tpr = roc_frontier(scores, sample.is_ood, n_directions=61)
+    for max_fpr in (0.1, 0.3, 0.62):
+        largest = tpr[np.searchsorted(fpr, max_fpr + 1e-12) - 1]
+        reached, risks = risk_coverage_frontier(
+            scores, sample.losses, sample.is_ood, max_fpr=max_fpr, n_directions=61
+        )
+        for min_tpr in (0.5 * largest, 0.95 * largest, largest, largest + 1e-3):
+            model = {"min_tpr": min_tpr, "max_fpr": max_fpr}
+            options = {"method": "grid", "n_directions": 61, "randomize": False}
+            rule = tune(sample, model, **options)
+            assert (rule is None) == (min_tpr > largest)
+            if rule is not None:
+                point = np.searchsorted(reached, min_tpr - 1e-12)
+                assert rule.selective_risk == pytest.approx(risks[point], abs=1e-14)
