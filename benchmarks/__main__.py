@@ -25,8 +25,9 @@ _NAMES = (
     "small_samples",
     "weights",
     "learned",
+    "novelty",
 )
-_LONGER = frozenset({"learned", "reject_cost"})
+_LONGER = frozenset({"learned", "novelty", "reject_cost"})
 _PACKAGES = (
     "numpy",
     "scipy",

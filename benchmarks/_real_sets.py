@@ -30,14 +30,18 @@ _CODED = frozenset({"phishing"})
 
 def available_sets():
     """Return the names of the sets that are there."""
-    folder = os.environ.get("SKLEARN_REJECT_DATA")
-    there = [name for name in FROM_FOLDER if folder and _path(folder, name).exists()]
-    return [*there, *BUNDLED]
+    return [name for name in (*FROM_FOLDER, *BUNDLED) if is_there(name)]
 
 
 def missing_sets():
     """Return the names of the sets that are not there."""
     return sorted({*FROM_FOLDER, *BUNDLED} - set(available_sets()))
+
+
+def is_there(name):
+    """Tell whether a set of any name can be loaded."""
+    folder = os.environ.get("SKLEARN_REJECT_DATA")
+    return name in BUNDLED or bool(folder and _path(folder, name).exists())
 
 
 @cache
