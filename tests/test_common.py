@@ -150,7 +150,7 @@ CONFIGURATIONS = {
     ),
     "calibrated": SelectiveClassifier(CalibratedClassifierCV(GaussianNB(), cv=2)),
     "cost of one": logistic(reject_cost=1.0, cv=3),
-    "double": double(min_tpr=0.8, novelty_score="msp"),
+    "double": double(min_tpr=0.8, novelty_score="msp", reject_label=None),
     "double, all accepted": double(min_tpr=1.0, novelty_score=KNN(1), cv=2),
     "double, share held out": double(min_tpr=1.0, novelty_score=KNN(1), cv=0.3),
     "double, precision": double(
@@ -222,7 +222,6 @@ REJECTS_ROWS = {
     "neighbours",
     "pipeline",
     "calibrated",
-    "double",
 }
 
 

@@ -107,8 +107,9 @@ def test_what_is_far_away_is_rejected_however_sure_it_is():
         assert not rule.accept([0.0], [np.inf])[0]
         assert rule.accept([0.0], [-np.inf])[0]
         # One at a time as all at once.
-        one = [rule.accept([r], [g])[0] for r, g in zip(RISK, NOVELTY, strict=True)]
-        np.testing.assert_array_equal(one, rule.accept(RISK, NOVELTY))
+        rows = zip(RISK, NOVELTY, strict=True)
+        one = [rule.accept_proba([r], [g])[0] for r, g in rows]
+        np.testing.assert_array_equal(one, rule.accept_proba(RISK, NOVELTY))
 
 
 def test_shares_of_zero_and_one_are_the_scores_alone():

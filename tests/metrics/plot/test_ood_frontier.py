@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.datasets import make_fpp23_mixture
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
     OODFrontierDisplay,
     ood_precision_recall_curve,
@@ -263,7 +264,9 @@ def test_no_rule_within_the_bound_draws_nothing():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline], ids=str)
+@pytest.mark.parametrize(
+    "wrap", [lambda model: model, make_pipeline], ids=["bare", "pipeline"]
+)
 def test_the_ood_label_is_that_of_the_estimator(kind, wrap):
     labels = np.where(y == -1, 99, y)
     options = {"n_directions": 5, **KINDS[kind]}
@@ -277,13 +280,14 @@ def test_the_ood_label_is_that_of_the_estimator(kind, wrap):
         kind, *inner.risk_and_novelty(X), inner.predict_label(X), **options
     )
     assert_steps(kind, display.line_, points)
-    # One that is given wins, and what it leaves over has to be a class.
+    # One that is given wins, and a warning tells of what is no class either.
     given = OODFrontierDisplay.from_estimator(
         model, X, y, kind=kind, ood_label=-1, **options
     )
     np.testing.assert_array_equal(given.line_.get_xydata(), display.line_.get_xydata())
-    with pytest.raises(ValueError, match=r"y holds -1 .* nor ood_label=99"):
-        OODFrontierDisplay.from_estimator(model, X, y, kind=kind)
+    some = np.where(np.arange(len(y)) % 2, y, labels)
+    with pytest.warns(RejectionWarning, match=r"y holds -1 .* nor ood_label=99"):
+        OODFrontierDisplay.from_estimator(model, X, some, kind=kind, **options)
 
 
 @pytest.mark.parametrize("kind", KINDS)
