@@ -647,11 +647,11 @@ def test_large_samples_lose_next_to_nothing(shape, powers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("powers", POWERS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_large_samples_of_all_shapes_and_models(shape, powers, seed):
-    sample = of_powers(shaped_sample(shape, 6000, seed), powers)
+    sample = of_powers(shaped_sample(shape, 2500, seed), powers)
     for model in [*THREE_MODELS, {"min_tpr": 0.97, "max_fpr": 0.62}]:
         assert_near_exact(sample, model)
 
