@@ -76,16 +76,17 @@ def test_two_scores_reach_precision_and_recall():
 
 
 def test_optimism_shrinks_with_the_sample():
+    # Of 500 samples some allow no rule with less FPR at that TPR than 0.26.
     distances = []
     for n_samples in (500, 8000):
         rates = fresh_rates(
             lambda *sample: tune_double_score(
-                *sample, min_tpr=0.7, max_fpr=0.25, method="grid"
+                *sample, min_tpr=0.7, max_fpr=0.3, method="grid"
             ),
             n_samples,
             seed=3,
         )
-        excess = np.maximum(rates[:, 1] - 0.25, 0) + np.maximum(0.7 - rates[:, 0], 0)
+        excess = np.maximum(rates[:, 1] - 0.3, 0) + np.maximum(0.7 - rates[:, 0], 0)
         distances.append(np.mean(excess))
     # Sixteen times the samples, about a quarter of the error.
     assert 2.5 < distances[0] / distances[1] < 6
