@@ -66,7 +66,7 @@ def _frontier(samples, n_directions, points):
     """Return the points, of all directions, that none of less cost is as good as."""
     is_coarse = len(samples.scores) == 2 and len(samples) > _FINEST
     front = np.empty(0), np.empty(0)
-    for groups in samples.groups(n_directions):
+    for groups in samples.rules(n_directions):
         costs, values = points(groups)
         if is_coarse:
             costs = np.ceil(costs * _FINEST - RELATIVE_TOLERANCE * _FINEST) / _FINEST

@@ -142,6 +142,17 @@ def tie_range(scores, sizes=None):
         return scores - margin, scores + margin
 
 
+def first_thresholds(scores, sizes):
+    """Return, of sorted scores, the lowest that accepts each one as a threshold."""
+    low, _ = tie_range(scores, sizes)
+    low = np.fmin(low, scores)  # NaN where the score is minus infinity
+    starts = np.flatnonzero(starts_of_ties(scores))
+    # As a rule, no score is near another one.
+    if (np.minimum.reduceat(low, starts)[1:] > scores[starts[:-1]]).all():
+        return scores
+    return scores[np.searchsorted(scores, low)]
+
+
 def snap_sorted(scores, sizes=None):
     """Return sorted scores with one value for all that a threshold cannot tell apart.
 

@@ -141,7 +141,7 @@ def _group_one_score(scores, is_ood, sample_weight, what):
         )
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood(what)
-    return next(samples.groups(None))
+    return samples.group()
 
 
 def oscr_score(

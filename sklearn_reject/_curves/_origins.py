@@ -5,9 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_reject._curves._directions import combine, score_directions
+from sklearn_reject._curves._directions import (
+    combine,
+    score_directions,
+    sizes_of_sums,
+)
 from sklearn_reject._curves._groups import (
     argsort_scores,
+    first_thresholds,
     make_finite,
     running_sum,
     snap,
@@ -125,8 +130,12 @@ def group_by_origin(scores, losses, is_ood, sample_weight=None):
     )
 
 
-def group_origins_validated(scores, losses, is_ood, weight, *, near=False):
-    """Group arrays that have been through `check_origin_samples`; `near`: by `snap`."""
+def group_origins_validated(scores, losses, is_ood, weight, *, near=False, sizes=None):
+    """Group arrays that have been through `check_origin_samples`.
+
+    With `near` what differs by rounding is grouped by `snap`. With the `sizes` of sums
+    each sample is in the first group that a rule accepts it with.
+    """
     scores = snap(scores) if near else scores
     weight = np.ones(len(scores)) if weight is None else weight
     never = np.flatnonzero(scores == np.inf)
@@ -135,6 +144,8 @@ def group_origins_validated(scores, losses, is_ood, weight, *, near=False):
     rows = np.flatnonzero((scores < np.inf) & (weight > 0))
     order, scores = argsort_scores(scores[rows])
     order = rows[order]
+    if sizes is not None and len(order):
+        order, scores = _sort_by_first_threshold(order, scores, sizes[order])
     is_ood, weight, losses = is_ood[order], weight[order], losses[order]
     starts = np.flatnonzero(starts_of_ties(scores))
     id_weights, ood_weights, losses = (
@@ -154,6 +165,14 @@ def group_origins_validated(scores, losses, is_ood, weight, *, near=False):
         float(_running_sum_from_zero(id_weights)[-1] + never_id),
         float(_running_sum_from_zero(ood_weights)[-1] + never_ood),
     )
+
+
+def _sort_by_first_threshold(order, scores, sizes):
+    scores = first_thresholds(scores, sizes)
+    if (scores[1:] >= scores[:-1]).all():
+        return order, scores
+    again = np.argsort(scores)
+    return order[again], scores[again]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +212,26 @@ class OriginSamples:
         for weights in score_directions(*self.scores, n_directions):
             yield combine(*self.scores, weights)
 
-    def groups(self, n_directions):
-        """Yield the samples grouped by each combined score, for rules."""
-        for scores in self.combinations(n_directions):
-            yield group_origins_validated(scores, self.losses, self.is_ood, self.weight)
+    def group(self):
+        """Return the samples grouped by the one score."""
+        return group_origins_validated(
+            *self.scores, self.losses, self.is_ood, self.weight
+        )
+
+    def rules(self, n_directions):
+        """Yield, for each combined score, the samples grouped as rules tell them apart.
+
+        These accept together what differs by rounding, and each sample is in the group
+        that it is first accepted with.
+        """
+        rest = self.losses, self.is_ood, self.weight
+        if len(self.scores) == 1:
+            yield group_origins_validated(*self.scores, *rest, near=True)
+            return
+        for weights in score_directions(*self.scores, n_directions):
+            scores = combine(*self.scores, weights)
+            sizes = sizes_of_sums(*self.scores, weights)
+            yield group_origins_validated(scores, *rest, sizes=sizes)
 
     def rankings(self, n_directions, positive="id"):
         """Yield the samples grouped by each combined score, for areas.

@@ -42,7 +42,7 @@ def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
         max_fpr = 1.0
     else:
         samples.refuse_without_ood("a bound on the FPR")
-    groups = next(samples.groups(None))
+    groups = samples.group()
     accepted_id = groups.accepted_id[1:]
     allowed = groups.false_positive_rates[1:] <= max_fpr * (1 + RELATIVE_TOLERANCE)
     points = (groups.id_weights > 0) & allowed

@@ -27,6 +27,10 @@ _MODELS = (
 )
 
 
+# By how much a precision, computed from shares, may be off.
+_ROUNDING = 2 * np.finfo(np.float64).eps
+
+
 @dataclass(frozen=True)
 class BoundedModel:
     """Minimise the selective risk under a bound on the TPR and one that limits OOD.
@@ -306,7 +310,9 @@ def _precision_model(min_precision, min_recall, ood_prior):
     offset, slope = np.inf, 0.0
     if ood_prior > 0:
         offset = 0.0
-        slope = (1 - ood_prior) * (1 - precision) / (ood_prior * precision)
+        # Near one, rounding of the precision matters beside what is left of it.
+        rest = 1 - precision + _ROUNDING if precision < 1 else 0.0
+        slope = (1 - ood_prior) * rest / (ood_prior * precision)
     names = "min_recall", "min_precision"
     return BoundedModel(*names, recall, precision, offset, slope, ood_prior)
 
