@@ -99,6 +99,7 @@ class NoveltyScore(BaseEstimator):
         X_ood=None,
         sample_weight=None,
         share=1.0,
+        least_share=1.0,
     ):
         """Learn what the samples of the classifier look like.
 
@@ -125,6 +126,10 @@ class NoveltyScore(BaseEstimator):
             How many samples these are, as a share of those that the score will be
             fitted on in the end. Folds pass it to scores that count samples, as the
             fifth of 80 is like the fourth of 64; a subclass finds it in `share_`.
+
+        least_share : float > 0, default=1.0
+            The least such share that any of these fits has, the final one included; in
+            `least_share_`.
 
         Returns
         -------
@@ -157,6 +162,7 @@ class NoveltyScore(BaseEstimator):
         NoveltyScore.check(self, estimator, X)  # what others add, `_fit` will find out
         X, y, weight = _take_present(X, y, sample_weight)
         self.share_ = check_number(share, "share", open_low=True)
+        self.least_share_ = check_number(least_share, "least_share", open_low=True)
         self._fit(Response(estimator, X), y, weight, X_ood)
         self.estimator_ = estimator
         return self

@@ -71,7 +71,16 @@ class NoveltyUncertainty(UncertaintyScore):
         """
         self.novelty_score.check(estimator, X)
 
-    def fit(self, X=None, y=None, *, estimator, sample_weight=None, share=1.0):
+    def fit(
+        self,
+        X=None,
+        y=None,
+        *,
+        estimator,
+        sample_weight=None,
+        share=1.0,
+        least_share=1.0,
+    ):
         """Fit the novelty score.
 
         Parameters
@@ -93,6 +102,9 @@ class NoveltyUncertainty(UncertaintyScore):
             How many samples these are, as a share of those that the score will be
             fitted on in the end, as in :meth:`NoveltyScore.fit`.
 
+        least_share : float > 0, default=1.0
+            The least such share that any of these fits has.
+
         Returns
         -------
         self : object
@@ -111,7 +123,12 @@ class NoveltyUncertainty(UncertaintyScore):
                 "does not have. Use 'knn' or 'outlier_detector'."
             )
         self.novelty_score_ = clone(score).fit(
-            X, y, estimator=estimator, sample_weight=sample_weight, share=share
+            X,
+            y,
+            estimator=estimator,
+            sample_weight=sample_weight,
+            share=share,
+            least_share=least_share,
         )
         self.estimator_ = estimator
         return self
