@@ -1,5 +1,7 @@
 """Novelty scores where an uncertainty score is asked for."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -21,6 +23,7 @@ from sklearn_reject.scores import (
     Mahalanobis,
     NoveltyScore,
     NoveltyUncertainty,
+    get_novelty_names,
     resolve_score,
 )
 
@@ -128,6 +131,19 @@ def test_regressors_take_those_that_need_no_labels():
     model.set_params(uncertainty_score="mahalanobis")
     with pytest.raises(ValueError, match=r"class labels.*'knn'"):
         model.fit(X, target)
+
+
+@pytest.mark.parametrize("name", get_novelty_names())
+def test_regressors_take_any_novelty_score_or_name_one_that_they_take(name):
+    model = SelectiveRegressor(
+        LinearRegression(), target_coverage=0.9, uncertainty_score=name
+    )
+    try:
+        model.fit(X, X @ np.arange(4.0))
+    except ValueError as error:
+        assert re.search("a regression does|OOD samples", str(error))
+    else:
+        assert name in ("knn", "outlier_detector")
 
 
 def test_scores_that_learn_from_ood_samples_are_refused():

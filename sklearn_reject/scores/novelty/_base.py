@@ -59,6 +59,9 @@ class NoveltyScore(BaseEstimator):
     #: Whether `fit` needs the labels of the ID samples.
     needs_labels = False
 
+    #: Whether it is about classes: logits or probabilities, which regressors lack.
+    needs_classes = False
+
     #: Whether `fit` needs OOD samples.
     needs_ood = False
 

@@ -117,10 +117,11 @@ class NoveltyUncertainty(UncertaintyScore):
                 f"uncertainty_score={score!r} learns from OOD samples, of which there "
                 "are none here. Use another score, or DoubleScoreOODClassifier."
             )
-        if score.needs_labels and is_regressor(estimator):
+        is_of_classes = score.needs_labels or score.needs_classes
+        if is_of_classes and is_regressor(estimator):
             raise ValueError(
-                f"uncertainty_score={score!r} needs class labels, which a regression "
-                "does not have. Use 'knn' or 'outlier_detector'."
+                f"uncertainty_score={score!r} needs class labels or logits, which a "
+                "regression does not have. Use 'knn' or 'outlier_detector'."
             )
         self.novelty_score_ = clone(score).fit(
             X,
