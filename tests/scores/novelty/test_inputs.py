@@ -9,13 +9,15 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import OneClassSVM
+from sklearn.svm import SVC, OneClassSVM
 
 from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import (
     KNN,
     LikelihoodRatio,
@@ -356,6 +358,20 @@ def test_as_many_samples_are_kept_as_the_smallest_fold_has(cv):
     ).fit(X, y)
     kept = model.uncertainty_score_.novelty_score_.index_.points
     assert len(kept) == round(min(0.8, 1 - 1 / cv) * 120)
+
+
+@pytest.mark.parametrize("score", ["knn", "mahalanobis"])
+def test_columns_of_a_kernel_differ_between_folds_and_use(score):
+    """Distances grow with the columns: a TPR of .80 in folds was .71 in use."""
+    X, y = make_samples()
+    model = DoubleScoreOODClassifier(
+        SVC(kernel="precomputed"), novelty_score=score, min_tpr=0.8, random_state=0
+    )
+    with pytest.warns(RejectionWarning, match=r"kernel or distance.*cv=0.3") as caught:
+        model.fit(rbf_kernel(X), y)
+    assert len(caught) == 1
+    model.set_params(cv=0.3).fit(rbf_kernel(X), y)
+    model.set_params(estimator=SVC(), cv=None).fit(X, y)
 
 
 def test_a_small_fold_does_not_fail_a_candidate():
