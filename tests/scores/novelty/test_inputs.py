@@ -374,6 +374,15 @@ def test_columns_of_a_kernel_differ_between_folds_and_use(score):
     model.set_params(estimator=SVC(), cv=None).fit(X, y)
 
 
+@pytest.mark.parametrize("score", [KNN(), Mahalanobis()])
+def test_values_that_have_no_variance_are_named(score):
+    X, y = make_samples()
+    X[::9, 1] = np.finfo(float).max
+    model = DoubleScoreOODClassifier(TREES, novelty_score=score, min_tpr=0.8)
+    with pytest.raises(ValueError, match=r"1.8e\+308 \(column 1.*give NaN"):
+        model.fit(X, y)
+
+
 def test_a_small_fold_does_not_fail_a_candidate():
     X, y = make_samples()
     few = np.append(np.flatnonzero(y != -1)[:16], np.flatnonzero(y == -1)[:16])
