@@ -31,7 +31,8 @@ from sklearn_reject.scores import evaluate_score
 class Samples:
     """What `fit` was given: samples, labels, weights of theirs and other parameters.
 
-    `final` are the rows of the fit that is kept, which folds are parts of.
+    `final` are the rows of the fit that is kept, which folds are parts of, and
+    `least_share` is the least share of them that a fit has.
     """
 
     X: object
@@ -39,6 +40,7 @@ class Samples:
     sample_weight: np.ndarray | None = None
     fit_params: dict = field(default_factory=dict)
     final: np.ndarray | slice = field(default_factory=lambda: ALL_ROWS)
+    least_share: float = 1.0
 
     def take(self, estimator, rows, train=None):
         """Return X and y of some rows, without a copy where it is all of them.
@@ -79,7 +81,7 @@ def evaluate_folds(
             # X, y and weights are arguments of their own: what carries tasks to other
             # machines then sends them once.
             *(samples.X, samples.y, samples.sample_weight, samples.fit_params),
-            samples.final,
+            (samples.final, samples.least_share),
             fold,
             caller,
             context.subcontext(task_name="fit-fold", task_id=number),
@@ -92,7 +94,7 @@ def evaluate_folds(
 def _evaluate_fold(
     estimator, score, X, y, sample_weight, fit_params, final, fold, caller, context
 ):
-    samples = Samples(X, y, sample_weight, fit_params, final)
+    samples = Samples(X, y, sample_weight, fit_params, *final)
     train, test = fold
     with repeated_fit():
         score.fit(estimator, samples, train, caller, context)
@@ -128,7 +130,14 @@ def fit_score(score, estimator, samples, rows, final):
         estimator=estimator,
         sample_weight=take_weight(samples.sample_weight, rows),
         share=_share_of(samples, rows, final),
+        least_share=samples.least_share,
     )
+
+
+def find_least_share(samples, folds):
+    """Return the least share of the final rows that folds train on, 1 without any."""
+    shares = [_share_of(samples, train, samples.final) for train, _ in folds]
+    return min(shares, default=1.0)
 
 
 def _share_of(samples, rows, final):
@@ -316,6 +325,7 @@ class RiskAndNovelty(FoldScore):
             X_ood=X_ood,
             sample_weight=take_weight(weight, inside),
             share=_share_of(samples, inside, final),
+            least_share=samples.least_share,
         )
 
     def evaluate(self, estimator, samples, rows, train):

@@ -11,6 +11,7 @@ from sklearn_reject._fitting._folds import (
     Samples,
     Uncertainty,
     evaluate_folds,
+    find_least_share,
 )
 from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._sklearn import _safe_indexing
@@ -53,6 +54,7 @@ def evaluate_out_of_sample(
     )
     context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
     values, rows = (), None
+    samples = replace(samples, least_share=find_least_share(samples, plan.folds))
     if plan.folds:
         options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}
         values = evaluate_folds(estimator, score, samples, plan.folds, **options)

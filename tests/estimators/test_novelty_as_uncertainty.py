@@ -21,6 +21,7 @@ from sklearn_reject.scores import (
     Mahalanobis,
     NoveltyScore,
     NoveltyUncertainty,
+    get_novelty_names,
     resolve_score,
 )
 
@@ -127,6 +128,19 @@ def test_regressors_take_those_that_need_no_labels():
     assert not model.fit(X, target).accept(-FAR).any()
     model.set_params(uncertainty_score="mahalanobis")
     with pytest.raises(ValueError, match=r"class labels.*'knn'"):
+        model.fit(X, target)
+
+
+@pytest.mark.parametrize("name", get_novelty_names())
+def test_regressors_take_any_novelty_score_or_name_one_that_they_take(name):
+    model = SelectiveRegressor(
+        LinearRegression(), target_coverage=0.9, uncertainty_score=name
+    )
+    target = X @ np.arange(4.0)
+    if name in ("knn", "outlier_detector"):
+        assert model.fit(X, target).rule_.coverage == pytest.approx(0.9)
+        return
+    with pytest.raises(ValueError, match=r"which a regression does|OOD samples"):
         model.fit(X, target)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response import Response, find_steps, softmax
@@ -15,6 +15,7 @@ from sklearn_reject._validation import (
     check_sample_weight,
     take_weight,
 )
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores._base import forget
 from sklearn_reject.scores._values import check_scores
 
@@ -59,6 +60,9 @@ class NoveltyScore(BaseEstimator):
     #: Whether `fit` needs the labels of the ID samples.
     needs_labels = False
 
+    #: Whether it is about classes: logits or probabilities, which regressors lack.
+    needs_classes = False
+
     #: Whether `fit` needs OOD samples.
     needs_ood = False
 
@@ -99,6 +103,7 @@ class NoveltyScore(BaseEstimator):
         X_ood=None,
         sample_weight=None,
         share=1.0,
+        least_share=1.0,
     ):
         """Learn what the samples of the classifier look like.
 
@@ -125,6 +130,10 @@ class NoveltyScore(BaseEstimator):
             How many samples these are, as a share of those that the score will be
             fitted on in the end. Folds pass it to scores that count samples, as the
             fifth of 80 is like the fourth of 64; a subclass finds it in `share_`.
+
+        least_share : float > 0, default=1.0
+            The least such share that any of these fits has, the final one included; in
+            `least_share_`.
 
         Returns
         -------
@@ -157,6 +166,9 @@ class NoveltyScore(BaseEstimator):
         NoveltyScore.check(self, estimator, X)  # what others add, `_fit` will find out
         X, y, weight = _take_present(X, y, sample_weight)
         self.share_ = check_number(share, "share", open_low=True)
+        self.least_share_ = check_number(least_share, "least_share", open_low=True)
+        if self.needs_samples and self.least_share_ < 1:
+            _warn_of_kernel(self, estimator)
         self._fit(Response(estimator, X), y, weight, X_ood)
         self.estimator_ = estimator
         return self
@@ -209,6 +221,19 @@ def sees_samples(estimator):
     inside = model.get_params() if hasattr(model, "get_params") else {}
     is_alone = not any(hasattr(value, "fit") for value in inside.values())
     return is_alone and not steps.transformers
+
+
+def _warn_of_kernel(score, estimator):
+    """Warn where folds and the final fit look at different numbers of columns."""
+    has_tags = hasattr(estimator, "__sklearn_tags__")
+    if has_tags and get_tags(estimator).input_tags.pairwise:
+        warn_user(
+            f"X is a kernel or distance matrix, and {type(score).__name__} takes its "
+            "columns for features: the final fit has more of them than the folds that "
+            "tune the rule, so that fewer samples may be accepted in use. Pass samples "
+            "and a kernel that is a function, or hold a share out, as with cv=0.3.",
+            once=True,
+        )
 
 
 def _take_present(X, y, sample_weight):

@@ -54,6 +54,8 @@ class GEN(NoveltyScore):
 
     name = "gen"
 
+    needs_classes = True
+
     def __init__(self, gamma=0.1, n_largest=100, logits=None):
         self.gamma = gamma
         self.n_largest = n_largest

@@ -10,6 +10,9 @@ from sklearn_reject._response import find_steps, row_products
 from sklearn_reject.scores.learned import Encoder, is_wide, leading_directions
 from sklearn_reject.scores.novelty._base import call, sees_samples
 
+# Squares of such values can be added.
+_LARGEST = 1e150
+
 # So many deviations from the mean have squares that can be added.
 _FARTHEST = 1e100
 
@@ -165,6 +168,15 @@ class Scaler:
 
         Weights are non-negative.
         """
+        largest = np.abs(matrix).max(axis=0)
+        if largest.max() > _LARGEST:
+            column = int(largest.argmax())
+            raise ValueError(
+                f"Training samples hold values up to {largest[column]:.3g} (column "
+                f"{column} of what reaches the classifier), which have no finite "
+                "variance. Where these stand for missing values, give NaN to a "
+                "classifier that takes it, or impute them in its pipeline."
+            )
         scaler = StandardScaler().fit(matrix, sample_weight=weight)
         self.mean = np.where(is_number, scaler.mean_, 0.0)
         self.scale = np.where(is_number, scaler.scale_, 1.0)

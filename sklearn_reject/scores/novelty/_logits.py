@@ -60,6 +60,8 @@ class MSP(NoveltyScore):
 
     name = "msp"
 
+    needs_classes = True
+
     def __init__(self, logits=None):
         self.logits = logits
 
@@ -101,6 +103,8 @@ class MaxLogit(NoveltyScore):
     """
 
     name = "max_logit"
+
+    needs_classes = True
 
     def __init__(self, logits=None):
         self.logits = logits
@@ -150,6 +154,8 @@ class Energy(NoveltyScore):
     """
 
     name = "energy"
+
+    needs_classes = True
 
     def __init__(self, temperature=1.0, logits=None):
         self.temperature = temperature
@@ -216,6 +222,8 @@ class ODIN(NoveltyScore):
     """
 
     name = "odin"
+
+    needs_classes = True
 
     takes_sparse = False
 
@@ -337,6 +345,8 @@ class ReAct(NoveltyScore):
     """
 
     name = "react"
+
+    needs_classes = True
 
     needs_samples = True
     takes_sparse = False

@@ -39,8 +39,8 @@ def _warn_of_one(score, quantity):
     warn_user(
         f"{type(score).__name__} of two classes is a function of one {quantity}, and "
         "orders samples as the probability of an error does: it adds next to nothing "
-        "to a risk score that is the conditional risk. Use novelty_score='knn' or "
-        "'mahalanobis', which go by the features.",
+        "to a score that is the conditional risk. Use 'knn' or 'mahalanobis', which go "
+        "by the features, for another view.",
         once=True,
     )
 

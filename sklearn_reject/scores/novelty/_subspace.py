@@ -76,6 +76,8 @@ class ViM(NoveltyScore):
 
     name = "vim"
 
+    needs_classes = True
+
     needs_samples = True
     takes_sparse = False
 
@@ -171,6 +173,8 @@ class SIRC(NoveltyScore):
     """
 
     name = "sirc"
+
+    needs_classes = True
 
     needs_samples = True
     takes_sparse = False

@@ -71,7 +71,16 @@ class NoveltyUncertainty(UncertaintyScore):
         """
         self.novelty_score.check(estimator, X)
 
-    def fit(self, X=None, y=None, *, estimator, sample_weight=None, share=1.0):
+    def fit(
+        self,
+        X=None,
+        y=None,
+        *,
+        estimator,
+        sample_weight=None,
+        share=1.0,
+        least_share=1.0,
+    ):
         """Fit the novelty score.
 
         Parameters
@@ -93,6 +102,9 @@ class NoveltyUncertainty(UncertaintyScore):
             How many samples these are, as a share of those that the score will be
             fitted on in the end, as in :meth:`NoveltyScore.fit`.
 
+        least_share : float > 0, default=1.0
+            The least such share that any of these fits has.
+
         Returns
         -------
         self : object
@@ -105,13 +117,19 @@ class NoveltyUncertainty(UncertaintyScore):
                 f"uncertainty_score={score!r} learns from OOD samples, of which there "
                 "are none here. Use another score, or DoubleScoreOODClassifier."
             )
-        if score.needs_labels and is_regressor(estimator):
+        is_of_classes = score.needs_labels or score.needs_classes
+        if is_of_classes and is_regressor(estimator):
             raise ValueError(
-                f"uncertainty_score={score!r} needs class labels, which a regression "
-                "does not have. Use 'knn' or 'outlier_detector'."
+                f"uncertainty_score={score!r} needs class labels or logits, which a "
+                "regression does not have. Use 'knn' or 'outlier_detector'."
             )
         self.novelty_score_ = clone(score).fit(
-            X, y, estimator=estimator, sample_weight=sample_weight, share=share
+            X,
+            y,
+            estimator=estimator,
+            sample_weight=sample_weight,
+            share=share,
+            least_share=least_share,
         )
         self.estimator_ = estimator
         return self
