@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_reject._curves._directions import combine, score_directions
+from sklearn_reject._curves._directions import combine, lift_risk, score_directions
 from sklearn_reject._curves._groups import (
     argsort_scores,
     make_finite,
@@ -190,8 +190,9 @@ class OriginSamples:
         if len(self.scores) == 1:
             yield self.scores[0]
             return
-        for weights in score_directions(*self.scores, n_directions):
-            yield combine(*self.scores, weights)
+        scores = lift_risk(self.scores[0])[0], self.scores[1]
+        for weights in score_directions(*scores, n_directions):
+            yield combine(*scores, weights)
 
     def groups(self, n_directions):
         """Yield the samples grouped by each combined score, for rules."""
