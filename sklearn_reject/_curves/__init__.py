@@ -4,6 +4,7 @@ from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
 from sklearn_reject._curves._directions import (
     check_n_directions,
     combine,
+    lift_risk,
     score_directions,
     sizes_of_sums,
     weighted_sum,
@@ -70,6 +71,7 @@ __all__ = [
     "group_by_score",
     "group_origins_validated",
     "group_validated",
+    "lift_risk",
     "make_finite",
     "ood_aupr_score",
     "ood_auroc_score",

@@ -1,5 +1,7 @@
 """Directions of two scores: how much a risk and a novelty weigh in their sum."""
 
+import math
+
 import numpy as np
 
 from sklearn_reject._curves._groups import snap, starts_of_ties
@@ -7,6 +9,10 @@ from sklearn_reject._validation import check_count
 
 # Beyond it, weighted sums of scores would come near the limits of float64.
 _LARGEST_SCORE = 1e100
+
+
+# Weights in units of risks below it may lose digits.
+_LEAST_LIFTED = 1e-250
 
 
 # Points at even ranks of either score, whose pairs tell the directions.
@@ -109,6 +115,19 @@ def _slopes_of_ties(risk, novelty):
     return np.sort(slopes[(slopes > 1 / _STEEPEST) & (slopes < _STEEPEST)])
 
 
+def lift_risk(risk):
+    """Return risks times a power of two, and that: the risks of a very sure classifier.
+
+    They may all be next to zero, 1e-200 or so. Their products would be none then, while
+    weights in units of theirs are far from the limits of float64 still.
+    """
+    spread, least = float(np.ptp(risk)) if len(risk) else 0.0, 1 / _LARGEST_SCORE
+    if not _LEAST_LIFTED < spread < least:
+        return risk, 1.0
+    power = 2.0 ** (math.frexp(least / spread)[1] + 1)
+    return risk * power, power
+
+
 def check_spread(scores, name):
     """Refuse scores that cannot be added up."""
     finite = scores[np.isfinite(scores)]
@@ -118,8 +137,8 @@ def check_spread(scores, name):
         raise ValueError(
             f"{name}_scores hold finite values up to {largest:g} in magnitude, which "
             f"differ by at most {spread:g}: their sums would come near the limits of "
-            "float64. Rescale them or, where novelty is extreme, make it infinite, "
-            "which is rejected always."
+            "float64. Rescale them (or calibrate a classifier that is so sure) or, "
+            "where novelty is extreme, make it infinite, which is rejected always."
         )
 
 

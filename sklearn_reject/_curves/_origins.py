@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_reject._curves._directions import (
     combine,
+    lift_risk,
     score_directions,
     sizes_of_sums,
 )
@@ -209,8 +210,9 @@ class OriginSamples:
         if len(self.scores) == 1:
             yield self.scores[0]
             return
-        for weights in score_directions(*self.scores, n_directions):
-            yield combine(*self.scores, weights)
+        pair = lift_risk(self.scores[0])[0], self.scores[1]
+        for weights in score_directions(*pair, n_directions):
+            yield combine(*pair, weights)
 
     def group(self):
         """Return the samples grouped by the one score."""
@@ -228,10 +230,10 @@ class OriginSamples:
         if len(self.scores) == 1:
             yield group_origins_validated(*self.scores, *rest, near=True)
             return
-        for weights in score_directions(*self.scores, n_directions):
-            scores = combine(*self.scores, weights)
-            sizes = sizes_of_sums(*self.scores, weights)
-            yield group_origins_validated(scores, *rest, sizes=sizes)
+        pair = lift_risk(self.scores[0])[0], self.scores[1]
+        for weights in score_directions(*pair, n_directions):
+            sizes = sizes_of_sums(*pair, weights)
+            yield group_origins_validated(combine(*pair, weights), *rest, sizes=sizes)
 
     def rankings(self, n_directions, positive="id"):
         """Yield the samples grouped by each combined score, for areas.

@@ -506,9 +506,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         asked = given - {"ood_prior", *_OF_ANY}
         if asked:
             kept = {name for names in _MODELS if asked <= {*names} for name in names}
-            target = (
-                dict.fromkeys({name for m in _MODELS for name in m} - kept) | target
-            )
+            # What no model has together is left for the checks to tell.
+            dropped = {name for m in _MODELS for name in m} - kept if kept else ()
+            target = dict.fromkeys(dropped) | target
         twin = copy_fitted(self, target)
         check_confidence_kept(twin)
         check_parameters(twin)

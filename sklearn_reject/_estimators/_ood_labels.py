@@ -53,6 +53,13 @@ def _split_labelled(estimator, y, is_wild, known):
             f"{estimator.wild_label!r}, and the FPR is that of one kind. Leave one of "
             "them out, and pass it to `measure`."
         )
+    if is_ood.any() and estimator.wild_label is not None:
+        raise ValueError(
+            f"y holds ood_label={ood_label!r} and no wild_label="
+            f"{estimator.wild_label!r}, though wild_share={estimator.wild_share!r} is "
+            "that of unlabelled samples. Pass the label that they have, or leave both "
+            "at None where all of these samples are OOD."
+        )
     return ood_label, is_ood
 
 
@@ -81,7 +88,16 @@ def known_labels(estimator, y):
 
 def warn_of_labels(estimator, is_ood, classes):
     """Warn where OOD samples may be there, and are taken for a class."""
-    if is_ood.any() or estimator.ood_label is None:
+    if is_ood.any():
+        return
+    if estimator.wild_label is not None:
+        warn_user(
+            f"wild_label={estimator.wild_label!r} is no label of y: no sample is "
+            "unlabelled, and wild_share is not used. Pass the label that they have, "
+            "or leave both at None."
+        )
+        return
+    if estimator.ood_label is None:
         return
     known = classes.tolist()
     way_out = -1 if -1 in known else find_resembling(known)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.selection import (
@@ -154,7 +155,9 @@ def _fpr_of_wild(of_id, of_wild, wild_share, confidence):
     value, low, high = (
         (mixed - (1 - wild_share) * known) / wild_share for mixed, known in pairs
     )
-    return Interval(value, max(0.0, low), min(1.0, high), wild.n_samples)
+    return Interval(
+        float(value), float(max(0.0, low)), float(min(1.0, high)), wild.n_samples
+    )
 
 
 def _risk(losses, bound, max_loss, confidence):
@@ -188,9 +191,16 @@ def _by_group(accepted, is_ood, groups, confidence):
     """Return the FPR of each group of OOD samples."""
     if groups is None:
         return {}
-    groups = np.asarray(groups)
+    groups = column_or_1d(np.asarray(groups), warn=True)
     check_same_length(len(accepted), groups=groups)
+    # As Python objects, so that names of any kind may stand beside each other.
+    of_ood = np.array(groups[is_ood].tolist(), dtype=object)
+    if any(group is None or (group == group) is not True for group in of_ood):
+        raise ValueError(
+            "groups has no value for an OOD sample (None or NaN). Name the group of "
+            "each OOD sample; those of other samples are not used."
+        )
     return {
-        group: _share(accepted[is_ood & (groups == group)], confidence)
-        for group in np.unique(groups[is_ood]).tolist()
+        group: _share(accepted[is_ood][of_ood == group], confidence)
+        for group in sorted(set(of_ood), key=lambda group: (str(type(group)), group))
     }

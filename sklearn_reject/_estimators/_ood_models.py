@@ -1,10 +1,12 @@
 """The models of rules for ID and OOD samples: what is asked for, and its rule."""
 
+import numpy as np
+
 from sklearn_reject._curves import check_n_directions
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._fitting import check_inner, is_share
-from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject._validation import check_number, check_option, take_weight
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection import (
     MODEL_PARAMETERS,
     certify_double_score,
@@ -14,6 +16,9 @@ from sklearn_reject.selection import (
     tune_double_score,
     tune_tail_score,
 )
+
+# By how many standard errors a negative FPR is more than the luck of the best rule.
+_FAR = 4.0
 
 # Weight of the novelty where nothing tells a better one.
 _NOVELTY_SHARE = 0.5
@@ -173,6 +178,42 @@ def _bound_of_risk(estimator, loss):
 
 def solve_rule(estimator, calibration, loss):
     """Return the best rule and, where that is asked for, certify it."""
+    rule = _solve(estimator, calibration, loss)
+    if estimator.wild_label is not None and rule.fpr < 0:
+        _warn_of_wild_share(estimator, rule, calibration.held_out or calibration)
+    return rule
+
+
+def _warn_of_wild_share(estimator, rule, measured):
+    """Warn of an FPR that is negative by more than chance: a share that is wrong.
+
+    What is accepted, with a standard error of shares estimated a little inside [0, 1].
+    """
+    share, is_wild = estimator.wild_share, measured.is_ood
+    of_wild = share * rule.fpr + (1 - share) * rule.tpr
+    variance = 0.0
+    for rate, factor, rows in (
+        (of_wild, 1.0, is_wild),
+        (rule.tpr, 1 - share, ~is_wild),
+    ):
+        weight = take_weight(measured.sample_weight, rows)
+        size = np.count_nonzero(rows)
+        if weight is not None:
+            size = weight.sum() ** 2 / (weight**2).sum()
+        rate = (rate * size + 1) / (size + 2)
+        variance += factor**2 * rate * (1 - rate) / size
+    distance = -share * rule.fpr / np.sqrt(variance)
+    if distance > _FAR:
+        warn_user(
+            f"wild_share={share:g} gives an FPR of {rule.fpr:.2g}, {distance:.1f} "
+            "standard errors below zero, so that bounds on it mean nothing: the share "
+            "is too small, or the ID samples among those with wild_label are harder "
+            "than the others. Pass a larger wild_share, or ID samples like them."
+        )
+
+
+def _solve(estimator, calibration, loss):
+    """Return the best rule, certified where samples are held out for that."""
     if calibration.held_out is None:
         return _tune(estimator, calibration, bounds_of(estimator))
     for rates in rates_of(estimator, calibration.held_out.is_ood, loss):
@@ -203,16 +244,19 @@ def _tune(estimator, calibration, bounds):
         "No OOD row (of positive weight) is among those that tune the rule",
     )
     scores = *calibration.scores.T, calibration.losses, is_ood
-    options = {"randomize": estimator.randomize, "sample_weight": weight}
+    options = {
+        "randomize": estimator.randomize,
+        "sample_weight": weight,
+        "wild_share": estimator.wild_share,
+    }
     share = _stated_share(estimator, present.any())
     if share is not None:
-        options["novelty_share"] = share
+        options |= {"novelty_share": share, "ood_prior": estimator.ood_prior}
         return tune_tail_score(*scores, min_tpr=bounds["min_tpr"], **options)
     return tune_double_score(
         *scores,
         **bounds,
         risk_tolerance=estimator.risk_tolerance,
-        wild_share=estimator.wild_share,
         n_directions=estimator.n_directions,
         allow_reversed=estimator.allow_reversed,
         method=estimator.method,

@@ -103,9 +103,9 @@ def ood_label_for(estimator, y, y_pred, ood_label):
     "auto" is the one that the estimator, or the one inside, was fitted with. It must be
     no class of the estimator, while labels of ID samples are.
     """
+    refuse_wild(estimator, y)
     inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
     if inner is not None:
-        _refuse_wild(inner, label_vector(y))
         ood_label = inner.ood_label_ if is_automatic(ood_label) else ood_label
     classes = getattr(estimator, "classes_", None)
     known = np.asarray(y_pred if classes is None else classes)
@@ -118,9 +118,11 @@ def ood_label_for(estimator, y, y_pred, ood_label):
     return label, is_ood
 
 
-def _refuse_wild(estimator, y):
-    wild_label = getattr(estimator, "wild_label", None)
-    if wild_label is not None and wild_label in set(y.tolist()):
+def refuse_wild(estimator, y):
+    """Raise for unlabelled samples, of which no prediction is right or wrong."""
+    inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
+    wild_label = getattr(inner, "wild_label", None)
+    if wild_label is not None and wild_label in set(label_vector(y).tolist()):
         raise ValueError(
             f"y holds wild_label={wild_label!r}: whether such a sample is OOD is not "
             "known, as it has to be here. Leave these samples out and give some with "

@@ -20,7 +20,7 @@ from sklearn_reject.metrics._inside import (
     refuse_regressor,
 )
 from sklearn_reject.metrics._losses import judge
-from sklearn_reject.metrics._origins import judge_inside, ood_label_for
+from sklearn_reject.metrics._origins import judge_inside, ood_label_for, refuse_wild
 from sklearn_reject.metrics._set_loss import set_loss
 from sklearn_reject.selection import solve_target_coverage
 
@@ -62,6 +62,7 @@ class SelectiveScorer(_Scorer):
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted estimator, a float, higher is better."""
+        refuse_wild(estimator, y)
         # Ranks stand for infinite scores, which the metrics do not know.
         y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
         losses = judge(estimator, y, y_pred, **self._judging(estimator))
@@ -131,6 +132,7 @@ class AcceptedScorer(SelectiveScorer):
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted estimator, a float, higher is better."""
+        refuse_wild(estimator, y)
         y = _targets(y)
         weight = check_sample_weight(sample_weight, len(y))
         y_pred, accepted = self._predict(estimator, X, weight)

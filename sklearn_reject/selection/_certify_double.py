@@ -245,6 +245,7 @@ def certify_double_score(
         rule,
         threshold=float(scores[last]),
         proba_at_threshold=proba,
+        ood_prior=rule.ood_prior if ood_prior is None else float(ood_prior),
         certificate=certificate,
     )
     return rule.measure(

@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
+    check_ood_prior,
     check_origin_samples,
     combine,
     group_origins_validated,
@@ -162,6 +163,8 @@ def tune_tail_score(
     *,
     min_tpr,
     novelty_share=0.5,
+    ood_prior=None,
+    wild_share=None,
     randomize=True,
     sample_weight=None,
 ):
@@ -196,6 +199,16 @@ def tune_tail_score(
         Weight of the novelty; that of the risk is the rest. 0 is the risk alone, 1 the
         novelty alone.
 
+    ood_prior : float in [0, 1[, default=None
+        Share of OOD samples in use. It does not change the rule, which reports the
+        precision there.
+
+    wild_share : float in ]0, 1], default=None
+        Share of OOD samples among those flagged by `is_ood`, where these are a wild
+        mixture of OOD samples and of ID samples like the others. The FPR is then
+        estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+        `wild_share`. None, as 1, where all of them are OOD.
+
     randomize : bool, default=True
         Whether samples at the threshold may be accepted with a probability between 0
         and 1, which then meets `min_tpr` exactly. If False, ties are accepted together.
@@ -229,6 +242,7 @@ def tune_tail_score(
     """
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
     novelty_share = check_number(novelty_share, "novelty_share", high=1.0)
+    ood_prior = None if ood_prior is None else check_ood_prior(ood_prior)
     check_option(randomize, "randomize", (True, False))
     risk, novelty = check_two_scores(risk_scores, novelty_scores)
     samples = check_origin_samples(novelty, losses, is_ood, sample_weight)
@@ -240,6 +254,7 @@ def tune_tail_score(
     rule = TailScoreRule(
         threshold=0.0,
         proba_at_threshold=1.0,
+        ood_prior=ood_prior,
         risk_weight=1 - novelty_share,
         novelty_weight=novelty_share,
         risk_tail=fit_tail(risk[finite], weight[finite]),
@@ -250,7 +265,9 @@ def tune_tail_score(
         min_tpr, randomize, combined, id_losses, is_ood, weight * ~is_ood
     )
     rule = replace(rule, threshold=threshold, proba_at_threshold=proba)
-    return rule.measure(risk, novelty, id_losses, is_ood, sample_weight=weight)
+    return rule.measure(
+        risk, novelty, id_losses, is_ood, sample_weight=weight, wild_share=wild_share
+    )
 
 
 def _reach(min_tpr, randomize, combined, losses, is_ood, weight):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn_reject._curves import (
     check_n_directions,
     check_origin_samples,
+    lift_risk,
     score_directions,
     snap,
     weighted_sum,
@@ -222,7 +223,8 @@ def tune_double_score(
     _, id_losses, is_ood, weight = check_origin_samples(
         novelty, losses, is_ood, sample_weight
     )
-    samples = _Samples(risk, novelty, id_losses, is_ood, weight)
+    lifted, power = lift_risk(risk)
+    samples = _Samples(lifted, novelty, id_losses, is_ood, weight)
     options = method, n_directions, allow_reversed, randomize, n_jobs
     find_cut = _make_search(samples, *options)
 
@@ -237,7 +239,7 @@ def tune_double_score(
         cut = find_cut(problem, **options)
         if cut is None:
             return None
-        rule = replace(_rule_of(cut), ood_prior=ood_prior)
+        rule = replace(_lower(_rule_of(cut), power), ood_prior=ood_prior)
         return rule.measure(risk, novelty, losses, is_ood, **measured)
 
     rule = find_best_rule(
@@ -303,6 +305,17 @@ def _rule_of(cut):
         proba_at_threshold=cut.share,
         risk_weight=cut.weights[0],
         novelty_weight=cut.weights[1],
+    )
+
+
+def _lower(rule, power):
+    """Return the rule for risks, from that for risks times a power of two."""
+    if rule.risk_weight == 0 or power == 1:
+        return rule
+    return replace(
+        rule,
+        threshold=rule.threshold / power,
+        novelty_weight=rule.novelty_weight / power,
     )
 
 

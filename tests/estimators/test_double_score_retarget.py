@@ -266,3 +266,17 @@ def test_score_counts_ood_samples_as_the_largest_loss_that_is_known():
     assert plain.score(*only) == -2
     assert known.score(*only) == -5
     assert re.search("max_loss=5.0", repr(known))
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ({"novelty_share": 0.5, "max_fpr": 0.3}, r"novelty_share=0.5 .* max_fpr=0.3"),
+        ({"max_risk": 0.5, "max_fpr": 0.3}, "max_fpr=0.3 and max_risk=0.5 exclude"),
+        ({"min_tpr": 0.5, "min_recall": 0.5}, "got more than one"),
+    ],
+)
+def test_what_no_model_has_together_is_named(target, message):
+    model = double(min_tpr=0.8).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.retarget(**target)

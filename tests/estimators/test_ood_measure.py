@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import beta, binomtest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_score
@@ -169,3 +170,25 @@ def test_string_labels_and_a_frozen_classifier():
     measured = model.measure(X[TEST], names[TEST], groups=names[TEST])
     assert list(measured.fpr_by_group) == ["ood"]
     assert measured.fpr_by_group["ood"] == measured.fpr
+
+
+def test_groups_of_any_names_are_told_apart_and_have_to_be_there():
+    y, named = Y[TEST], GROUPS[TEST].astype(object)
+    named[named == "third"] = 3
+    measured = MODEL.measure(X[TEST], y, groups=named)
+    assert list(measured.fpr_by_group) == [3, "fourth"]
+    only = np.where(y == -1, named, None)  # what is said of others is not used
+    assert MODEL.measure(X[TEST], y, groups=only) == measured
+    for gap in (None, np.nan):
+        with pytest.raises(ValueError, match="groups has no value for an OOD sample"):
+            MODEL.measure(X[TEST], y, groups=np.where(named == 3, gap, named))
+    with pytest.raises(ValueError, match="1d array"):
+        MODEL.measure(X[TEST], y, groups=np.zeros((len(y), 2)))
+
+
+def test_a_certified_rule_reports_its_precision():
+    options = {"confidence": 0.8, "cv": 0.5, "min_precision": 0.6, "min_recall": 0.6}
+    model = clone(MODEL).set_params(**options).fit(X, Y)
+    rule = model.rule_
+    expected = 0.8 * rule.tpr / (0.8 * rule.tpr + 0.2 * rule.fpr)
+    assert rule.precision == pytest.approx(expected)

@@ -8,6 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from sklearn_reject import DoubleScoreOODClassifier
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import LikelihoodRatio
 
 SHARE = 0.4
@@ -135,6 +136,7 @@ def test_string_labels_and_the_label_of_ood_samples():
         ({"wild_share": 1.5}, Y, "wild_share"),
         ({"wild_label": "?"}, Y, "wild_label='\\?', but y holds numbers"),
         ({"wild_label": float("nan")}, Y, "wild_label must not be NaN"),
+        ({"wild_label": 5}, TRUTH, r"ood_label=-1 and no wild_label=5.*both at None"),
         ({"wild_label": 5}, TRUTH[TRUTH >= 0], r"no row with wild_label=5.*max_fpr"),
         ({"ood_label": WILD}, Y, "is the ood_label, too"),
         ({}, np.where(np.arange(len(Y)) < 9, -1, Y), r"holds both ood_label=-1"),
@@ -144,3 +146,36 @@ def test_string_labels_and_the_label_of_ood_samples():
 def test_bad_labels_and_shares(options, y, message):
     with pytest.raises(ValueError, match=message):
         clone(MODEL).set_params(**options).fit(X[: len(y)], y)
+
+
+def test_a_label_that_no_sample_has_warns():
+    inside = TRUTH >= 0
+    model = clone(MODEL).set_params(wild_label=5, max_fpr=None)
+    with pytest.warns(RejectionWarning, match="wild_label=5 is no label of y"):
+        model.fit(X[inside], TRUTH[inside])
+    assert np.isnan(model.rule_.fpr)
+
+
+def test_a_stated_combination_reports_the_fpr_of_the_share_and_the_precision():
+    model = clone(MODEL).set_params(max_fpr=None, novelty_share=0.5, ood_prior=0.3)
+    model.fit(X, Y)
+    assert model.rule_.tpr == pytest.approx(0.8)
+    for confidence, cv in ((None, None), (0.9, 0.5)):
+        rule = model.set_params(confidence=confidence, cv=cv).fit(X, Y).rule_
+        kept = model.calibration_.held_out or model.calibration_
+        accepted = rule.accept_proba(*kept.scores.T)
+        mixed, tpr = accepted[kept.is_ood].mean(), accepted[~kept.is_ood].mean()
+        assert rule.fpr == pytest.approx((mixed - (1 - SHARE) * tpr) / SHARE)
+        precision = 0.7 * tpr / (0.7 * tpr + 0.3 * max(rule.fpr, 0.0))
+        assert rule.precision == pytest.approx(precision)
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [({}, None), ({}, 1e-6), ({}, 1e6), ({"confidence": 0.9, "cv": 0.5}, None)],
+)
+def test_an_fpr_far_below_zero_warns_of_the_share(options, scale):
+    weight = None if scale is None else np.full(len(Y), scale)
+    model = clone(MODEL).set_params(wild_share=0.1, min_tpr=0.7, **options)
+    with pytest.warns(RejectionWarning, match=r"wild_share=0.1 gives an FPR of -.*lar"):
+        model.fit(X, Y, sample_weight=weight)

@@ -248,10 +248,22 @@ def test_labels_of_another_kind_or_none(case):
 
 def test_wild_samples_cannot_be_scored(case):
     labels = np.where(y == -1, 99, y)
-    model = double(novelty_score="msp", wild_label=99, wild_share=0.5)
+    model = double(novelty_score="msp", wild_label=99, wild_share=1.0)
     model.fit(X[:400], labels[:400])
     with pytest.raises(ValueError, match=r"y holds wild_label=99: .* Leave these"):
         case[0](model, X_test, labels[400:])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("neg_aurc", {}), ("neg_augrc", {}), ("selective_accuracy", {"coverage": 0.8})],
+)
+def test_scorers_of_errors_do_not_take_wild_samples_for_errors(name, options):
+    labels = np.where(y == -1, 99, y)
+    model = double(novelty_score="msp", wild_label=99, wild_share=1.0)
+    model.fit(X[:400], labels[:400])
+    with pytest.raises(ValueError, match=r"y holds wild_label=99: .* Leave these"):
+        get_selective_scorer(name, **options)(model, X_test, labels[400:])
 
 
 def test_minus_one_is_a_class_of_two(case):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -406,9 +408,30 @@ def test_scores_of_any_units(shift):
     assert tune(heavy, model).fpr <= 0.5 + 1e-12
 
 
+@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize("power", [-330, -360, -500, -800])
+def test_risks_next_to_zero_are_told_apart_as_others_are(power, method):
+    sample = noisy_sample(60, 4)
+    model = {"min_tpr": 0.6, "max_fpr": 0.3, "method": method}
+    base = tune(sample, model)
+    assert base.novelty_weight > 0
+    sure = replace(sample, risk=2.0**power * sample.risk)
+    rule = tune(sure, model)
+    for name in ("tpr", "fpr", "selective_risk"):
+        assert getattr(rule, name) == pytest.approx(getattr(base, name))
+    assert rule.risk_weight == 1
+    curves = [
+        roc_frontier(np.column_stack([s.risk, s.novelty]), s.is_ood)
+        for s in (sample, sure)
+    ]
+    for expected, found in zip(*curves, strict=True):
+        np.testing.assert_allclose(found, expected)
+
+
 @pytest.mark.parametrize(
     ("risk", "novelty", "name"),
     [
+        ([0.0, 1e-270], [1, 2], "risk_scores"),
         ([1.0, 1e200], [1, 2], "risk_scores"),
         ([1.0, 2.0], [1, -1e150], "novelty_scores"),
         ([1.0, 2.0], [1e-150, 2e-150], "novelty_scores"),
