@@ -42,8 +42,8 @@ print(f"{(~is_ood).sum()} known and {is_ood.sum()} novel digits to test")
 # ----------------------
 #
 # At least 70 % of the known digits are to be accepted, and at most 10 % of the novel
-# ones. The novelty is the distance to the nearest training image, by the direction of its
-# pixels. The rows of label -1 tune the rule; the classifier is never shown them.
+# ones. The novelty is the distance to the nearest training image, by the direction of
+# its pixels. The rows of label -1 tune the rule; the classifier is never shown them.
 
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.scores import KNN
