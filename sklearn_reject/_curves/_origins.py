@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_reject._curves._directions import (
+    all_tie,
     combine,
     score_directions,
     sizes_of_sums,
@@ -222,15 +223,21 @@ class OriginSamples:
         """Yield, for each combined score, the samples grouped as rules tell them apart.
 
         These accept together what differs by rounding, and each sample is in the group
-        that it is first accepted with.
+        that it is first accepted with. No rule rests on sums that rounding alone
+        tells apart, so where all do there is none.
         """
         rest = self.losses, self.is_ood, self.weight
-        if len(self.scores) == 1:
-            yield group_origins_validated(*self.scores, *rest, near=True)
+        snapped = [snap(score) for score in self.scores]
+        if len(snapped) == 1:
+            yield group_origins_validated(*snapped, *rest)
             return
+        finite = np.isfinite(snapped[1])
+        ranges = [np.ptp(s[finite]) if finite.any() else 0.0 for s in snapped]
         for weights in score_directions(*self.scores, n_directions):
-            scores = combine(*self.scores, weights)
-            sizes = sizes_of_sums(*self.scores, weights)
+            scores = combine(*snapped, weights)
+            if finite.any() and all_tie(scores[finite], ranges, weights):
+                continue
+            sizes = None if 0.0 in weights else sizes_of_sums(*snapped, weights)
             yield group_origins_validated(scores, *rest, sizes=sizes)
 
     def rankings(self, n_directions, positive="id"):
