@@ -2,6 +2,8 @@
 
 from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
 from sklearn_reject._curves._directions import (
+    RESOLUTION,
+    all_tie,
     check_n_directions,
     combine,
     lift_risk,
@@ -55,9 +57,11 @@ from sklearn_reject._curves._risk_coverage import (
 
 __all__ = [
     "RELATIVE_TOLERANCE",
+    "RESOLUTION",
     "TIE_TOLERANCE",
     "OriginGroups",
     "TieGroups",
+    "all_tie",
     "argsort_scores",
     "augrc_score",
     "aurc_score",

@@ -27,6 +27,11 @@ _APART = 1e-9
 _STEEPEST = 1e150
 
 
+# Sums this close to each other, relative to the spread of their terms, and directions,
+# relative to their slopes, differ by rounding only.
+RESOLUTION = 1e-12
+
+
 def check_n_directions(n_directions):
     """Return the number of directions, at least those of each score on its own."""
     if check_count(n_directions, "n_directions") < 2:
@@ -50,7 +55,9 @@ def score_directions(risk, novelty, n_directions, *, allow_reversed=False):
     check_spread(risk, "risk")
     check_spread(novelty, "novelty")
     finite = np.isfinite(novelty)
-    points = _telling_points(risk[finite], novelty[finite])
+    if not finite.all():
+        risk, novelty = risk[finite], novelty[finite]
+    points = _telling_points(risk, novelty)
     directions = [(1.0, slope) for slope in _slopes(*points, n_between)]
     directions = [(1.0, 0.0), *directions, (0.0, 1.0)]
     if allow_reversed:
@@ -61,14 +68,14 @@ def score_directions(risk, novelty, n_directions, *, allow_reversed=False):
 
 def _telling_points(risk, novelty):
     """Return risk and novelty, of shape (2, n_points), of distinct points."""
-    points = np.array([risk, novelty], dtype=np.float64)
     places = _places(len(risk))
     if len(places) < len(risk):
         # Each in the order of both scores, so that that of the rows does not matter.
-        rows = [_order_of(*pair)[places] for pair in (points, points[::-1])]
-        points = points[:, np.concatenate(rows)]
+        pairs = (risk, novelty), (novelty, risk)
+        rows = np.concatenate([_order_of(*pair)[places] for pair in pairs])
+        risk, novelty = risk[rows], novelty[rows]
     # What rounding alone tells apart is one.
-    return np.unique([snap(score) for score in points], axis=1)
+    return np.unique([snap(score) for score in (risk, novelty)], axis=1)
 
 
 def _places(n_samples):
@@ -162,6 +169,16 @@ def weighted_sum(risk, novelty, weights):
         combined = novelty_weight * novelty
         combined += risk_weight * risk
     return combined
+
+
+def all_tie(combined, ranges, weights):
+    """Tell whether rounding is all that distinguishes the sums of a direction.
+
+    `ranges` are those of finite risk and novelty. A score of its own is what it is.
+    """
+    return 0.0 not in weights and np.ptp(combined) <= RESOLUTION * (
+        np.abs(weights) @ ranges
+    )
 
 
 def sizes_of_sums(risk, novelty, weights):

@@ -159,20 +159,39 @@ def snap_sorted(scores, sizes=None):
     A group is what is at its value, see `tie_range`, so that it cannot grow by
     chaining: it spans at most twice the tolerance.
     """
-    # Which scores may tie with the next one without being equal?
+    near = _near_next(scores, sizes)
+    if not near.any():
+        return scores
+    # As a rule few of many are near another one: these, and those that equal them.
+    starts = np.flatnonzero(starts_of_ties(scores))
+    near[1:] |= near[:-1].copy()
+    near = np.logical_or.reduceat(near, starts)
+    rows = np.repeat(near, np.diff(starts, append=len(scores)))
+    scores = scores.copy()
+    scores[rows] = _snap_near(scores[rows], sizes if sizes is None else sizes[rows])
+    return scores
+
+
+def _near_next(scores, sizes):
+    """Tell which sorted scores may tie with the next one without being equal."""
+    near = np.zeros(len(scores), dtype=bool)
     margin = np.abs(scores[:-1]) if sizes is None else np.maximum(sizes[:-1], sizes[1:])
     margin *= 4 * TIE_TOLERANCE  # twice as far as two ranges can reach
     with np.errstate(over="ignore"):
         gaps = np.diff(scores)
-    near = np.flatnonzero((gaps <= margin) & (gaps > 0))
-    if not len(near):
-        return scores
+    near[:-1] = (gaps <= margin) & (gaps > 0)
+    return near
+
+
+def _snap_near(scores, sizes):
+    """Return sorted scores, all of them in runs of what may tie, with common values."""
     # Each distinct score, and the range of thresholds that its ties are all at.
     starts = np.flatnonzero(starts_of_ties(scores))
     low, high = tie_range(scores, sizes)
     low, high = np.maximum.reduceat(low, starts), np.minimum.reduceat(high, starts)
     values = scores[starts]
     # Runs of values near the one that follows, from the first to before the stop.
+    near = np.flatnonzero(_near_next(scores, sizes))
     near = np.searchsorted(starts, near, side="right") - 1
     breaks = np.flatnonzero(np.diff(near) > 1)
     firsts, stops = near[np.append(0, breaks + 1)], near[np.append(breaks, -1)] + 2
@@ -184,11 +203,16 @@ def snap_sorted(scores, sizes=None):
 
 def snap(scores, sizes=None):
     """Return scores, in the order they come in, as `snap_sorted` does; may be inf."""
-    rows = np.flatnonzero(np.isfinite(scores))
-    order = rows[np.argsort(scores[rows])]
+    finite = np.isfinite(scores)
+    if finite.all():
+        order = np.argsort(scores)
+    else:
+        rows = np.flatnonzero(finite)
+        order = rows[np.argsort(scores[rows])]
     sizes = sizes if sizes is None else sizes[order]
+    values = snap_sorted(scores[order], sizes)
     snapped = scores.copy()
-    snapped[order] = snap_sorted(scores[order], sizes)
+    snapped[order] = values
     return snapped
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_reject._curves._directions import (
+    all_tie,
     combine,
     lift_risk,
     score_directions,
@@ -224,16 +225,24 @@ class OriginSamples:
         """Yield, for each combined score, the samples grouped as rules tell them apart.
 
         These accept together what differs by rounding, and each sample is in the group
-        that it is first accepted with.
+        that it is first accepted with. No rule rests on sums that rounding alone
+        tells apart, so where all do there is none.
         """
         rest = self.losses, self.is_ood, self.weight
-        if len(self.scores) == 1:
-            yield group_origins_validated(*self.scores, *rest, near=True)
+        snapped = [snap(score) for score in self.scores]
+        if len(snapped) == 1:
+            yield group_origins_validated(*snapped, *rest)
             return
         pair = lift_risk(self.scores[0])[0], self.scores[1]
+        snapped = lift_risk(snapped[0])[0], snapped[1]
+        finite = np.isfinite(snapped[1])
+        ranges = [np.ptp(s[finite]) if finite.any() else 0.0 for s in snapped]
         for weights in score_directions(*pair, n_directions):
-            sizes = sizes_of_sums(*pair, weights)
-            yield group_origins_validated(combine(*pair, weights), *rest, sizes=sizes)
+            scores = combine(*snapped, weights)
+            if finite.any() and all_tie(scores[finite], ranges, weights):
+                continue
+            sizes = None if 0.0 in weights else sizes_of_sums(*snapped, weights)
+            yield group_origins_validated(scores, *rest, sizes=sizes)
 
     def rankings(self, n_directions, positive="id"):
         """Yield the samples grouped by each combined score, for areas.

@@ -9,11 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._curves import starts_of_ties
+from sklearn_reject._curves import RESOLUTION, starts_of_ties
 from sklearn_reject.selection._one_score import find_best_cut, may_match
 from sklearn_reject.selection._ood_model import OODProblem
 from sklearn_reject.selection._sweep_grid import (
-    RESOLUTION,
     Plane,
     find_bound,
     find_rows,

@@ -6,8 +6,10 @@ from operator import itemgetter
 import numpy as np
 
 from sklearn_reject._curves import (
+    all_tie,
     running_sum,
     sizes_of_sums,
+    snap,
     starts_of_ties,
     tie_range,
     weighted_sum,
@@ -34,11 +36,6 @@ _FEW = 64
 _REPEATED = 0.1
 
 
-# Directions closer to each other than this, relative to their slopes, cannot be told
-# apart: the combined scores are rounded.
-RESOLUTION = 1e-12
-
-
 @dataclass(frozen=True, eq=False)
 class Plane:
     """Samples of finite risk and novelty, those of one cell next to each other.
@@ -63,25 +60,28 @@ class Plane:
 
     def ties(self, weights):
         """Tell whether rounding is all that distinguishes the sums of a direction."""
-        if 0.0 in weights:
-            return False  # a score of its own
-        size = np.abs(weights) @ np.ptp(self.corners, axis=(1, 2))
+        ranges = np.ptp(self.corners, axis=(1, 2))
         step = max(1, len(self.risk) // _FEW)
         # Most directions are told by some of the samples.
         for rows in (slice(None, None, step), slice(None)):
             combined = weighted_sum(self.risk[rows], self.novelty[rows], weights)
-            if np.ptp(combined) > RESOLUTION * size:
+            if not all_tie(combined, ranges, weights):
                 return False
         return True
 
 
-def make_plane(risk, novelty, losses, is_ood, weight):
-    """Sort validated samples into cells; those that no rule accepts are left out."""
+def make_plane(risk, novelty, losses, is_ood, weight, *, snapped=False):
+    """Sort validated samples into cells; those that no rule accepts are left out.
+
+    With `snapped`, what rounding alone tells apart in either score is made equal.
+    """
     present = weight > 0
     always = np.flatnonzero(present & (novelty == -np.inf))
     always = _sums_of(losses, is_ood, weight, always).sum(axis=1, keepdims=True)
     rows = np.flatnonzero(present & np.isfinite(novelty))
     risk, novelty = risk[rows], novelty[rows]
+    if snapped:
+        risk, novelty = snap(risk), snap(novelty)
     sums = _sums_of(losses, is_ood, weight, rows)
     del present, rows  # sorting takes many arrays as it is
 

@@ -10,7 +10,6 @@ from sklearn_reject._curves import (
     check_origin_samples,
     lift_risk,
     score_directions,
-    snap,
     weighted_sum,
 )
 from sklearn_reject._validation import check_option
@@ -342,10 +341,14 @@ class _Samples:
 
     def make_plane(self, *, snapped):
         """Return the plane, where wanted without what rounding alone tells apart."""
-        scores = self.risk, self.novelty
-        if snapped:
-            scores = map(snap, scores)
-        return make_plane(*scores, self.losses, self.is_ood, self.weight)
+        return make_plane(
+            self.risk,
+            self.novelty,
+            self.losses,
+            self.is_ood,
+            self.weight,
+            snapped=snapped,
+        )
 
     def apply(self, cut, problem):
         """Return a cut as its rule is applied, None where that keeps no bound."""

@@ -27,7 +27,7 @@ def test_directions_run_from_one_axis_to_the_other(n_directions, n):
     assert all(risk == -1 and novelty >= 0 for risk, novelty in both[n_directions:])
 
 
-@pytest.mark.parametrize("n", [40, 3000])
+@pytest.mark.parametrize("n", [40, pytest.param(3000, marks=pytest.mark.slow), 800])
 @pytest.mark.parametrize("power", [1e-3, 1.0, 50.0])
 @pytest.mark.parametrize("factor", [1e-6, 3.0, 1e6])
 def test_each_step_changes_the_order_of_about_as_many_pairs(n, power, factor):

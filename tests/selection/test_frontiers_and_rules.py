@@ -75,3 +75,17 @@ def test_precisions_near_one_are_attained(ood_prior):
             scores, np.zeros(len(scores)), is_ood, randomize=False, **model
         )
         assert rule.precision >= bound - 1e-15
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_differences_as_small_as_the_tolerance(seed):
+    rng = np.random.default_rng(seed)
+    risk, is_ood = rng.integers(0, 30, 60) / 30, rng.random(60) < 0.3
+    # At a weight of one all sums tie, and are told apart by next to nothing.
+    novelty = -risk + 1e-13 * rng.normal(size=60)
+    sample = risk, novelty, np.zeros(60), is_ood
+    scores = np.column_stack([risk, novelty])
+    fpr, tpr = roc_frontier(scores, is_ood, n_directions=9)
+    for bound, share in zip(fpr[tpr > 0], tpr[tpr > 0], strict=True):
+        for rule in rules_of(sample, 2, {"min_tpr": share, "max_fpr": bound}):
+            assert rule.fpr <= bound + 1e-12

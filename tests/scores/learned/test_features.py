@@ -83,6 +83,13 @@ QUICK = {
     "sele": SELE(alphas=0.1),
     "sele_boosting": SELEBoosting(n_estimators=3, n_iter_no_change=None),
 }
+# The fast suite has a learned one and a linear one where all are treated alike.
+some_quick = [
+    pytest.param(
+        name, marks=[pytest.mark.slow] * (name not in ("loss_regression", "sele"))
+    )
+    for name in QUICK
+]
 quick_and_named = pytest.mark.parametrize(
     "score",
     [
@@ -415,7 +422,7 @@ class TestTransformOutput:
         again = pickle.loads(pickle.dumps(framed))
         np.testing.assert_array_equal(again.uncertainty(X), framed.uncertainty(X))
 
-    @pytest.mark.parametrize("name", QUICK)
+    @pytest.mark.parametrize("name", some_quick)
     def test_learned_scores(self, name, output):
         score = clone(QUICK[name])
         if name != "sele":
@@ -465,8 +472,9 @@ class TestTransformOutput:
         np.testing.assert_allclose(framed, expected)
 
 
-@pytest.mark.parametrize("score", QUICK.values(), ids=QUICK)
-def test_regressors_and_two_scores_on_mixed_frames(score):
+@pytest.mark.parametrize("name", some_quick)
+def test_regressors_and_two_scores_on_mixed_frames(name):
+    score = QUICK[name]
     if not isinstance(score, (ErrorProbability, TrueClassProbability)):
         selective = SelectiveRegressor(
             make_pipeline(by_column(), LinearRegression()),
