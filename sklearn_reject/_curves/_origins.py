@@ -236,10 +236,11 @@ class OriginSamples:
         pair = lift_risk(self.scores[0])[0], self.scores[1]
         snapped = lift_risk(snapped[0])[0], snapped[1]
         finite = np.isfinite(snapped[1])
-        ranges = [np.ptp(s[finite]) if finite.any() else 0.0 for s in snapped]
+        rows = slice(None) if finite.all() else finite
+        ranges = [np.ptp(s[rows]) if finite.any() else 0.0 for s in snapped]
         for weights in score_directions(*pair, n_directions):
             scores = combine(*snapped, weights)
-            if finite.any() and all_tie(scores[finite], ranges, weights):
+            if finite.any() and all_tie(scores[rows], ranges, weights):
                 continue
             sizes = None if 0.0 in weights else sizes_of_sums(*snapped, weights)
             yield group_origins_validated(scores, *rest, sizes=sizes)
