@@ -104,8 +104,10 @@ class Arc:
         inside = self.among(slopes)
         if len(inside):
             middle = float(inside[len(inside) // 2])
-        elif self.low * self.high > 0:
-            middle = math.copysign(math.sqrt(self.low * self.high), self.low)
+        elif self.low and self.high:
+            # The product of the ends itself may underflow.
+            middle = math.sqrt(abs(self.low)) * math.sqrt(abs(self.high))
+            middle = math.copysign(middle, self.low)
         else:
             middle = (self.low + self.high) / 4  # one of them is zero
         parts = replace(self, high=middle), replace(self, low=middle)

@@ -737,6 +737,16 @@ def test_bounds_hold_for_the_samples_as_they_are(method, randomize):
     assert n_found > 8
 
 
+@pytest.mark.parametrize("ends", [(3.4e-174, 1e-173), (1e155, 1e156), (0.0, 1e-190)])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_arcs_of_any_size_are_cut_inside(ends, sign):
+    # Scores of all magnitudes have such arcs, and a cut outside would never end.
+    low, high = sorted(sign * end for end in ends)
+    middle, parts = _sweep_exact.Arc("risk", low, high).halve(np.empty(0))
+    assert low < middle < high
+    assert [(part.low, part.high) for part in parts] == [(low, middle), (middle, high)]
+
+
 @pytest.mark.parametrize("sample", [confident_sample(1500), noisy_sample(1500, 1)])
 def test_frontiers_never_contradict_the_grid(sample):
     scores = np.column_stack([sample.risk, sample.novelty])
