@@ -409,6 +409,7 @@ def test_learned_from_a_kernel_matrix(name, cv):
     assert accepted.shape == labels.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given", [None, 3, np.random.RandomState(3)], ids=["none", "int", "state"]
 )

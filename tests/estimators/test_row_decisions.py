@@ -414,6 +414,7 @@ SCORES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", SCORES.values(), ids=SCORES)
 def test_uncertainty_to_the_last_bit_of_equal_probabilities(options):
     known, columns, labels = make_known()

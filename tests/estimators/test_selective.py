@@ -1068,6 +1068,7 @@ def test_weights_of_none_are_no_weights():
     assert clf.fit(X, y, sample_weight=None).rule_ == rule
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["auto", "sele"])
 def test_splits_given_as_masks_or_lists(score):
     X, y = load_iris(return_X_y=True)

@@ -36,6 +36,7 @@ def distance(y_true, y_pred):
     return np.linalg.norm(y_true - y_pred, axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("loss", ["squared", "absolute", distance])
 def test_spread_is_learned(score, loss):

@@ -459,6 +459,7 @@ def violation_rate(bound, draw_losses, **options):
     return violations / N_REPETITIONS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", ["binomial", "hoeffding_bentkus", "betting"])
 def test_guarantee_on_few_repetitions(bound):
     rate = violation_rate(bound, lambda rng, chance: rng.random(len(chance)) < chance)

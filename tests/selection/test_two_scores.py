@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -220,7 +222,7 @@ def test_auto_beyond_the_exact_size(model, monkeypatch):
     assert prices == sorted(prices)
     assert prices[0] < prices[2]
     assert prices[1] <= prices[0] * (1 + _tune_double._GAP)
-    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 1e-3))
+    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 0, 0, 1e-3))
     little = achieved(tune(sample, model), model, sample)[0]
     assert prices[1] <= little <= prices[2]
 
@@ -406,9 +408,30 @@ def test_scores_of_any_units(shift):
     assert tune(heavy, model).fpr <= 0.5 + 1e-12
 
 
+@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize("power", [-330, -360, -500, -800])
+def test_risks_next_to_zero_are_told_apart_as_others_are(power, method):
+    sample = noisy_sample(60, 4)
+    model = {"min_tpr": 0.6, "max_fpr": 0.3, "method": method}
+    base = tune(sample, model)
+    assert base.novelty_weight > 0
+    sure = replace(sample, risk=2.0**power * sample.risk)
+    rule = tune(sure, model)
+    for name in ("tpr", "fpr", "selective_risk"):
+        assert getattr(rule, name) == pytest.approx(getattr(base, name))
+    assert rule.risk_weight == 1
+    curves = [
+        roc_frontier(np.column_stack([s.risk, s.novelty]), s.is_ood)
+        for s in (sample, sure)
+    ]
+    for expected, found in zip(*curves, strict=True):
+        np.testing.assert_allclose(found, expected)
+
+
 @pytest.mark.parametrize(
     ("risk", "novelty", "name"),
     [
+        ([0.0, 1e-270], [1, 2], "risk_scores"),
         ([1.0, 1e200], [1, 2], "risk_scores"),
         ([1.0, 2.0], [1, -1e150], "novelty_scores"),
         ([1.0, 2.0], [1e-150, 2e-150], "novelty_scores"),
@@ -634,11 +657,18 @@ def assert_near_exact(sample, model, **options):
     assert (rules[0] is None) == (rules[1] is None)
     if rules[0] is not None:
         exact, found = (achieved(rule, model, sample)[0] for rule in rules)
-        assert exact - 1e-12 <= found <= exact * (1 + 1e-3) + 1e-12
+        assert exact - 1e-12 <= found <= exact * (1 + 1e-2) + 1e-12
 
 
-@pytest.mark.parametrize("powers", POWERS)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("shape", "powers"),
+    [
+        # The fast suite has each shape and each power once.
+        pytest.param(shape, powers, marks=[pytest.mark.slow] * ((i + j) % 6 != 2))
+        for i, shape in enumerate(SHAPES)
+        for j, powers in enumerate(POWERS)
+    ],
+)
 def test_large_samples_lose_next_to_nothing(shape, powers):
     number = SHAPES.index(shape) + POWERS.index(powers)
     sample = of_powers(shaped_sample(shape), powers, (1e-6, 1e6))
@@ -664,7 +694,7 @@ def test_confident_classifiers_find_the_rule_that_there_is(monkeypatch):
     assert rule.fpr <= 0.62
     # The grid alone, and a search that may look at nothing, find one, too.
     assert tune(sample, bounds, method="grid", n_directions=181).tpr >= 0.97 - 1e-12
-    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 0))
+    monkeypatch.setattr(_tune_double, "_BUDGET", (0, 0, 0, 0))
     assert tune(sample, bounds, n_directions=2).fpr <= 0.62
 
 
@@ -719,7 +749,9 @@ def awkward_samples():
         yield Sample(risk * (1 + 1e-12 * rng.random(n)), novelty, losses, is_ood)
 
 
-@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("exact", marks=pytest.mark.slow), "grid"]
+)
 @pytest.mark.parametrize("randomize", [True, False])
 def test_bounds_hold_for_the_samples_as_they_are(method, randomize):
     options = {"method": method, "randomize": randomize}

@@ -59,6 +59,7 @@ FEW = [(1, 0.4, 1), (2, 0.1, 1), (2, 1.5, 1), (3, 0.4, 1)]
 MANY = [(n, derivative, 3) for n in (1, 2, 3) for derivative in (0.1, 0.4, 1.5)]
 
 
+@pytest.mark.slow
 @RULES
 @pytest.mark.parametrize(
     ("n_classifiers", "derivative", "n_samples"),

@@ -18,7 +18,9 @@ def logged(seed, n_classifiers):
     return np.round(scores * 2) / 2, y, weight.astype(float)
 
 
-@pytest.mark.parametrize("smoothing", ["concave", "isotonic"])
+@pytest.mark.parametrize(
+    "smoothing", ["concave", pytest.param("isotonic", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("rule", ["any", "all"])
 @pytest.mark.parametrize(
     ("method", "n_classifiers"),

@@ -157,6 +157,7 @@ def fit_and_compare(score, case, cv):
     np.testing.assert_allclose(single, uncertainty[rows], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["pipeline", "native", "text", "encoded labels"])
 @quick_and_named
 def test_by_name_alone(score, case):

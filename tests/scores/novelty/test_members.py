@@ -34,6 +34,7 @@ def novelty_of(name, model):
     return score.novelty(X_OOD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", get_novelty_names())
 def test_a_search_has_the_novelty_of_its_best_estimator(name):
     search = GridSearchCV(make_network(), {}, cv=2).fit(X, Y)
