@@ -55,9 +55,7 @@ from sklearn_reject.scores import (
     resolve_novelty,
     resolve_score,
 )
-from sklearn_reject.selection import (
-    MODEL_PARAMETERS,
-)
+from sklearn_reject.selection import MODEL_PARAMETERS
 
 # What a rule of any model depends on beside its target.
 _OF_ANY = ("risk_tolerance", "allow_reversed", "confidence", "max_loss", "randomize")
