@@ -249,16 +249,17 @@ def tune_tail_score(
     _, id_losses, is_ood, weight = samples
     present = ~is_ood & (weight > 0)
     finite = present & np.isfinite(novelty)
-    if not finite.any():
-        raise _infeasible(min_tpr, 0.0)
+    # Where every rule decides alike about all samples, any tail will do.
+    known = finite if finite.any() else present
+    usual = np.where(np.isfinite(novelty), novelty, 0.0)
     rule = TailScoreRule(
         threshold=0.0,
         proba_at_threshold=1.0,
         ood_prior=ood_prior,
         risk_weight=1 - novelty_share,
         novelty_weight=novelty_share,
-        risk_tail=fit_tail(risk[finite], weight[finite]),
-        novelty_tail=fit_tail(novelty[finite], weight[finite]),
+        risk_tail=fit_tail(risk[known], weight[known]),
+        novelty_tail=fit_tail(usual[known], weight[known]),
     )
     combined = rule.combine(risk, novelty)
     threshold, proba = _reach(

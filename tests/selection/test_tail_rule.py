@@ -141,6 +141,9 @@ def test_a_share_that_cannot_be_reached():
     assert tune_tail_score(RISK, novelty, LOSSES, INSIDE, min_tpr=0.9).tpr == 0.9
     with pytest.raises(InfeasibleTargetError):
         tune_tail_score(RISK, np.full(N, np.inf), LOSSES, INSIDE, min_tpr=0.1)
+    # What every rule accepts is more than was asked for.
+    always = tune_tail_score(RISK, np.full(N, -np.inf), LOSSES, INSIDE, min_tpr=0.1)
+    assert always.tpr == 1
 
 
 def test_the_threshold_can_be_certified():
