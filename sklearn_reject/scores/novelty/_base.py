@@ -85,6 +85,8 @@ class NoveltyScore(BaseEstimator):
         ValueError
             If the score does not take a sparse matrix, and one would reach it, or if
             no numbers can be made of the samples and it needs some.
+        TypeError
+            If samples hold objects that are neither numbers nor text.
         """
         is_refused = sparse.issparse(X) and not self.takes_sparse
         if is_refused and sees_samples(estimator):

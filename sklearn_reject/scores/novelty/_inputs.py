@@ -210,7 +210,8 @@ def _explain(make, model):
     try:
         return make()
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
             f"What reaches {type(model).__name__} cannot be taken for its features: "
             f"{error} {_ADVICE}"
         ) from error
