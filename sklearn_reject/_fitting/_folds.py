@@ -123,15 +123,21 @@ def fit_score(score, estimator, samples, rows, final):
     if not needs_samples(score):
         score.fit(estimator=estimator)
         return
-    X, y = samples.take(estimator, rows)
     score.fit(
-        X,
-        y,
-        estimator=estimator,
-        sample_weight=take_weight(samples.sample_weight, rows),
-        share=_share_of(samples, rows, final),
-        least_share=samples.least_share,
+        estimator=estimator, **_what_score_learns(estimator, samples, rows, final)
     )
+
+
+def _what_score_learns(estimator, samples, rows, final):
+    """Return some rows as the arguments of the `fit` of a score."""
+    X, y = samples.take(estimator, rows)
+    return {
+        "X": X,
+        "y": y,
+        "sample_weight": take_weight(samples.sample_weight, rows),
+        "share": _share_of(samples, rows, final),
+        "least_share": samples.least_share,
+    }
 
 
 def find_least_share(samples, folds):
@@ -306,7 +312,6 @@ class RiskAndNovelty(FoldScore):
         else:
             fit_score(self.risk_score, estimator, samples, inside, final)
 
-        X, y = samples.take(estimator, inside)
         weight, X_ood = samples.sample_weight, None
         if weight is not None:
             outside = outside[weight[outside] > 0]
@@ -318,15 +323,8 @@ class RiskAndNovelty(FoldScore):
                     "stratified or fewer folds, or give more OOD samples."
                 )
             X_ood, _ = samples.take(estimator, outside, inside)
-        self.novelty_score.fit(
-            X,
-            y,
-            estimator=estimator,
-            X_ood=X_ood,
-            sample_weight=take_weight(weight, inside),
-            share=_share_of(samples, inside, final),
-            least_share=samples.least_share,
-        )
+        known = _what_score_learns(estimator, samples, inside, final)
+        self.novelty_score.fit(estimator=estimator, X_ood=X_ood, **known)
 
     def evaluate(self, estimator, samples, rows, train):
         """Return risk and novelty, shape (n_rows, 2), and losses, zero for OOD rows."""

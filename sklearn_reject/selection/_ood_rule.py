@@ -339,14 +339,18 @@ class DoubleScoreRule(_OODRule):
         combined : ndarray of shape (n_samples,)
             Higher = rejected first. Infinite where the novelty is.
         """
-        risk, novelty = check_two_scores(risk_scores, novelty_scores)
-        return combine(risk, novelty, (self.risk_weight, self.novelty_weight))
+        weights = self.risk_weight, self.novelty_weight
+        return combine(*self._terms(risk_scores, novelty_scores), weights)
+
+    def _terms(self, risk_scores, novelty_scores):
+        """Return what the weights are of: both scores, checked."""
+        return check_two_scores(risk_scores, novelty_scores)
 
     def _combine_with_sizes(self, risk_scores, novelty_scores):
         """Return the sums, and the magnitudes that they are rounded at."""
-        risk, novelty = check_two_scores(risk_scores, novelty_scores)
+        terms = self._terms(risk_scores, novelty_scores)
         weights = self.risk_weight, self.novelty_weight
-        return combine(risk, novelty, weights), sizes_of_sums(risk, novelty, weights)
+        return combine(*terms, weights), sizes_of_sums(*terms, weights)
 
     def accept_proba(self, risk_scores, novelty_scores):
         """Return the probability that each sample is accepted.

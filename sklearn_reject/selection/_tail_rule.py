@@ -8,9 +8,7 @@ from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
     check_ood_prior,
     check_origin_samples,
-    combine,
     group_origins_validated,
-    sizes_of_sums,
 )
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down
@@ -130,29 +128,10 @@ class TailScoreRule(DoubleScoreRule):
     risk_tail: Tail
     novelty_tail: Tail
 
-    def combine(self, risk_scores, novelty_scores):
-        """Return the score that the rule compares with its threshold.
-
-        Parameters
-        ----------
-        risk_scores : array-like of shape (n_samples,)
-            Finite risk scores, higher = more likely wrong.
-
-        novelty_scores : array-like of shape (n_samples,)
-            Novelty scores, higher = more novel. May be infinite.
-
-        Returns
-        -------
-        combined : ndarray of shape (n_samples,)
-            Higher = rejected first. Infinite where the novelty is.
-        """
-        return self._combine_with_sizes(risk_scores, novelty_scores)[0]
-
-    def _combine_with_sizes(self, risk_scores, novelty_scores):
+    def _terms(self, risk_scores, novelty_scores):
+        """Return the tails of both scores."""
         risk, novelty = check_two_scores(risk_scores, novelty_scores)
-        tails = self.risk_tail(risk), self.novelty_tail(novelty)
-        weights = self.risk_weight, self.novelty_weight
-        return combine(*tails, weights), sizes_of_sums(*tails, weights)
+        return self.risk_tail(risk), self.novelty_tail(novelty)
 
 
 def tune_tail_score(

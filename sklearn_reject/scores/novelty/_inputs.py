@@ -190,10 +190,9 @@ class Scaler:
 
 def _views(response):
     """Return the responses of the classifiers inside, one for all that see the same."""
-    inner = getattr(response, "inner", ())
-    if not inner:
+    if not response.inner:
         return [response]
-    pairs = zip(response.members, inner, strict=True)
+    pairs = zip(response.members, response.inner, strict=True)
     return list({member.view: view for member, view in pairs}.values())
 
 
