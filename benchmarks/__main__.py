@@ -21,6 +21,7 @@ _NAMES = (
     "double_score",
     "decoding",
     "thresholds",
+    "ensembles",
     "reject_cost",
     "small_samples",
     "weights",
