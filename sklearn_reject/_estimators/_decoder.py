@@ -86,7 +86,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         is better. "auc", "precision" and "recall" need bounds on the size of the sets.
 
     beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
+        Weight of recall in the loss "f_beta", the only one that takes it.
 
     strategy : {"dta", "eum"} or float in [0, 1], default="dta"
         How items are chosen. "dta" (decision theory) minimises the expected loss of

@@ -16,6 +16,7 @@ from sklearn_reject.losses._set_loss import (
     Ratio,
     SetLoss,
     falls_with_tp,
+    try_out,
     warn_of_other_optima,
 )
 
@@ -27,21 +28,23 @@ _TRUE_NEGATIVE = Cells(tn=1.0)
 _RELEVANT = Cells(tp=1.0, fp=1.0, fn=1.0)
 
 
-class _BoundedLoss(SetLoss):
-    """A loss within [0, 1] that no wrong prediction makes better."""
+def _known(cls):
+    """State that a loss is in [0, 1], falls with tp, and rises with fp."""
+    # In each class, as what a base states does not hold for another loss.
+    cls.largest, cls.spares_negatives, cls.is_tp_monotone = 1.0, True, True
+    cls._is_known = cls._was_tried = True
+    return cls
 
-    largest = 1.0
-    spares_negatives = True
 
-
-class _TotalLoss(_BoundedLoss):
+class _TotalLoss(SetLoss):
     """A loss that is defined for all counts, without a choice of what 0/0 is."""
 
     def __init__(self):
         super().__init__()
 
 
-class FBetaLoss(_BoundedLoss):
+@_known
+class FBetaLoss(SetLoss):
     """One minus the F-measure.
 
     ``1 - (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp)``, in [0, 1].
@@ -80,7 +83,8 @@ class FBetaLoss(_BoundedLoss):
         return 1 - np.where(tp + fp + fn == 0, self.zero_division, score)
 
 
-class JaccardLoss(_BoundedLoss):
+@_known
+class JaccardLoss(SetLoss):
     """One minus the Jaccard index, intersection over union.
 
     ``1 - tp / (tp + fp + fn)``, in [0, 1].
@@ -107,7 +111,8 @@ class JaccardLoss(_BoundedLoss):
         return 1 - _divide(tp, tp + fp + fn, self.zero_division)
 
 
-class AMLoss(_BoundedLoss):
+@_known
+class AMLoss(SetLoss):
     """One minus the arithmetic mean of TPR and TNR.
 
     ``1 - (tp / (tp + fn) + tn / (tn + fp)) / 2``, in [0, 1]; the balanced error.
@@ -136,6 +141,7 @@ class AMLoss(_BoundedLoss):
         return 1 - sum(_rates(tp, fp, fn, tn, self.zero_division)) / 2
 
 
+@_known
 class BalancedAccuracyLoss(_TotalLoss):
     """One minus the mean rate of the classes that are there.
 
@@ -162,7 +168,8 @@ class BalancedAccuracyLoss(_TotalLoss):
         return 1 - _divide(tpr + tnr, n_classes, 0.0)
 
 
-class GTPPRLoss(_BoundedLoss):
+@_known
+class GTPPRLoss(SetLoss):
     """One minus the geometric mean of TPR (recall) and precision, G-TP/PR.
 
     ``1 - tp / sqrt((tp + fn) (tp + fp))``, in [0, 1].
@@ -191,10 +198,8 @@ class GTPPRLoss(_BoundedLoss):
         return 1 - np.where(both_empty, self.zero_division, score)
 
 
-class _MeanOfRates(_BoundedLoss):
+class _MeanOfRates(SetLoss):
     """One minus a concave mean of TPR and TNR; a subclass writes `_mean`."""
-
-    is_mean_of_rates = True
 
     def mean_of_rates(self, tpr, tnr):
         """Return the mean of two rates, the score.
@@ -216,6 +221,7 @@ class _MeanOfRates(_BoundedLoss):
         return 1 - self._mean(*_rates(tp, fp, fn, tn, self.zero_division))
 
 
+@_known
 class GMeanLoss(_MeanOfRates):
     """One minus the geometric mean of TPR and TNR.
 
@@ -235,10 +241,13 @@ class GMeanLoss(_MeanOfRates):
 
     name = "g_mean"
 
+    is_mean_of_rates = True
+
     def _mean(self, tpr, tnr):
         return np.sqrt(tpr * tnr)
 
 
+@_known
 class HMeanLoss(_MeanOfRates):
     """One minus the harmonic mean of TPR and TNR.
 
@@ -258,10 +267,13 @@ class HMeanLoss(_MeanOfRates):
 
     name = "h_mean"
 
+    is_mean_of_rates = True
+
     def _mean(self, tpr, tnr):
         return _divide(2 * tpr * tnr, tpr + tnr, 0.0)
 
 
+@_known
 class HammingLoss(_TotalLoss):
     """Share of the items that are predicted wrongly.
 
@@ -285,7 +297,8 @@ class HammingLoss(_TotalLoss):
         return _divide(fp + fn, tp + fp + fn + tn, 0.0)
 
 
-class AUCLoss(_BoundedLoss):
+@_known
+class AUCLoss(SetLoss):
     """Product of the two error rates.
 
     ``fp fn / ((tp + fn) (fp + tn))``, in [0, 1]. It is zero where nothing or everything
@@ -325,7 +338,8 @@ class AUCLoss(_BoundedLoss):
         return (1 - tpr) * (1 - tnr)
 
 
-class PrecisionLoss(_BoundedLoss):
+@_known
+class PrecisionLoss(SetLoss):
     """One minus precision, ``fp / (tp + fp)``, in [0, 1].
 
     The most probable item alone is best, so that a best set needs a least size.
@@ -354,7 +368,8 @@ class PrecisionLoss(_BoundedLoss):
         return 1 - _divide(tp, tp + fp, self.zero_division)
 
 
-class RecallLoss(_BoundedLoss):
+@_known
+class RecallLoss(SetLoss):
     """One minus recall (TPR), ``fn / (tp + fn)``, in [0, 1].
 
     All items together are best, so that a best set needs a largest size.
@@ -449,6 +464,8 @@ class FractionalLinearLoss(SetLoss):
     0.5
     """
 
+    _is_known = _was_tried = True
+
     def __init__(self, numerator, denominator, *, zero_division=0.0):
         super().__init__(zero_division=zero_division)
         self.numerator = _check_constants(numerator, "numerator")
@@ -456,10 +473,14 @@ class FractionalLinearLoss(SetLoss):
         self._above = _weights_of_cells(self.numerator)
         self._below = _weights_of_cells(self.denominator)
         self._check_denominator()
-        # The tables tell about 0/0, which the corners leave out.
-        self.is_tp_monotone = self._falls_at_corners() and falls_with_tp(self)
         if not self.is_tp_monotone:
             warn_of_other_optima(repr(self))
+
+    @property
+    def is_tp_monotone(self):
+        """Whether the loss falls, or stays, as u grows at fixed v and p."""
+        # The tables tell about 0/0, which the corners leave out.
+        return self._falls_at_corners() and falls_with_tp(self)
 
     def _expansion(self, n_items):
         # The loss is a mean of those of single cells. Where they are all of one sign,
@@ -544,13 +565,6 @@ def f1_loss(*, zero_division=0.0):
 SET_LOSSES["f1"] = f1_loss
 
 
-def _options_of(loss):
-    """Return which of `beta` and `zero_division` a loss by name takes."""
-    if not isinstance(loss, str) or loss not in SET_LOSSES:
-        return set()
-    return {"beta", "zero_division"} & signature(SET_LOSSES[loss]).parameters.keys()
-
-
 def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     """Turn what a user gives as the loss of a set into a :class:`SetLoss`.
 
@@ -560,13 +574,15 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
             "h_mean", "hamming", "jaccard", "precision", "recall"}, array-like of \
             shape (2, 4), callable or SetLoss
         A name, the constants of numerator and denominator of a
-        :class:`FractionalLinearLoss`, or a function of (tp, fp, fn, tn).
+        :class:`FractionalLinearLoss`, or a function of (tp, fp, fn, tn), see
+        :class:`CallableSetLoss`.
 
     beta : float > 0, default=1.0
         Weight of recall in "f_beta".
 
     zero_division : float in [0, 1], default=0.0
-        What a score is where it is 0/0. A callable and a SetLoss have their own way.
+        What a score is where it is 0/0, of losses by name, but those that never are,
+        and of constants. A callable and a SetLoss have their own.
 
     Returns
     -------
@@ -576,9 +592,16 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     Raises
     ------
     ValueError
-        If the name is unknown, `beta` is not positive, or is given for another loss
-        than "f_beta", `zero_division` not in [0, 1], or the constants do not make a
-        loss.
+        If the name is unknown, `beta` is not positive, `zero_division` not in [0, 1],
+        one of them is given beside a loss that does not heed it, the constants do not
+        make a loss, or a callable or SetLoss does not return one finite number for
+        each confusion matrix, or takes labels instead.
+
+    Warns
+    -----
+    UserWarning
+        If the loss may rise with the number of true positives: then the best set need
+        not be one of the most probable items.
 
     Examples
     --------
@@ -590,31 +613,73 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     0.5
     """
     FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
-    taken = _options_of(loss)
-    if beta != 1 and "beta" not in taken:
-        raise ValueError(
-            f"beta={beta!r} is of the loss 'f_beta' alone, got loss={loss!r}. Pass "
-            "loss='f_beta' as well, or leave beta at 1."
-        )
+    options = {"beta": float(beta), "zero_division": float(zero_division)}
+    _refuse_unused(loss, options)
     if isinstance(loss, SetLoss):
+        if not loss._was_tried:
+            try_out(loss)
         return loss
-    if isinstance(loss, str) and loss in SET_LOSSES:
-        options = {"beta": beta, "zero_division": zero_division}
-        return SET_LOSSES[loss](**{name: options[name] for name in taken})
-    if isinstance(loss, str) and loss == "zero_one":
+    if isinstance(loss, str):
+        return _find_by_name(loss, options)
+    if callable(loss) and not isinstance(loss, type):
+        return CallableSetLoss(loss)
+    constants = _as_constants(loss, (2, 4), "loss")
+    if constants is None:
+        raise _unknown(loss)
+    return FractionalLinearLoss(*constants, zero_division=zero_division)
+
+
+def _find_by_name(loss, options):
+    if loss == "zero_one" and loss not in SET_LOSSES:
         raise ValueError(
             "loss='zero_one' is the loss of a whole set in scikit-learn, one wherever "
             "any item is wrong, which is not a loss here. Pass 'hamming' for the share "
             "of wrong items, or for whole sets a function, "
             "`lambda tp, fp, fn, tn: 1.0 * (fp + fn > 0)`."
         )
-    if callable(loss) and not isinstance(loss, type):
-        return CallableSetLoss(loss)
-    constants = _as_constants(loss, (2, 4), "loss")
-    if constants is None:
-        raise ValueError(
-            f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
-            "fractional-linear loss in an array of shape (2, 4), a callable of "
-            f"(tp, fp, fn, tn) or a SetLoss, got {loss!r}."
-        )
-    return FractionalLinearLoss(*constants, zero_division=zero_division)
+    if loss not in SET_LOSSES:
+        raise _unknown(loss)
+    taken = {name: options[name] for name in _options_of(loss)}
+    loss = SET_LOSSES[loss](**taken)
+    if not loss._was_tried:
+        try_out(loss)
+    return loss
+
+
+def _options_of(loss):
+    """Return which of `beta` and `zero_division` a loss takes from outside."""
+    if isinstance(loss, str) and loss in SET_LOSSES:
+        parameters = signature(SET_LOSSES[loss]).parameters
+        return [name for name in ("beta", "zero_division") if name in parameters]
+    return [] if isinstance(loss, SetLoss) or callable(loss) else ["zero_division"]
+
+
+def _refuse_unused(loss, options):
+    """Raise where an option is given that a loss would not heed."""
+    if isinstance(loss, str) and loss not in SET_LOSSES:
+        return  # an unknown name is the error
+    taken = _options_of(loss)
+    for name, default in {"beta": 1.0, "zero_division": 0.0}.items():
+        if options[name] != default and name not in taken:
+            raise ValueError(
+                f"{name}={options[name]!r} is not heeded by loss={loss!r}. "
+                f"{_way_out(loss, name)}, or leave {name} at {default:g}."
+            )
+
+
+def _way_out(loss, name):
+    if isinstance(loss, SetLoss):
+        return "Give it to the loss object itself, where that has one"
+    if name == "beta":
+        return "Pass loss='f_beta' with it"
+    if callable(loss):
+        return "Say in the function what 0/0 is"
+    return "Take a loss that may be 0/0"
+
+
+def _unknown(loss):
+    return ValueError(
+        f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
+        "fractional-linear loss in an array of shape (2, 4), a callable of "
+        f"(tp, fp, fn, tn) or a SetLoss, got {loss!r}."
+    )
