@@ -42,6 +42,8 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.decoding import (
     SetSize,
+    add_positive,
+    as_array,
     check_bounds,
     choose_sets,
     count_sets,
@@ -105,8 +107,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Largest number of items of a set to predict. None for no bound.
 
     pos_label : label, default=None
-        The positive one of two classes. None is the last of the sorted classes, and
-        the only one where there is one.
+        The positive one of two classes. None is the last of the sorted classes. A
+        single one is positive as well, unless it is 0, -1 or False: then the positive
+        class, 1 or True, is absent.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions tune the threshold of "eum". An int or a splitter pools
@@ -439,7 +442,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if y.ndim == 2:
             classes, number = None, y.shape[1]
         else:
-            classes = check_known(y, find_classes(self.estimator, y))
+            classes = add_positive(check_known(y, find_classes(self.estimator, y)))
             number = len(classes)
         target_type, positive = find_target_type(classes), None
         if target_type == "binary":
@@ -578,6 +581,7 @@ class Items(FoldScore):
 
 def _check_labels(y):
     """Return labels as a vector of classes, or as indicators of several labels."""
+    as_array(y, "y")  # raises for lists of labels and masked arrays
     if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
         return check_multilabel(y)
     return check_class_labels(y)

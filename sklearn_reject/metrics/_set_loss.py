@@ -15,7 +15,7 @@ def set_loss(
     beta=1.0,
     zero_division=0.0,
     groups=None,
-    pos_label=1,
+    pos_label=None,
     labels=None,
     average="mean",
     sample_weight=None,
@@ -51,8 +51,12 @@ def set_loss(
     groups : array-like of shape (n_samples,), default=None
         The set of each sample, where both are vectors.
 
-    pos_label : label, default=1
-        Label of the positive samples, where both are vectors.
+    pos_label : label, default=None
+        Label of the positive samples, where both are vectors. None is the last of the
+        sorted labels that occur, as for :class:`~sklearn_reject.ExpectedLossDecoder`.
+        Where only one occurs, 0, -1 and False are negative, 1 and True are positive,
+        and any other is an error. Give it where sets that hold but one label are to be
+        compared with others.
 
     labels : array-like of shape (n_items,), default=None
         Classes in the order of the columns, where only `y_true` is a vector. None takes
@@ -74,8 +78,9 @@ def set_loss(
     ------
     ValueError
         If the shapes or kinds of labels do not fit, there are more than two labels in
-        vectors, `pos_label` is not one of them, an indicator is not 0 or 1, a class is
-        not among `labels`, there is no set, or a parameter is out of its range.
+        vectors, `pos_label` is not one of them, or is needed to tell what the only
+        label is, something is masked, an indicator is not 0 or 1, a class is not among
+        `labels`, there is no set, or a parameter is out of its range.
 
     See Also
     --------

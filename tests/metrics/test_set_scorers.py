@@ -373,11 +373,12 @@ def test_labels_in_a_column():
 
 
 def test_unknown_positive_class():
-    with pytest.raises(ValueError, match=r"pos_label='yes'.*classes \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"pos_label='yes'.*labels \[0, 1\]"):
         make_neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
     lonely = GaussianNB().fit(X[y == 0], y[y == 0])
-    with pytest.raises(ValueError, match=r"pos_label=None.*classes \[0\] is the pos"):
-        neg_set_loss_scorer(lonely, X_test, y_test)
+    assert neg_set_loss_scorer(lonely, X_test, y_test) == -1  # all positives are missed
+    with pytest.raises(ValueError, match="single label 'a', .*Pass pos_label"):
+        neg_set_loss_scorer(GaussianNB().fit(X[:9], ["a"] * 9), X[:2], ["a", "b"])
     assert make_neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
 
 
