@@ -377,7 +377,7 @@ def test_unknown_positive_class():
         make_neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
     lonely = GaussianNB().fit(X[y == 0], y[y == 0])
     assert neg_set_loss_scorer(lonely, X_test, y_test) == -1  # all positives are missed
-    with pytest.raises(ValueError, match="single label 'a', .*Pass pos_label"):
+    with pytest.raises(ValueError, match=r"single label 'a', .*Pass pos_label"):
         neg_set_loss_scorer(GaussianNB().fit(X[:9], ["a"] * 9), X[:2], ["a", "b"])
     assert make_neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
 
