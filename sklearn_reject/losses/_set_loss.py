@@ -1,26 +1,13 @@
 """Losses of predicted sets, functions of the confusion matrix: what they share."""
 
 from inspect import signature
-from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses._arguments import call_with_counts, names_of_counts
 from sklearn_reject.losses._task import register_by_name
-
-# Tables of so many items tell whether a loss falls where true positives are gained.
-_N_ITEMS_OF_CHECK = 10
-
-
-# Relative to the largest loss: what rounding may add to one.
-_ROUNDING = 1e-12
-
-# How far an expansion may be from the loss, relative to the largest one, or to one.
-_TOLERANCE = 1e-9
-
+from sklearn_reject.losses._trials import falls_with_tp, try_out
 
 # What each name stands for.
 SET_LOSSES = {}
@@ -262,126 +249,9 @@ class CallableSetLoss(SetLoss):
         return call_with_counts(self.function, self._names, counts)
 
 
-def try_out(loss):
-    """Check what a loss of the user says about itself, on all tables of ten items."""
-    change = _change_with_tp(loss)
-    if change.max() > 0:
-        warn_of_other_optima(loss._shown, is_score=change.min() >= 0)
-    counts = _tables()
-    expansion, losses = loss.expansion(_N_ITEMS_OF_CHECK), loss(*counts)
-    if expansion is None:
-        return
-    error = np.abs(_values_of(expansion, counts) - losses)
-    if not (error <= _TOLERANCE * max(1.0, np.abs(losses).max())).all():
-        odd = ", ".join(map("{}={:g}".format, Cells._fields, counts[:, error.argmax()]))
-        raise ValueError(
-            f"{loss._shown} has an `_expansion` that is not what `_losses` returns at "
-            f"{odd}. Correct it, or leave it out."
-        )
-
-
-def warn_of_other_optima(what, *, is_score=False):
-    """Warn that the best set need not be one of the most probable items."""
-    hint = (
-        " It rises where one is gained, as a score does: lower is better here, so pass "
-        "one minus the score."
-    )
-    warn_user(
-        f"{what} does not fall wherever a true positive is gained at the same number "
-        "of predicted and of positive items. The set of the k most probable items that "
-        f"is returned may then not be the best of all sets.{hint if is_score else ''}"
-    )
-
-
 def _check_counts(count, name):
     count = np.asarray(count, dtype=np.float64)
     if count.size and not (count.min() >= 0 and np.isfinite(count.max())):
         odd = count[~((count >= 0) & np.isfinite(count))].ravel()[0]
         raise ValueError(f"{name} must hold finite counts >= 0, got {odd}.")
     return count
-
-
-def falls_with_tp(loss):
-    """Tell whether no swap of a false positive and a false negative does harm.
-
-    All confusion matrices of a few items are tried.
-    """
-    return bool(_change_with_tp(loss).max() <= 0)
-
-
-def _change_with_tp(loss):
-    """Return by how much such swaps change the loss, rounding taken for none."""
-    counts = _tables()
-    before = loss(*counts)
-    can_swap = (counts[1] > 0) & (counts[2] > 0)
-    after = loss(*(counts[:, can_swap] + [[1], [-1], [-1], [1]]))
-    change = after - before[can_swap]
-    return np.where(np.abs(change) <= _ROUNDING * np.abs(before).max(), 0.0, change)
-
-
-def _tables():
-    """Return all confusion matrices of a few items, an array a count."""
-    n_items = _N_ITEMS_OF_CHECK
-    tables = [
-        (*table, n_items - sum(table))
-        for table in product(range(n_items + 1), repeat=3)
-        if sum(table) <= n_items
-    ]
-    return np.array(tables, dtype=np.float64).T
-
-
-def _values_of(expansion, counts):
-    """Return the value of an expansion for each confusion matrix."""
-    k = counts[0] + counts[1]
-    values = np.full(k.shape, float(expansion.constant))
-    for ratio in expansion.ratios:
-        above = ratio.coefficient * (ratio.numerator @ counts)
-        if ratio.factor is not None:
-            above = above * (ratio.factor @ counts)
-        below = (ratio.denominator @ counts) ** ratio.power * k**ratio.size_power
-        values += np.divide(above, below, out=np.zeros(k.shape), where=below > 0)
-    for absence in expansion.absences:
-        is_absent = counts[np.array(absence.cells, dtype=bool)].sum(axis=0) == 0
-        values += is_absent * (absence.constant + absence.slope * k)
-    return values
-
-
-class Cells(NamedTuple):
-    """A number for each cell of the confusion matrix."""
-
-    tp: float = 0.0
-    fp: float = 0.0
-    fn: float = 0.0
-    tn: float = 0.0
-
-
-class Ratio(NamedTuple):
-    """``coefficient * numerator * factor / (denominator**power * k**size_power)``.
-
-    With k = tp + fp, and with `Cells` for weights of the counts: not negative in the
-    denominator, of fn and tn only in a `factor`, whose numerator is of tp and fp only.
-    Zero where the denominator or, for a positive `size_power`, k is zero.
-    """
-
-    coefficient: float
-    numerator: Cells
-    denominator: Cells
-    factor: Cells | None = None
-    power: float = 1.0
-    size_power: float = 0.0
-
-
-class Absence(NamedTuple):
-    """``constant + slope * k`` where no item is in the cells marked True, else zero."""
-
-    cells: Cells
-    constant: float
-    slope: float = 0.0
-
-
-class Expansion(NamedTuple):
-    """A set loss as ``constant`` plus ratios, plus what is apart, mostly for 0/0."""
-
-    constant: float
-    ratios: tuple
-    absences: tuple = ()

@@ -34,7 +34,7 @@ from sklearn_reject.losses import (
     SetLoss,
     check_set_loss,
 )
-from sklearn_reject.losses._set_loss import Cells, Expansion, Ratio
+from sklearn_reject.losses._expansion import Cells, Expansion, Ratio
 from sklearn_reject.metrics import (
     ExpectedLossDisplay,
     make_neg_set_loss_scorer,

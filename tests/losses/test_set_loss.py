@@ -538,8 +538,13 @@ def test_bad_zero_division(z):
     ids=str,
 )  # fmt: skip
 def test_unknown_losses(loss):
-    with pytest.raises(ValueError, match=r"loss must be one of \['am', .*, got "):
+    with pytest.raises(
+        ValueError, match=r"loss must be one of \['am', .*, got "
+    ) as told:
         check_set_loss(loss)
+    assert ("Pass an object of the class, `FBeta" in str(told.value)) == (
+        loss is FBetaLoss
+    )
 
 
 @pytest.mark.parametrize(
