@@ -68,6 +68,7 @@ def test_labels_that_are_all_negative(label, zero_division):
             assert scorer(decoder, X, y) == expected
 
 
+@pytest.mark.filterwarnings("ignore:y holds labels that were not in y of fit")
 def test_positives_that_no_training_sample_was():
     decoder = ExpectedLossDecoder(DummyClassifier()).fit(X, np.zeros(80, dtype=int))
     y = TRUTH.copy()

@@ -372,6 +372,7 @@ def test_labels_in_a_column():
     assert score == scorer(BAYES, X_test, y_test)
 
 
+@pytest.mark.filterwarnings("ignore:y holds labels that were not in y of fit")
 def test_unknown_positive_class():
     with pytest.raises(ValueError, match=r"pos_label='yes'.*labels \[0, 1\]"):
         make_neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
