@@ -10,6 +10,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.metrics import make_neg_set_loss_scorer, set_loss
 
+# Few rows, or one class, may make the estimator warn of other things.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_reject.exceptions.RejectionWarning"
+)
+
 RNG = np.random.default_rng(0)
 TRUTH = RNG.integers(2, size=80)
 X = (TRUTH + RNG.normal(size=80))[:, None]
@@ -68,7 +73,6 @@ def test_labels_that_are_all_negative(label, zero_division):
             assert scorer(decoder, X, y) == expected
 
 
-@pytest.mark.filterwarnings("ignore:y holds labels that were not in y of fit")
 def test_positives_that_no_training_sample_was():
     decoder = ExpectedLossDecoder(DummyClassifier()).fit(X, np.zeros(80, dtype=int))
     y = TRUTH.copy()
