@@ -42,6 +42,8 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.decoding import (
     SetSize,
+    add_positive,
+    as_array,
     check_bounds,
     choose_sets,
     count_sets,
@@ -79,14 +81,14 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Classifier with `fit` and `predict_proba`. A
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
 
-    loss : {"f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", "g_mean", \
-            "h_mean", "zero_one", "auc", "precision", "recall"}, array-like of shape \
-            (2, 4), callable or SetLoss, default="f_beta"
+    loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
+            "g_mean", "h_mean", "hamming", "auc", "precision", "recall"}, array-like \
+            of shape (2, 4), callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it, lower
         is better. "auc", "precision" and "recall" need bounds on the size of the sets.
 
     beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
+        Weight of recall in the loss "f_beta", the only one that takes it.
 
     strategy : {"dta", "eum"} or float in [0, 1], default="dta"
         How items are chosen. "dta" (decision theory) minimises the expected loss of
@@ -105,8 +107,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Largest number of items of a set to predict. None for no bound.
 
     pos_label : label, default=None
-        The positive one of two classes. None is the last of the sorted classes, and
-        the only one where there is one.
+        The positive one of two classes. None is the last of the sorted classes. A
+        single one is positive as well, unless it is 0, -1 or False: then the positive
+        class, 1 or True, is absent.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions tune the threshold of "eum". An int or a splitter pools
@@ -174,7 +177,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
     0.76
-    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f_beta")
+    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f1")
     >>> decoder = decoder.fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
     0.82
@@ -190,7 +193,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self,
         estimator,
         *,
-        loss="f_beta",
+        loss="f1",
         beta=1.0,
         strategy="dta",
         zero_division=0.0,
@@ -439,7 +442,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if y.ndim == 2:
             classes, number = None, y.shape[1]
         else:
-            classes = check_known(y, find_classes(self.estimator, y))
+            classes = add_positive(check_known(y, find_classes(self.estimator, y)))
             number = len(classes)
         target_type, positive = find_target_type(classes), None
         if target_type == "binary":
@@ -578,6 +581,7 @@ class Items(FoldScore):
 
 def _check_labels(y):
     """Return labels as a vector of classes, or as indicators of several labels."""
+    as_array(y, "y")  # raises for lists of labels and masked arrays
     if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
         return check_multilabel(y)
     return check_class_labels(y)

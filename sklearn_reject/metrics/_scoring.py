@@ -8,6 +8,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_reject._validation import check_sample_weight, take_weight
+from sklearn_reject.decoding import as_array, find_positive
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._inside import (
     find,
@@ -229,6 +230,7 @@ class SetScorer(_Scorer):
 
     def __call__(self, estimator, X, y, groups=None):
         """Return the score of a fitted classifier, a float, higher is better."""
+        as_array(y, "y")  # raises for lists of labels and masked arrays
         if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
             y = column_or_1d(y, warn=True)
         is_multilabel, classes = np.ndim(y) > 1, ()
@@ -256,14 +258,7 @@ class SetScorer(_Scorer):
         label = self._pos_label
         if label is None:
             label = getattr(find(estimator, _names_positive)[0], "pos_label", None)
-        if label is None and len(classes) == 2:
-            return classes.tolist()[1]
-        if label in classes.tolist():
-            return label
-        raise ValueError(
-            f"pos_label={label!r} does not say which of the classes "
-            f"{classes.tolist()} is the positive one. Pass one of them."
-        )
+        return find_positive(classes, label)
 
     def set_score_request(self, *, groups=None):
         """Return a scorer that asks metadata routing for `groups`, or does not.

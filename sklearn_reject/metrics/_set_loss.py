@@ -11,11 +11,11 @@ def set_loss(
     y_true,
     y_pred,
     *,
-    loss="f_beta",
+    loss="f1",
     beta=1.0,
     zero_division=0.0,
     groups=None,
-    pos_label=1,
+    pos_label=None,
     labels=None,
     average="mean",
     sample_weight=None,
@@ -39,11 +39,11 @@ def set_loss(
     y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
         Predicted labels, or indicators of the predicted items, 0 and 1.
 
-    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
+    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
+        Weight of recall in the loss "f_beta", the only one that takes it.
 
     zero_division : float in [0, 1], default=0.0
         What a score is where it is 0/0, as in the metrics of scikit-learn.
@@ -51,8 +51,12 @@ def set_loss(
     groups : array-like of shape (n_samples,), default=None
         The set of each sample, where both are vectors.
 
-    pos_label : label, default=1
-        Label of the positive samples, where both are vectors.
+    pos_label : label, default=None
+        Label of the positive samples, where both are vectors. None is the last of the
+        sorted labels that occur, as for :class:`~sklearn_reject.ExpectedLossDecoder`.
+        Where only one occurs, 0, -1 and False are negative, 1 and True are positive,
+        and any other is an error. Give it where sets that hold but one label are to be
+        compared with others.
 
     labels : array-like of shape (n_items,), default=None
         Classes in the order of the columns, where only `y_true` is a vector. None takes
@@ -74,8 +78,9 @@ def set_loss(
     ------
     ValueError
         If the shapes or kinds of labels do not fit, there are more than two labels in
-        vectors, `pos_label` is not one of them, an indicator is not 0 or 1, a class is
-        not among `labels`, there is no set, or a parameter is out of its range.
+        vectors, `pos_label` is not one of them, or is needed to tell what the only
+        label is, something is masked, an indicator is not 0 or 1, a class is not among
+        `labels`, there is no set, or a parameter is out of its range.
 
     See Also
     --------

@@ -72,9 +72,9 @@ def test_numbers_are_those_of_the_functions(options):
     display = ExpectedLossDisplay.from_probabilities(ETA, y=Y, **options)
     bounds = ("min_positive", "max_positive")
     of_loss = {key: value for key, value in options.items() if key not in bounds}
-    of_loss = {"loss": "f_beta", **of_loss}
+    of_loss = {"loss": "f1", **of_loss}
     curve = expected_loss_curve(np.sort(ETA)[::-1], **of_loss)
-    mask, least = decode(ETA, **{"loss": "f_beta", **options})
+    mask, least = decode(ETA, **{"loss": "f1", **options})
     np.testing.assert_array_equal(display.line_.get_xdata(), np.arange(31))
     np.testing.assert_array_equal(display.line_.get_ydata(), curve)
     assert display.chosen == [mask.sum()]
@@ -120,7 +120,7 @@ def test_groups_and_rows():
 def test_classes_of_which_one_is_true():
     eta = RNG.dirichlet(np.ones(5), 3)
     display = ExpectedLossDisplay.from_probabilities(
-        eta, loss="f_beta", distribution="multinomial"
+        eta, loss="f1", distribution="multinomial"
     )
     top = np.cumsum(-np.sort(-eta, axis=1), axis=1)
     expected = 1 - 2 * top / (np.arange(1, 6) + 1)
@@ -178,7 +178,8 @@ def test_from_estimator_of_several_classes():
     sets = decoder.predict_set(X3[:6])
     assert display.chosen == sets.sum(axis=1).tolist()
     realised = at_choice(display.realised, display.chosen)
-    losses = set_loss(names[:6], sets, labels=decoder.classes_, beta=2.0, average=None)
+    options = {"labels": decoder.classes_, "average": None}
+    losses = set_loss(names[:6], sets, loss="f_beta", beta=2.0, **options)
     np.testing.assert_allclose(realised, losses)
 
 
@@ -227,10 +228,17 @@ def test_legends():
     mean = np.mean(attained)
     assert legend_of(several) == [f"all (3 sets, mean E[loss] = {mean:.4g})"]
     several.plot(name=["x", "y", "z"])
+    *of_sets, of_mean = legend_of(several)
     for text, name, value, k in zip(
-        legend_of(several), "xyz", attained, several.chosen, strict=True
+        of_sets, "xyz", attained, several.chosen, strict=True
     ):
         assert text == f"{name} (k = {k}, E[loss] = {value:.4g})"
+    assert of_mean == "mean of 3 sets"
+    several.plot(plot_mean=False)
+    assert legend_of(several) == [f"all (3 sets, mean E[loss] = {mean:.4g})"]
+    realised = ExpectedLossDisplay.from_probabilities(ETA, y=Y, groups=GROUPS)
+    assert legend_of(realised)[1:] == ["mean realised loss"]
+    assert legend_of(realised.plot(plot_mean=False))[1:] == ["realised loss"]
 
 
 def test_styles():
@@ -251,6 +259,42 @@ def test_styles():
     )
     for lines in (several.line_, several.chosen_, several.realised_):
         assert [line.get_color() for line in lines] == ["C1", "C2", "C3"]
+
+
+@pytest.mark.parametrize("n_sets", [2, 10, 11, 100])
+def test_each_set_has_a_colour(n_sets):
+    eta = np.tile(ETA[:6], (n_sets, 1))
+    display = ExpectedLossDisplay.from_probabilities(eta, y=eta > 0.3)
+    for lines in (display.line_, display.realised_, display.chosen_):
+        colors = [mpl.colors.to_hex(line.get_color()) for line in lines]
+        assert len(set(colors)) == n_sets
+        assert mpl.colors.to_hex(display.mean_.get_color()) not in colors
+    red = display.plot(curve_kwargs={"color": "red"})
+    assert {line.get_color() for line in red.line_} == {"red"}
+
+
+def test_mean_curves():
+    """A set of fewer than k items is taken as a whole."""
+    display = ExpectedLossDisplay.from_probabilities(ETA, y=Y, groups=GROUPS)
+    sizes = [len(curve) - 1 for curve in display.expected_loss]
+    assert sorted(sizes) == [8, 10, 12]
+    for line, curves in (
+        (display.mean_, display.expected_loss),
+        (display.realised_mean_, display.realised),
+    ):
+        np.testing.assert_array_equal(line.get_xdata(), np.arange(13))
+        for k, mean in enumerate(line.get_ydata()):
+            of_sets = [curve[min(k, len(curve) - 1)] for curve in curves]
+            assert mean == pytest.approx(np.mean(of_sets))
+    display.plot(mean_kwargs={"color": "green"}, realised_kwargs={"label": "true"})
+    assert display.mean_.get_color() == display.realised_mean_.get_color() == "green"
+    assert display.realised_mean_.get_linestyle() == ":"
+    assert "true" in legend_of(display)
+    display.plot(plot_mean=False)
+    assert display.mean_ is display.realised_mean_ is None
+    assert ExpectedLossDisplay.from_probabilities(ETA, y=Y).mean_ is None
+    alone = ExpectedLossDisplay.from_probabilities(ETA, y=Y, plot_mean=True)
+    np.testing.assert_array_equal(alone.mean_.get_ydata(), alone.expected_loss[0])
 
 
 def test_axes():
@@ -278,8 +322,10 @@ def test_display_from_numbers_alone():
     assert display.ax_.get_legend() is None
     assert len(display.ax_.lines) == 1
     several = ExpectedLossDisplay([np.ones(3), np.ones(2)], name=["x", "y"]).plot()
-    assert legend_of(several) == ["x", "y"]
+    assert legend_of(several) == ["x", "y", "mean of 2 sets"]
     assert legend_of(several.plot(name="z")) == ["z"]
+    several.name = None
+    assert legend_of(several.plot()) == ["mean of 2 sets"]
 
 
 # Bad input
@@ -316,7 +362,7 @@ def test_too_many_sets():
         ({"y": Y + 1}, "y must hold 0 and 1, got 2"),
         ({"groups": [0]}, "groups has 1 elements where 30 samples"),
         ({"loss": "auc"}, "needs min_positive and max_positive"),
-        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": "f2"}, "loss must be one of"),
         ({"min_positive": 31}, "min_positive=31 is above the number of items, 30"),
         ({"distribution": "binomial"}, "distribution must be one of"),
     ],
