@@ -56,6 +56,8 @@ class RatedDocuments:
     missed_weight: np.ndarray = None
     #: Whether nothing is unrated but where a sample was rated.
     is_complete: bool = True
+    #: Whether weights stand for all that might have been rated, by a known chance.
+    is_drawn: bool = False
 
     @property
     def n_classifiers(self):
@@ -169,6 +171,7 @@ def check_documents(
         missed_rows,
         np.ones(len(missed_rows)) if weight is None else weight[missed_rows],
         is_complete,
+        propensity is not None,
     )
 
 
