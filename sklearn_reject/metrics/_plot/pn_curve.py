@@ -564,6 +564,8 @@ class PNCurveDisplay:
     def _draw_tangent(self, user):
         point = self.operating_point
         slope = point.target_derivative
+        if np.isnan(slope):
+            return None  # targets that are no slopes have no tangent
         style = {"label": f"dTP/dFP = {slope:.3g}", **_TANGENT_STYLE, **user}
         return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
 
@@ -576,8 +578,9 @@ def _lengths(value, interval):
 
 def _describe_tuner(tuner, X, ratings):
     """Return what a tuner's display has beyond that of any classifier."""
-    scores = tuner.joint_scores(X)[ratings.rows]
+    scores = tuner.joint_scores(X)
     path, point = recount(tuner, scores, ratings)
+    scores = scores[ratings.rows]
     return {
         "path": path,
         "operating_point": point,
