@@ -128,7 +128,11 @@ def test_nothing_can_be_certified_where_every_prediction_is_wrong():
             model.fit(X, (wrong.predict(X) + 1) % 4)
 
 
-@pytest.mark.parametrize("name", ["binomial", "hoeffding_bentkus", "betting"])
+@pytest.mark.parametrize(
+    # Betting has no upper bound, and takes that of the second.
+    "name",
+    ["binomial", "hoeffding_bentkus", pytest.param("betting", marks=pytest.mark.slow)],
+)
 def test_the_risk_found_holds_as_often_as_it_says(name):
     rng = np.random.default_rng(0)
     n_samples, broken, n_runs = 40, 0, 200
@@ -148,7 +152,10 @@ def test_the_risk_found_holds_as_often_as_it_says(name):
 # Rules for OOD samples
 
 
-@pytest.mark.parametrize("method", ["grid", "exact", "auto"])
+@pytest.mark.parametrize(
+    "method",
+    ["grid", *(pytest.param(m, marks=pytest.mark.slow) for m in ("exact", "auto"))],
+)
 @pytest.mark.parametrize(
     "bounds",
     [
@@ -213,7 +220,7 @@ CERTIFIED = {
 
 
 @pytest.mark.parametrize("asked", CERTIFIED)
-@pytest.mark.parametrize("cv", [0.25, 0.5])
+@pytest.mark.parametrize("cv", [pytest.param(0.25, marks=pytest.mark.slow), 0.5])
 def test_certified_rules_keep_the_tpr(asked, cv):
     bounds = CERTIFIED[asked]
     _, model = both(DOUBLE, X, Y_OOD, **bounds, confidence=0.8, cv=cv)
