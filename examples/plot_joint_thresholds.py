@@ -111,9 +111,10 @@ print("cross-validated:", describe(tuner.cross_validated_point_))
 # ------------
 #
 # On the left, true against false positives. What the joint curve reports up to the dot
-# pays, by the slope of the dashed line, and each detector alone finds less. The curve
-# of a detector turns up where its own base threshold is passed: from there on, it is
-# seen on documents that the other one has chosen, which says nothing about the rest.
+# pays, by the slope of the dashed line, and each detector alone finds less. The axes
+# show what is near the dot. The curve of a detector ends at its own base threshold:
+# below it, there are only documents that the other one has chosen, which say nothing
+# about the rest.
 #
 # On the right, the path of joint thresholds among the rated documents. What is above or
 # to the right of the dashed border is reported. The path starts where ratings are
@@ -133,7 +134,6 @@ display = PNCurveDisplay.from_estimator(
     name=["joint", *VIEWS],
     ax=left,
 )
-left.set(xlim=(0, 1500))
 display.plot_thresholds(right, plot_documents=True, name="path")
 plt.show()
 

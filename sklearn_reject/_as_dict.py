@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import MISSING, fields
+from numbers import Integral, Real
+from typing import get_args
 
 import numpy as np
 
@@ -14,7 +16,10 @@ _NUMBERS = {name: number for number, name in _NAMES.items()} | {"NaN": math.nan}
 
 
 class DictMixin:
-    """Dataclass whose fields are plain values, arrays, tuples or others of its kind."""
+    """Dataclass whose fields are plain values, arrays, tuples or others of its kind.
+
+    Numbers in arrays and in tuples are floats.
+    """
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -53,7 +58,8 @@ class DictMixin:
         Raises
         ------
         ValueError
-            If the dictionary is of another type, or a field is unknown or missing.
+            If the dictionary is of another type, or a field is unknown, missing or no
+            such value as it has to be.
         """
         name = state.get("type") if isinstance(state, dict) else None
         found = _TYPES.get(name)
@@ -76,8 +82,8 @@ class DictMixin:
                 f"state of a {name} has the unknown fields {unknown} and lacks "
                 f"{missing}. Write it with the version of the package that reads it."
             )
-        given = known.keys() & state.keys()
-        return found(**{key: _restore(state[key], known[key].type) for key in given})
+        given = [each for each in fields(found) if each.name in state]
+        return found(**{each.name: _restore(state, each, name) for each in given})
 
 
 def _to_plain(value):
@@ -95,20 +101,71 @@ def _to_plain(value):
     raise TypeError(f"{value!r} is nothing that JSON can hold.")
 
 
-def _restore(value, annotation):
-    """Return a value of a field from what JSON has."""
-    if isinstance(value, dict):
-        return DictMixin.from_dict(value)
-    if annotation is np.ndarray:
-        return np.array(_read(value))
-    if isinstance(value, list):
-        return tuple(_restore(each, None) for each in value)
-    is_number = annotation is float or annotation is None
-    return _read(value) if is_number else value
+def _restore(state, field, name):
+    """Return the value of a field from what JSON has."""
+    value = state[field.name]
+    kinds = get_args(field.type) or (field.type,)
+    try:
+        return _read(value, kinds)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"state of a {name} has {field.name}={value!r}, which it cannot be: {error}"
+        ) from error
 
 
-def _read(value):
-    """Return numbers for the names of those that are not finite."""
+def _read(value, kinds):
+    """Return a value that is of one of some types, or raise."""
+    if value is None and type(None) in kinds:
+        return None
+    if any(isinstance(kind, type) and issubclass(kind, DictMixin) for kind in kinds):
+        return _read_other(value, kinds)
+    if np.ndarray in kinds:
+        return np.array(_read_numbers(value), dtype=np.float64)
+    if tuple in kinds and isinstance(value, (list, tuple)):
+        return tuple(_read_numbers(list(value)))
+    return _read_plain(value, kinds)
+
+
+def _read_plain(value, kinds):
+    if float in kinds:
+        return _read_number(value)
+    if int in kinds and _is_whole(value):
+        return int(value)
+    if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
+        return value
+    raise ValueError(f"it is of type {' or '.join(kind.__name__ for kind in kinds)}.")
+
+
+def _read_other(value, kinds):
+    """Return the dataclass of a dictionary inside."""
+    kinds = tuple(kind for kind in kinds if kind is not type(None))
+    other = DictMixin.from_dict(value)
+    if not isinstance(other, kinds):
+        raise ValueError(f"it is a {' or a '.join(kind.__name__ for kind in kinds)}.")
+    return other
+
+
+def _read_numbers(value):
+    """Return floats in lists; strings that name none stay, as names may be listed."""
     if isinstance(value, list):
-        return [_read(each) for each in value]
-    return _NUMBERS.get(value, value) if isinstance(value, str) else value
+        return [_read_numbers(each) for each in value]
+    is_text = isinstance(value, str) and value not in _NUMBERS
+    return value if is_text else _read_number(value)
+
+
+def _read_number(value):
+    """Return a float for a number, or for the name of one that is not finite."""
+    if isinstance(value, str) and value in _NUMBERS:
+        return _NUMBERS[value]
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ValueError('it is a number, "Infinity", "-Infinity" or "NaN".')
+    return float(value)
+
+
+def _is_whole(value):
+    """Tell whether a number is an int, which other languages may write as 1.0."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, Integral) or (
+        isinstance(value, float) and value.is_integer()
+    )

@@ -204,6 +204,11 @@ SHARED_PARAMETERS = {
         ("sample_weight",),
         {},
     ),
+    "what is done about targets that cannot be met": (
+        r"Selective\w+|DoubleScoreOODClassifier|EnsembleThresholdTuner",
+        ("on_infeasible",),
+        {},
+    ),
     "targets": (
         r"Selective\w+",
         ("target_risk", "target_coverage", "randomize", "n_jobs"),

@@ -23,8 +23,8 @@ from sklearn_reject._estimators._ood_models import (
     check_has_ood,
     check_max_loss,
     check_parameters,
+    check_sizes,
     known_max_loss,
-    rates_of,
     solve_rule,
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
@@ -58,7 +58,14 @@ from sklearn_reject.scores import (
 from sklearn_reject.selection import MODEL_PARAMETERS
 
 # What a rule of any model depends on beside its target.
-_OF_ANY = ("risk_tolerance", "allow_reversed", "confidence", "max_loss", "randomize")
+_OF_ANY = (
+    "risk_tolerance",
+    "allow_reversed",
+    "confidence",
+    "max_loss",
+    "randomize",
+    "on_infeasible",
+)
 
 # What belongs to each model alone; a prior may serve all of them.
 _MODELS = (
@@ -214,6 +221,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         rejected alike, unless `predict` and `accept` get `keys`. If False, all samples
         at the threshold are accepted or rejected.
 
+    on_infeasible : {"raise", "nearest"}, default="raise"
+        What `fit` does where the targets cannot be met on the samples: "raise" raises
+        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
+        warns.
+
     n_jobs : int, default=None
         Number of folds fitted, and of parts of an exact search, in parallel.
 
@@ -325,6 +337,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         cv=None,
         reject_label="auto",
         randomize=True,
+        on_infeasible="raise",
         n_jobs=None,
         random_state=None,
     ):
@@ -352,6 +365,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.cv = cv
         self.reject_label = reject_label
         self.randomize = randomize
+        self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -386,7 +400,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Raises
         ------
         InfeasibleTargetError
-            If no rule meets the bounds. It says what can be met.
+            If no rule meets the bounds. It says what can be met. With
+            `on_infeasible="nearest"`, if no relaxed bound can be met either.
         ValueError
             If a parameter is invalid, bounds of different models are given, or there
             are no ID samples, or no OOD samples where a bound or a score needs them.
@@ -456,9 +471,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         **target : dict
             Any of `min_tpr`, `max_fpr`, `max_risk`, `min_precision`, `min_recall`,
             `costs`, `ood_prior`, `risk_tolerance`, `novelty_share`, `allow_reversed`,
-            `confidence`, `max_loss` and `randomize`. Those that are not given keep
-            their values, or become None where they are of another model than those
-            given.
+            `confidence`, `max_loss`, `randomize` and `on_infeasible`. Those that are
+            not given keep their values, or become None where they are of another model
+            than those given.
 
         Returns
         -------
@@ -666,8 +681,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
         if self.confidence is None:
             return plan, None
-        # Raises for too few, before any fit.
-        rates_of(self, score.is_ood[plan.held_out], score.loss)
+        check_sizes(self, score.is_ood[plan.held_out], score.loss)
         folds = inner_folds(plan.final, y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
 

@@ -3,6 +3,11 @@
 import numpy as np
 
 from sklearn_reject._curves import check_n_directions
+from sklearn_reject._estimators._nearest import (
+    check_on_infeasible,
+    relax,
+    solve_or_nearest,
+)
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._fitting import check_inner, is_share
 from sklearn_reject._validation import check_number, check_option, take_weight
@@ -11,6 +16,7 @@ from sklearn_reject.selection import (
     MODEL_PARAMETERS,
     certify_double_score,
     check_confidence,
+    check_levels,
     check_model,
     rates_to_certify,
     tune_double_score,
@@ -37,6 +43,7 @@ def check_parameters(estimator):
     check_option(estimator.allow_reversed, "allow_reversed", (True, False))
     check_inner(estimator, "classifier")
     check_option(estimator.randomize, "randomize", (True, False))
+    check_on_infeasible(estimator)
     check_n_directions(estimator.n_directions)
     check_option(estimator.method, "method", ("auto", "exact", "grid"))
     if estimator.confidence is not None:
@@ -154,7 +161,13 @@ def check_confidence_kept(estimator):
     )
 
 
-def rates_of(estimator, is_ood, loss):
+def check_sizes(estimator, is_ood, loss):
+    """Raise, before any fit, where samples held out are too few to certify anything."""
+    if estimator.on_infeasible == "raise":
+        _rates_of(estimator, bounds_of(estimator), is_ood, loss)
+
+
+def _rates_of(estimator, bounds, is_ood, loss):
     """Return bounds to tune with, the first of which that can be met is taken.
 
     A rule that will be certified has to do better than asked for.
@@ -165,7 +178,7 @@ def rates_of(estimator, is_ood, loss):
         n_id,
         n_ood,
         estimator.confidence,
-        bounds_of(estimator),
+        bounds,
         wild_share=estimator.wild_share,
         **_bound_of_risk(estimator, loss),
     )
@@ -214,24 +227,92 @@ def _warn_of_wild_share(estimator, rule, measured):
 
 def _solve(estimator, calibration, loss):
     """Return the best rule, certified where samples are held out for that."""
-    if calibration.held_out is None:
-        return _tune(estimator, calibration, bounds_of(estimator))
-    for rates in rates_of(estimator, calibration.held_out.is_ood, loss):
+    bounds = bounds_of(estimator)
+    if calibration.held_out is not None:
+        return solve_or_nearest(
+            estimator,
+            lambda: _tune_and_certify(estimator, bounds, calibration, loss),
+            lambda error: _certify_nearest(estimator, bounds, calibration, loss, error),
+        )
+
+    def tune(bounds):
+        return _tune(estimator, calibration, bounds)
+
+    return solve_or_nearest(
+        estimator,
+        lambda: tune(bounds),
+        lambda error: relax(tune, bounds, keeps_tpr=False),
+    )
+
+
+def _tune_and_certify(estimator, bounds, calibration, loss):
+    """Return the rule of bounds that hold for the population."""
+    held_out = calibration.held_out
+    rates = _rates_of(estimator, bounds, held_out.is_ood, loss)
+    try:
+        rule = _tune_to_certify(estimator, rates, calibration)
+    except InfeasibleTargetError as failure:
+        # What can be had of these rates would, as a bound, ask for better ones again.
+        told, _, _ = str(failure).partition(" Relax ")
+        raise InfeasibleTargetError(
+            f"To be certified with confidence={estimator.confidence:g} on the samples "
+            f"held out, a rule has to do better than the bounds asked for. {told} "
+            "Relax the bounds asked for by more than what is missing, hold more "
+            "samples out, ask for less confidence, or use scores that tell ID from OOD "
+            "samples better.",
+            attainable=failure.attainable,
+        ) from failure
+    return _certify(estimator, rule, bounds, held_out, loss)
+
+
+def _tune_to_certify(estimator, rates, calibration):
+    """Return the rule of the first rates that can be met."""
+    for rate in rates[:-1]:
         try:
-            rule = _tune(estimator, calibration, rates)
-        except InfeasibleTargetError as error:
-            failure = error
-        else:
-            return _certify(estimator, rule, calibration.held_out, loss)
-    # What can be had of these rates would, as a bound, ask for better ones again.
-    told, _, _ = str(failure).partition(" Relax ")
-    raise InfeasibleTargetError(
-        f"To be certified with confidence={estimator.confidence:g} on the samples held "
-        f"out, a rule has to do better than the bounds asked for. {told} Relax the "
-        "bounds asked for by more than what is missing, hold more samples out, ask "
-        "for less confidence, or use scores that tell ID from OOD samples better.",
-        attainable=failure.attainable,
-    ) from failure
+            return _tune(estimator, calibration, rate)
+        except InfeasibleTargetError:
+            continue
+    return _tune(estimator, calibration, rates[-1])
+
+
+def _certify_nearest(estimator, bounds, calibration, loss, error):
+    """Return the nearest bounds that can be certified, and their rule, or raise.
+
+    The TPR is kept, or lowered as the number of samples says: it settles the threshold
+    before the samples held out are seen, and the bound found for the rest then holds
+    with the confidence asked for.
+    """
+    held_out = calibration.held_out
+    bounds, rates = relax(
+        lambda bounds: _rates_of(estimator, bounds, held_out.is_ood, loss),
+        bounds,
+        keeps_tpr=True,
+    )
+    try:
+        rule = _tune_to_certify(estimator, rates, calibration)
+    except InfeasibleTargetError:
+        _, rule = relax(
+            lambda rates: _tune(estimator, calibration, rates),
+            rates[-1],
+            keeps_tpr=True,
+        )
+    bounds, rule = relax(
+        lambda bounds: _certify(estimator, rule, bounds, held_out, loss),
+        bounds,
+        keeps_tpr=True,
+    )
+    if _says_nothing(estimator, bounds, loss):
+        raise error
+    return bounds, rule
+
+
+def _says_nothing(estimator, bounds, loss):
+    """Tell whether a bound that was asked for is relaxed to what holds anyway."""
+    levels = check_levels(estimator.confidence, bounds, estimator.wild_share)
+    if levels.finds_fpr:
+        return levels.max_risk >= _bound_of_risk(estimator, loss)["max_loss"]
+    asked = estimator.max_fpr is not None or estimator.min_precision is not None
+    return asked and levels.max_fpr is None
 
 
 def _tune(estimator, calibration, bounds):
@@ -272,10 +353,9 @@ def _stated_share(estimator, has_ood):
     return _NOVELTY_SHARE
 
 
-def _certify(estimator, rule, held_out, loss):
+def _certify(estimator, rule, bounds, held_out, loss):
     """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
-    bounds = bounds_of(estimator)
-    del bounds["costs"]
+    bounds = {name: bound for name, bound in bounds.items() if name != "costs"}
     return certify_double_score(
         rule,
         *held_out.scores.T,

@@ -11,6 +11,7 @@ from sklearn_reject._estimators._calibration import (
     warn_of_risky_rule,
     warn_of_wrong_sign,
 )
+from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_nearest
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     PLUG_IN,
@@ -26,12 +27,16 @@ from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import (
     check_confidence,
     chow_rule,
+    solve_nearest_risk,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
 )
 
 _TARGETS = ("reject_cost", "target_risk", "target_coverage")
+
+# What a rule depends on beside its target.
+_OF_ANY = ("confidence", "max_loss", "randomize", "on_infeasible")
 
 
 @dataclass(frozen=True)
@@ -217,16 +222,29 @@ def _solve_bound(estimator, target, calibration, seed, loss, max_loss):
         return solve_target_coverage(target=target.value, **samples, **options)
     if estimator.confidence is not None:
         options |= bound_of_losses(loss, max_loss)
-    return solve_target_risk(target=target.value, **samples, **options)
+
+    def solve(risk):
+        return solve_target_risk(target=risk, **samples, **options)
+
+    def find_nearest(error):
+        if estimator.confidence is None:
+            return {target.name: error.lowest_risk}, solve(error.lowest_risk)
+        rule = solve_nearest_risk(**samples, **options)
+        if rule is None:
+            raise error
+        return {target.name: rule.certificate.target}, rule
+
+    return solve_or_nearest(estimator, lambda: solve(target.value), find_nearest)
 
 
 def retarget(estimator, changes, default):
     """Return a copy of a fitted estimator whose rule is solved for another target."""
-    check_target_names(changes, (*_TARGETS, "confidence", "max_loss", "randomize"))
+    check_target_names(changes, (*_TARGETS, *_OF_ANY))
     if changes.keys() & set(_TARGETS):
         changes = {**dict.fromkeys(_TARGETS), **changes}
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
+    check_on_infeasible(other)
     target = find_target(other, default)
     loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
     max_loss = check_max_loss(other, target, loss)

@@ -12,6 +12,7 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     check_max_loss,
@@ -130,6 +131,11 @@ class SelectiveClassifier(RejectClassifier):
         `keys`. If False, those at the threshold are rejected for `target_risk` and
         accepted for `target_coverage`.
 
+    on_infeasible : {"raise", "nearest"}, default="raise"
+        What `fit` does where the targets cannot be met on the samples: "raise" raises
+        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
+        warns.
+
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
@@ -218,6 +224,7 @@ class SelectiveClassifier(RejectClassifier):
         cv=None,
         reject_label="auto",
         randomize=True,
+        on_infeasible="raise",
         n_jobs=None,
         random_state=None,
     ):
@@ -232,6 +239,7 @@ class SelectiveClassifier(RejectClassifier):
         self.cv = cv
         self.reject_label = reject_label
         self.randomize = randomize
+        self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -265,13 +273,15 @@ class SelectiveClassifier(RejectClassifier):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`.
+            If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
+            a confidence, no risk below the largest loss can be certified.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
         target = find_target(self, _DEFAULT_REJECT_COST)
         check_inner(self, "classifier", way_out=" Use SelectiveRegressor.")
         check_option(self.randomize, "randomize", (True, False))
+        check_on_infeasible(self)
         X, y = indexable(X, y)
         y = check_class_labels(y)
         params = {"sample_weight": sample_weight, **params}
@@ -351,8 +361,8 @@ class SelectiveClassifier(RejectClassifier):
         ----------
         **target : dict
             One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss` or `randomize`, which
-            stay as they are where they are not given.
+            was asked for in `fit`; and `confidence`, `max_loss`, `randomize` or
+            `on_infeasible`, which stay as they are where they are not given.
 
         Returns
         -------

@@ -14,6 +14,7 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     check_max_loss,
@@ -109,6 +110,11 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         `keys`. If False, those at the threshold are rejected for `target_risk` and
         accepted for `target_coverage`.
 
+    on_infeasible : {"raise", "nearest"}, default="raise"
+        What `fit` does where the targets cannot be met on the samples: "raise" raises
+        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
+        warns.
+
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
@@ -180,6 +186,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         max_loss=None,
         cv=None,
         randomize=True,
+        on_infeasible="raise",
         n_jobs=None,
         random_state=None,
     ):
@@ -193,6 +200,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.max_loss = max_loss
         self.cv = cv
         self.randomize = randomize
+        self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -226,13 +234,15 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`.
+            If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
+            a confidence, no risk below the largest loss can be certified.
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
         target = find_target(self, None)
         check_inner(self, "regressor", way_out=" Use SelectiveClassifier.")
         check_option(self.randomize, "randomize", (True, False))
+        check_on_infeasible(self)
         X, y = indexable(X, y)
         y = check_targets(y)
         params = {"sample_weight": sample_weight, **params}
@@ -320,8 +330,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ----------
         **target : dict
             One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss` or `randomize`, which
-            stay as they are where they are not given.
+            was asked for in `fit`; and `confidence`, `max_loss`, `randomize` or
+            `on_infeasible`, which stay as they are where they are not given.
 
         Returns
         -------

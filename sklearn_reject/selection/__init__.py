@@ -11,7 +11,7 @@ from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,
 )
-from sklearn_reject.selection._certify_levels import rates_to_certify
+from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._one_score import tune_single_score
@@ -26,6 +26,7 @@ from sklearn_reject.selection._ood_rule import (
 from sklearn_reject.selection._ood_solve import check_risk_tolerance
 from sklearn_reject.selection._rule import Certificate, RejectionRule, chow_rule
 from sklearn_reject.selection._solve import (
+    solve_nearest_risk,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,

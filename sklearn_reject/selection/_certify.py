@@ -225,6 +225,41 @@ def _nothing_passes(find, n_samples, risk, max_loss, confidence):
     )
 
 
+# Shares of the sample up to which the smallest risk that holds is looked for.
+_NEAREST = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+def certify_nearest_risk(ranked, *, confidence, bound, max_loss):
+    """Return the certificate of the smallest risk that one is had of, None if none.
+
+    The thresholds do not depend on the losses, and the risk of each is bounded with an
+    equal share of the chance of an error. So the smallest of the bounds holds although
+    the sample has chosen it, which those that a search ends at need not do.
+    """
+    if bound.upper is None:
+        bound = BOUNDS["hoeffding_bentkus"]
+    level = (1 - confidence) / len(_NEAREST)
+    wanted = np.ceil(np.multiply(_NEAREST, len(ranked)))
+    places = np.unique(locate_counts(ranked.accepted_counts, wanted))
+    counts = ranked.accepted_counts[places]
+    scaled = ranked.losses / max_loss
+    uppers = [bound.upper(scaled[:count], level) for count in counts]
+    best = int(np.argmin(uppers))
+    if uppers[best] >= 1:
+        return None
+    risk, n_accepted = uppers[best] * max_loss, int(counts[best])
+    return Certificate(
+        "risk",
+        risk,
+        confidence,
+        bound.name,
+        "bonferroni",
+        len(ranked),
+        n_accepted,
+        level,
+    )
+
+
 def certify_coverage(n_samples, coverage, *, confidence):
     """Find the smallest rank whose score, as a threshold, has a certified coverage.
 

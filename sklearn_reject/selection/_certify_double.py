@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
+from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_origin_samples, starts_of_ties
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
@@ -36,7 +37,7 @@ _RISK_BOUNDS = {name: bound for name, bound in BOUNDS.items() if bound.upper}
 
 
 @dataclass(frozen=True)
-class OODCertificate:
+class OODCertificate(DictMixin):
     """Bounds on TPR, FPR and risk that hold together with high probability.
 
     The probability is over the draw of the calibration sample, which must be

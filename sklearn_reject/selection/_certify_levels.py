@@ -19,10 +19,14 @@ from sklearn_reject.selection._ood_model import (
     check_model,
 )
 from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_rule import precision_of
 from sklearn_reject.selection._ood_solve import refuse_without_ood
 
 # Chance that a bound is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
+
+# By how much, relatively, an attainable rate is reported on the safe side.
+_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,8 @@ def refuse_few_samples(levels, n_id, n_ood, max_loss):
         raise InfeasibleTargetError(
             f"{n_id} ID samples cannot certify {wanted}, even if all are accepted: "
             f"{_count(levels.min_tpr, delta)} are needed. Give more samples, lower "
-            f"{model.tpr_name}, or ask for less confidence."
+            f"{model.tpr_name}, or ask for less confidence.",
+            attainable=_most_tpr(levels, n_id),
         )
     if levels.finds_fpr:
         if not n_ood:
@@ -164,8 +169,29 @@ def refuse_few_samples(levels, n_id, n_ood, max_loss):
             f"{n_ood} OOD samples cannot certify {model.ood_name}={model.bound:g} "
             f"beside {wanted}, even if none is accepted: {_count(1 - rate, delta)} are "
             f"needed. Give more samples, relax {model.ood_name}, or ask for less "
-            "confidence."
+            "confidence.",
+            attainable=_least_fpr(levels, n_ood),
         )
+
+
+def _most_tpr(levels, n_id):
+    """Return the TPR that so many ID samples certify, all accepted."""
+    if not n_id:
+        return {}
+    name = levels.model.tpr_name.replace("min", "max")
+    return {name: levels.delta ** (1 / n_id) * (1 - _SLACK)}
+
+
+def _least_fpr(levels, n_ood):
+    """Return the FPR or precision that so many OOD samples certify, none accepted."""
+    if not n_ood:
+        return {}
+    rate = min(1.0, (1 - levels.delta ** (1 / n_ood)) * (1 + _SLACK))
+    fpr = levels.fpr_of_rate(rate, levels.min_tpr)
+    if not levels.model.names_precision:
+        return {"min_fpr": fpr}
+    precision = precision_of(levels.min_tpr, fpr, levels.model.ood_prior)
+    return {"max_precision": precision * (1 - _SLACK)}
 
 
 def _refuse_few_accepted(levels, n_accepted, max_loss):
@@ -176,8 +202,17 @@ def _refuse_few_accepted(levels, n_accepted, max_loss):
         f"{n_accepted} accepted ID samples cannot certify max_risk={levels.max_risk:g} "
         f"beside min_tpr={levels.min_tpr:g}, even without any loss: "
         f"{_count(1 - share, levels.delta)} are needed. Give more samples, raise "
-        "max_risk, or ask for less confidence."
+        "max_risk, or ask for less confidence.",
+        attainable=_least_risk(levels, n_accepted, max_loss),
     )
+
+
+def _least_risk(levels, n_accepted, max_loss):
+    """Return the risk that so many accepted samples certify, none of any loss."""
+    if not n_accepted:
+        return {}
+    share = 1 - levels.delta ** (1 / n_accepted)
+    return {"min_risk": share * max_loss * (1 + _SLACK)}
 
 
 def _count(share, delta):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
+from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import check_same_length, check_vector
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_rule import precision_of
@@ -14,7 +15,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteRule:
+class FiniteRule(DictMixin):
     """Probabilities of accepting each of finitely many inputs.
 
     Attributes

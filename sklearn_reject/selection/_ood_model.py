@@ -28,7 +28,7 @@ _MODELS = (
 
 
 # By how much a precision, computed from shares, may be off.
-_ROUNDING = 2 * np.finfo(np.float64).eps
+_ROUNDING = float(2 * np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import (
     check_ood_prior,
     check_origin_samples,
@@ -18,13 +19,13 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.selection._ood_model import check_costs
 from sklearn_reject.selection._ood_problem import check_wild_share
-from sklearn_reject.selection._rule import Certificate, compare, decide
+from sklearn_reject.selection._rule import compare, decide
 
 _NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OODRule:
+class _OODRule(DictMixin):
     """What the rules have in common: a threshold, and what it achieves."""
 
     threshold: float
@@ -34,7 +35,7 @@ class _OODRule:
     precision: float = _NAN
     selective_risk: float = _NAN
     ood_prior: float | None = None
-    certificate: Certificate | None = None
+    certificate: DictMixin | None = None
 
     def _compare_sums(self, scores, sizes=None):
         """Return which scores are below the threshold, and which at it."""
@@ -134,7 +135,7 @@ class SingleScoreRule(_OODRule):
     ood_prior : float, default=None
         Share of OOD samples in use.
 
-    certificate : Certificate, default=None
+    certificate : OODCertificate, default=None
         What holds for the population with high probability, if that was asked for.
 
     Examples
@@ -290,7 +291,7 @@ class DoubleScoreRule(_OODRule):
     ood_prior : float, default=None
         Share of OOD samples in use.
 
-    certificate : Certificate, default=None
+    certificate : OODCertificate, default=None
         What holds for the population with high probability, if that was asked for.
 
     risk_weight : float, default=1.0

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
+from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import group_validated, tie_range
 from sklearn_reject._validation import (
     check_number,
@@ -16,7 +17,7 @@ from sklearn_reject._validation import (
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(DictMixin):
     """A bound that holds for the population with high probability.
 
     The probability is over the draw of the calibration sample, which must be
@@ -121,7 +122,7 @@ def check_draws(draws, n_samples):
 
 
 @dataclass(frozen=True)
-class RejectionRule:
+class RejectionRule(DictMixin):
     """Accept below a threshold, at random at it, reject above (FPV23, eq. 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's

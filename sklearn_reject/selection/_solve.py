@@ -17,6 +17,7 @@ from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     SEARCHES,
     certify_coverage,
+    certify_nearest_risk,
     certify_risk,
     check_confidence,
     choose_bound,
@@ -212,6 +213,34 @@ def solve_target_risk(
         max_loss=max_loss,
         random_state=random_state,
     )
+    return _certified_rule(ranked, certificate, single_is_in=False)
+
+
+def solve_nearest_risk(
+    scores,
+    losses,
+    *,
+    confidence,
+    sample_weight=None,
+    randomize=True,
+    bound="auto",
+    max_loss=None,
+    draws=None,
+    random_state=None,
+):
+    """Return the rule of about the smallest risk that can be certified, None if none.
+
+    The parameters are those of :func:`solve_target_risk`.
+    """
+    confidence = check_confidence(confidence, sample_weight)
+    scores, losses, _ = check_samples(scores, losses)
+    bound, max_loss = choose_bound(losses, bound, max_loss)
+    ranked = _rank(scores, losses, randomize, draws, check_random_state(random_state))
+    certificate = certify_nearest_risk(
+        ranked, confidence=confidence, bound=bound, max_loss=max_loss
+    )
+    if certificate is None:
+        return None
     return _certified_rule(ranked, certificate, single_is_in=False)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
     check_ood_prior,
@@ -22,7 +23,7 @@ _TAIL = 0.1
 
 
 @dataclass(frozen=True)
-class Tail:
+class Tail(DictMixin):
     """Minus the logarithm of the share of ID samples that score higher.
 
     It is linear between knots, and grows linearly beyond the last one, as the tail of

@@ -61,9 +61,9 @@ def assert_same(copy, fresh):
     ("start", "target"),
     [
         ("costs", "rates"),
-        ("rates", "tpr"),
+        pytest.param("rates", "tpr", marks=pytest.mark.slow),
         ("precision", "prior"),
-        ("tpr", "precision"),
+        pytest.param("tpr", "precision", marks=pytest.mark.slow),
         ("rates", "costs"),
     ],
 )
@@ -90,7 +90,7 @@ def test_the_rule_is_that_of_another_fit(start, target, options, params):
     "target",
     [
         {"confidence": 0.7},
-        {"min_tpr": 0.6},
+        pytest.param({"min_tpr": 0.6}, marks=pytest.mark.slow),
         {"max_fpr": None},
         {"min_precision": 0.5, "min_recall": 0.5, "ood_prior": 0.3},
     ],

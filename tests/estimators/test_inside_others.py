@@ -138,7 +138,11 @@ def refusal_of(counter):
 
 
 @pytest.mark.parametrize("kind", COUNTS_LABELS)
-@pytest.mark.parametrize("names", [IRIS.target_names, np.arange(3)], ids=["text", "0"])
+@pytest.mark.parametrize(
+    "names",
+    [IRIS.target_names, pytest.param(np.arange(3), marks=pytest.mark.slow)],
+    ids=["text", "0"],
+)
 def test_what_counts_labels_refuses_rejected_samples(kind, names):
     y, make = names[Y], COUNTS_LABELS[kind]
     with pytest.raises(ValueError, match=refusal_of(kind)):
@@ -151,7 +155,7 @@ def test_what_counts_labels_refuses_rejected_samples(kind, names):
     np.testing.assert_array_equal(outer.predict(X), plain.predict(X))
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_members_without_probabilities_vote_in_a_bag(n_jobs):
     def bag(member):
         return BaggingClassifier(member, 3, random_state=0, n_jobs=n_jobs)

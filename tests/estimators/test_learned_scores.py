@@ -72,8 +72,16 @@ MEMORY = LossRegression(Memory(), "input")
 FROZEN = FrozenEstimator(GaussianNB().fit(X[:300], y[:300]))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("cv", [None, 3, 0.3, ShuffleSplit(4, random_state=0)])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "cv",
+    [
+        None,
+        pytest.param(3, marks=pytest.mark.slow),
+        0.3,
+        ShuffleSplit(4, random_state=0),
+    ],
+)
 @pytest.mark.parametrize("estimator", [NAIVE, FROZEN], ids=["fitted", "frozen"])
 @pytest.mark.usefixtures("threads")
 def test_no_sample_is_judged_by_a_score_that_has_seen_it(estimator, cv, n_jobs):
@@ -181,7 +189,7 @@ def test_reject_cost_of_a_score_without_a_unit_is_solved(score):
 
 @pytest.mark.parametrize(
     "classifier",
-    [NAIVE, LinearSVC(), LogisticRegression()],
+    [NAIVE, LinearSVC(), pytest.param(LogisticRegression(), marks=pytest.mark.slow)],
     ids=lambda classifier: type(classifier).__name__,
 )
 @quick_and_named("loss_regression", "sele")

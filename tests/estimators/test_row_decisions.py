@@ -154,7 +154,9 @@ def test_no_estimator_says_that_it_draws(model):
 # Rows that are no dense arrays
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize(
+    "form", ["csr", "csc", pytest.param("coo", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", ["classifier", "double"])
 def test_sparse_rows(name, form):
     model = fit(name)
@@ -334,7 +336,7 @@ def test_threads_of_a_forest(name):
     methods = ["accept", "accept_proba", "predict"]
     one = outputs(model, X_new, methods)
     forest.set_params(n_jobs=4)
-    for _ in range(5):
+    for _ in range(2):
         np.testing.assert_array_equal(outputs(model, X_new, methods), one)
     np.testing.assert_array_equal(in_chunks(model, X_new, 200, methods), one)
 

@@ -119,7 +119,12 @@ def _routing():
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 @pytest.mark.parametrize(
     "estimator",
-    [LogisticRegression(), LinearSVC(random_state=0), SVC(random_state=0), TREE],
+    [
+        LogisticRegression(),
+        LinearSVC(random_state=0),
+        pytest.param(SVC(random_state=0), marks=pytest.mark.slow),
+        TREE,
+    ],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_methods_agree(estimator, target):
@@ -652,7 +657,9 @@ def test_data_frame_with_columns_that_only_a_pipeline_reads():
     np.testing.assert_array_equal(rejected, frame["city"] == "Rome")
 
 
-@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize(
+    "kind", ["array", pytest.param("matrix", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "estimator",
     [LogisticRegression(), RandomForestClassifier(2, random_state=0)],

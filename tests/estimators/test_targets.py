@@ -133,7 +133,13 @@ def test_vacuous_target_of_a_regressor():
         regressor.fit(X, X[:, 1])
 
 
-@pytest.mark.parametrize("target", [{"reject_cost": 20}, {"target_coverage": 0.5}])
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"reject_cost": 20},
+        pytest.param({"target_coverage": 0.5}, marks=pytest.mark.slow),
+    ],
+)
 def test_losses_above_the_largest_are_refused_without_a_confidence(target):
     # A target below the losses there are would be called vacuous.
     selective = SelectiveRegressor(
@@ -366,7 +372,9 @@ CERTIFIED = [
 
 
 @pytest.mark.parametrize("target", [*TARGETS, *CERTIFIED], ids=str)
-@pytest.mark.parametrize("kind", ["folds", "share", "frozen", "margin"])
+@pytest.mark.parametrize(
+    "kind", ["folds", "share", "frozen", pytest.param("margin", marks=pytest.mark.slow)]
+)
 def test_retargeted_rule_is_that_of_a_fit(monkeypatch, kind, target):
     estimator, options, rows = LogisticRegression(), {}, slice(None)
     if kind == "frozen":

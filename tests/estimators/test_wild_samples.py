@@ -172,7 +172,12 @@ def test_a_stated_combination_reports_the_fpr_of_the_share_and_the_precision():
 
 @pytest.mark.parametrize(
     ("options", "scale"),
-    [({}, None), ({}, 1e-6), ({}, 1e6), ({"confidence": 0.9, "cv": 0.5}, None)],
+    [
+        ({}, None),
+        pytest.param({}, 1e-6, marks=pytest.mark.slow),
+        ({}, 1e6),
+        ({"confidence": 0.9, "cv": 0.5}, None),
+    ],
 )
 def test_an_fpr_far_below_zero_warns_of_the_share(options, scale):
     weight = None if scale is None else np.full(len(Y), scale)

@@ -199,9 +199,13 @@ def test_integers_survive_whatever_the_label(dtype, reject_label, data):
     ]
 
 
+# Of one byte to four; to look at all of Unicode takes a second.
+LETTERS = "a Z\0é漢🙂"
+
+
 @given(
-    labels=st.lists(st.text(max_size=12), min_size=1, max_size=5),
-    reject_label=st.text(min_size=1, max_size=12),
+    labels=st.lists(st.text(LETTERS, max_size=12), min_size=1, max_size=5),
+    reject_label=st.text(LETTERS, min_size=1, max_size=12),
     data=st.data(),
 )
 def test_text_is_never_cut(labels, reject_label, data):
@@ -235,7 +239,7 @@ def test_automatic_label_of_integers_is_no_class_and_can_be_marked(classes):
 
 @given(
     classes=st.lists(
-        st.one_of(st.sampled_from(["reject", "reject_", "auto", ""]), st.text()),
+        st.one_of(st.sampled_from(["reject", "reject_", "auto", ""]), st.text(LETTERS)),
         min_size=1,
         unique=True,
     )

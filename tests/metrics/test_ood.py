@@ -223,7 +223,9 @@ def test_risk_of_two_scores_is_that_of_the_tuned_rule(name, bounds, randomize):
         assert risk <= alone + 1e-12
 
 
-@pytest.mark.parametrize("method", ["A", "B", "C"])
+@pytest.mark.parametrize(
+    "method", ["A", pytest.param("B", marks=pytest.mark.slow), "C"]
+)
 @pytest.mark.parametrize(("name", "bounds"), BOUNDS)
 def test_risks_of_table_1(method, name, bounds):
     sample = make_fpp23_mixture(100_000, return_X_y=False, random_state=0)

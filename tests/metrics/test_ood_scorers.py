@@ -186,7 +186,9 @@ def test_another_ood_label(name):
     assert value == MAKERS[name](**options)(BAYES, X_test, y_test)
 
 
-@pytest.mark.parametrize("label", [99, "novel", "ood"])
+@pytest.mark.parametrize(
+    "label", [99, pytest.param("novel", marks=pytest.mark.slow), "ood"]
+)
 @pytest.mark.parametrize("wrap", WRAPPERS, ids=["alone", "pipeline", "search"])
 def test_the_ood_label_is_that_of_the_estimator(label, wrap):
     others = ["a", "b", "c"] if isinstance(label, str) else [1, 2, 3]

@@ -356,7 +356,7 @@ def test_routing_in_cross_validation(pair):
 
 
 @pytest.mark.usefixtures("_routing")
-@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize("asked", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_routing_in_grid_search(pair, asked):
     weight = 1.0 + np.arange(300) % 4
     selective = SelectiveClassifier(GaussianNB().set_fit_request(sample_weight=True))

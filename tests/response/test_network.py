@@ -39,7 +39,9 @@ def logits_of(model, X):
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("hidden", [(), (6,), (7, 5)])
+@pytest.mark.parametrize(
+    "hidden", [(), pytest.param((6,), marks=pytest.mark.slow), (7, 5)]
+)
 def test_logits_give_the_probabilities(activation, n_classes, hidden):
     network, X = fit_network(activation, n_classes, hidden)
     logits = logits_of(network, X)

@@ -84,7 +84,9 @@ def test_tables_name_what_is_tested_here():
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
-@pytest.mark.parametrize("load", [load_digits, load_breast_cancer])
+@pytest.mark.parametrize(
+    "load", [load_digits, pytest.param(load_breast_cancer, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("estimator", PROBABLE, ids=name_of)
 def test_labels_from_probabilities_are_what_predict_returns(estimator, load):
     X, y = make_data(load)

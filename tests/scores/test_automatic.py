@@ -51,7 +51,11 @@ LATE = {
 
 @pytest.mark.parametrize(
     "kind",
-    ["stack", "pipeline", pytest.param("search", marks=pytest.mark.slow)],
+    [
+        "stack",
+        pytest.param("pipeline", marks=pytest.mark.slow),
+        pytest.param("search", marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize(
     ("final", "score"),

@@ -92,7 +92,11 @@ def test_contract(check, score):
 
 @pytest.mark.parametrize(
     ("score", "classifier"),
-    [(score, name) for score, names in NAMED.items() for name in names[1:]],
+    [
+        pytest.param(score, name, marks=[pytest.mark.slow] * (name != names[-1]))
+        for score, names in NAMED.items()
+        for name in names[1:]
+    ],
 )
 def test_rows_do_not_depend_on_each_other(score, classifier):
     check_rows_do_not_depend_on_each_other(score, (classifier,))

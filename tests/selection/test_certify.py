@@ -194,7 +194,10 @@ def test_noise_breaks_ties_only():
     np.testing.assert_array_equal(equal.accepted_counts, [0, 1, 3, 4])
 
 
-@pytest.mark.parametrize("bound", ["hoeffding_bentkus", "betting", "auto"])
+@pytest.mark.parametrize(
+    "bound",
+    [pytest.param("hoeffding_bentkus", marks=pytest.mark.slow), "betting", "auto"],
+)
 @given(problems(), st.sampled_from([0.5, 4.0, 1000.0]))
 def test_units_of_the_loss_do_not_matter(bound, problem, unit):
     scores, losses, target, confidence = problem

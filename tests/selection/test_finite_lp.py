@@ -165,7 +165,7 @@ def test_bad_arguments(change, message):
         solve_finite_lp(**arguments)
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+@pytest.mark.parametrize("unit", [1.0, 1e-9, pytest.param(1e9, marks=pytest.mark.slow)])
 def test_units_of_the_risk_do_not_matter(unit):
     rng = np.random.default_rng(0)
     p_id, p_ood = rng.dirichlet(np.ones(3000), 2)

@@ -33,7 +33,9 @@ def rules_of(sample, n_scores, model):
 
 
 @pytest.mark.parametrize("n_scores", [1, 2])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    "seed", [*range(1), *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 2))]
+)
 def test_bounds_read_off_a_frontier_are_attained(seed, n_scores):
     sample = votes(150, seed)
     scores = np.column_stack(sample[2 - n_scores : 2])
@@ -77,7 +79,7 @@ def test_precisions_near_one_are_attained(ood_prior):
         assert rule.precision >= bound - 1e-15
 
 
-@pytest.mark.parametrize("seed", [0, 1, 4])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1, 4])
 def test_differences_as_small_as_the_tolerance(seed):
     rng = np.random.default_rng(seed)
     risk, is_ood = rng.integers(0, 30, 60) / 30, rng.random(60) < 0.3

@@ -168,7 +168,10 @@ def all_directions(sample):
 
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(5), *(pytest.param(k, marks=pytest.mark.slow) for k in range(5, 12))],
+)
 def test_exact_against_all_directions(model, seed, small_parts):
     n = [12, 25, 40][seed % 3]
     sample = noisy_sample(n, seed, ties=seed % 2 == 0, infinite=seed % 4 < 2)
@@ -180,7 +183,9 @@ def test_exact_against_all_directions(model, seed, small_parts):
 
 @pytest.mark.parametrize("model", THREE_MODELS, ids=["tpr", "precision", "costs"])
 @pytest.mark.parametrize("n", [300, 6000])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "weighted", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_grid_against_a_loop(model, n, weighted):
     sample = noisy_sample(n, 1, ties=n == 300)
     if weighted:
@@ -409,7 +414,15 @@ def test_scores_of_any_units(shift):
 
 
 @pytest.mark.parametrize("method", ["exact", "grid"])
-@pytest.mark.parametrize("power", [-330, -360, -500, -800])
+@pytest.mark.parametrize(
+    "power",
+    [
+        -330,
+        pytest.param(-360, marks=pytest.mark.slow),
+        pytest.param(-500, marks=pytest.mark.slow),
+        -800,
+    ],
+)
 def test_risks_next_to_zero_are_told_apart_as_others_are(power, method):
     sample = noisy_sample(60, 4)
     model = {"min_tpr": 0.6, "max_fpr": 0.3, "method": method}
@@ -535,7 +548,9 @@ def test_repeated_points_count_as_one(method, weighted):
     assert measured == rule
 
 
-@pytest.mark.parametrize("method", ["exact", "grid"])
+@pytest.mark.parametrize(
+    "method", ["exact", pytest.param("grid", marks=pytest.mark.slow)]
+)
 def test_equal_losses_leave_the_largest_tpr(method):
     rng = np.random.default_rng(2)
     risk, novelty = rng.normal(size=(2, 150))
@@ -713,7 +728,9 @@ def test_what_is_attainable_is_what_the_exact_search_attains():
         tune_double_score(*sample.double, min_tpr=0.97, max_fpr=least * 0.999)
 
 
-@pytest.mark.parametrize("method", ["auto", "exact", "grid"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("auto", marks=pytest.mark.slow), "exact", "grid"]
+)
 def test_reversed_risk_is_asked_for_and_told(method):
     rng = np.random.default_rng(0)
     is_ood = rng.random(300) < 0.3
@@ -752,7 +769,9 @@ def awkward_samples():
 @pytest.mark.parametrize(
     "method", [pytest.param("exact", marks=pytest.mark.slow), "grid"]
 )
-@pytest.mark.parametrize("randomize", [True, False])
+@pytest.mark.parametrize(
+    "randomize", [True, pytest.param(False, marks=pytest.mark.slow)]
+)
 def test_bounds_hold_for_the_samples_as_they_are(method, randomize):
     options = {"method": method, "randomize": randomize}
     n_found = 0
@@ -779,7 +798,13 @@ def test_arcs_of_any_size_are_cut_inside(ends, sign):
     assert [(part.low, part.high) for part in parts] == [(low, middle), (middle, high)]
 
 
-@pytest.mark.parametrize("sample", [confident_sample(1500), noisy_sample(1500, 1)])
+@pytest.mark.parametrize(
+    "sample",
+    [
+        confident_sample(1500),
+        pytest.param(noisy_sample(1500, 1), marks=pytest.mark.slow),
+    ],
+)
 def test_frontiers_never_contradict_the_grid(sample):
     scores = np.column_stack([sample.risk, sample.novelty])
     fpr, tpr = roc_frontier(scores, sample.is_ood, n_directions=61)

@@ -42,7 +42,9 @@ def outcome(tune, *sample, **options):
 
 
 @pytest.mark.parametrize("bounds", MODELS.values(), ids=MODELS)
-@pytest.mark.parametrize("randomize", [True, False])
+@pytest.mark.parametrize(
+    "randomize", [True, pytest.param(False, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("method", ["single", "exact", "grid"])
 def test_rules_of_ood_samples(method, randomize, bounds):
     options = {"randomize": randomize, **bounds}

@@ -1,6 +1,9 @@
 """Display of true against false positives, and of the joint thresholds behind them."""
 
+from functools import partial
+
 import numpy as np
+from scipy.integrate import trapezoid
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject import _curves as curves
@@ -28,6 +31,13 @@ _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
 _POINT_STYLE = {"fmt": "o", "color": "black", "capsize": 3, "zorder": 3}
 _TANGENT_STYLE = {"linestyle": "--", "linewidth": 1, "color": "0.4"}
 
+# Of the false positives at the operating point, or of the upper end of their interval,
+# how many fit into the axes: the point is in the left part, and not in a corner.
+_VIEW = 4
+
+# By how much, relatively, axes are higher than what is in them.
+_ROOM = 1.05
+
 # By which sums of weights in another order may differ, relative to them.
 _ROUNDING = 1e-12
 
@@ -42,10 +52,13 @@ class PNCurveDisplay:
     Parameters
     ----------
     fp, tp : list of ndarray of shape (n_thresholds,)
-        False and true positives, one array a curve, increasing.
+        False and true positives, one array a curve, increasing. Those of a tuner end
+        at its base thresholds, as nothing is known of what is below them: that of the
+        path at all of them, that of each classifier at its own.
 
     area : list of float, default=None
-        Area under each curve, as :func:`pn_auc_score` has it, shown in the legend.
+        Area under each curve, as :func:`pn_auc_score` has it, as far as the curve is
+        known, shown in the legend.
 
     path : ThresholdPath, default=None
         Path through the space of joint thresholds, with the counts of the documents.
@@ -273,14 +286,18 @@ class PNCurveDisplay:
             estimator, X, ratings.classes, name=type(estimator).__name__
         )
         check_same_length(len(score), y=y)
-        columns, joint = [score[ratings.rows]], {}
+        columns, known, joint = [score[ratings.rows]], [None], {}
         if tuner is not None:
             joint = _describe_tuner(tuner, inner_X, ratings)
+            known = _find_known(joint["scores"], joint["path"])
         name = type(estimator).__name__ if name is None else name
         if plot_single:
             columns += list(joint["scores"].T)
             name = [name, *joint["classifiers"]] if isinstance(name, str) else name
-        samples = [(column, ratings.is_positive, ratings.weight) for column in columns]
+        samples = [
+            (column, ratings.is_positive, ratings.weight, some)
+            for column, some in zip(columns, known, strict=False)
+        ]
         return cls._from_samples(samples, name=name, **joint).plot(ax, **plot_options)
 
     @classmethod
@@ -362,15 +379,8 @@ class PNCurveDisplay:
 
     @classmethod
     def _from_samples(cls, samples, **options):
-        points = [
-            curves.pn_curve(scores, is_positive, sample_weight=weight)
-            for scores, is_positive, weight in samples
-        ]
-        areas = [
-            curves.pn_auc_score(scores, is_positive, sample_weight=weight)
-            for scores, is_positive, weight in samples
-        ]
-        fp, tp, _ = map(list, zip(*points, strict=True))
+        fp, tp = map(list, zip(*(_known_curve(*each) for each in samples), strict=True))
+        areas = [float(trapezoid(*each)) for each in zip(tp, fp, strict=True)]
         return cls(fp, tp, area=areas, **options)
 
     def plot(
@@ -387,6 +397,9 @@ class PNCurveDisplay:
         tangent_kwargs=None,
     ):
         """Draw the curves.
+
+        Where an operating point is drawn, the axes show four times its false positives,
+        which may be few of all; ``display.ax_.autoscale()`` shows the whole curves.
 
         Parameters
         ----------
@@ -439,6 +452,7 @@ class PNCurveDisplay:
         plot_point = self._is_wanted("point", plot_point, "operating_point")
         self._is_wanted("tangent", plot_tangent, "operating_point")
         self.ax_ = find_axes(ax, "PNCurveDisplay", "pn_curve")
+        shown = self.ax_.get_xlim()[1] if self.ax_.has_data() else 0.0
         self.figure_ = self.ax_.figure
         each = [f"area = {area:.4g}" for area in self.area or []]
         each = each or [None] * len(self.fp)
@@ -454,6 +468,8 @@ class PNCurveDisplay:
         finish_axes(self.ax_, xlabel="False positives", ylabel="True positives")
         self.ax_.set_xlim(left=0, auto=True)
         self.ax_.set_ylim(bottom=0, auto=True)
+        if plot_point:
+            self._show_point(shown)
         return self
 
     def plot_thresholds(
@@ -544,6 +560,17 @@ class PNCurveDisplay:
         way_out = "call from_path, or from_estimator with an EnsembleThresholdTuner"
         return is_wanted(self, part, wanted, way_out, attribute=attribute)
 
+    def _show_point(self, shown):
+        """Set limits near the operating point, not below what was shown before."""
+        point = self.operating_point
+        right = max(_VIEW * _upper_end(point.fp, point.fp_interval), shown)
+        if not 0 < right < max(fp[-1] for fp in self.fp):
+            return
+        heights = map(partial(np.interp, right), self.fp, self.tp)
+        top = max(*heights, _upper_end(point.tp, point.tp_interval))
+        before = self.ax_.get_ylim()[1] if shown else 0.0
+        self.ax_.set(xlim=(0, right), ylim=(0, max(_ROOM * top, before)))
+
     def _draw_path(self, user):
         color = np.atleast_1d(self.line_)[0].get_color()
         style = {"label": "path", "color": color, **_PATH_STYLE, **user}
@@ -574,6 +601,34 @@ def _lengths(value, interval):
     """Return how far error bars reach to either side."""
     low, high = interval
     return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
+
+
+def _upper_end(value, interval):
+    """Return the larger of a count and the upper end of its interval."""
+    return max(float(value), float(np.nan_to_num(interval[1], posinf=0.0)))
+
+
+def _known_curve(scores, is_positive, weight, known=None):
+    """Return false and true positives of a score down to the documents not known."""
+    if known is None:
+        return curves.pn_curve(scores, is_positive, sample_weight=weight)[:2]
+    # Ranks, so that any document can be below all others.
+    ranks = np.unique(scores, return_inverse=True)[1] + 1.0
+    ranks[~known] = 0.0
+    fp, tp, thresholds = curves.pn_curve(ranks, is_positive, sample_weight=weight)
+    return fp[thresholds > 0], tp[thresholds > 0]
+
+
+def _find_known(scores, path):
+    """Return which documents the curve of a path, and of each score, can count.
+
+    Below its base, a detector sees documents that others have chosen, and with the rule
+    "all" only documents that all of them have.
+    """
+    reached = scores >= path.thresholds[0]
+    if path.rule == "all":
+        return [reached.all(axis=1)] * (1 + scores.shape[1])
+    return [reached.any(axis=1), *reached.T]
 
 
 def _describe_tuner(tuner, X, ratings):

@@ -265,7 +265,9 @@ def test_no_rule_within_the_bound_draws_nothing():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "wrap", [lambda model: model, make_pipeline], ids=["bare", "pipeline"]
+    "wrap",
+    [pytest.param(lambda model: model, marks=pytest.mark.slow), make_pipeline],
+    ids=["bare", "pipeline"],
 )
 def test_the_ood_label_is_that_of_the_estimator(kind, wrap):
     labels = np.where(y == -1, 99, y)

@@ -196,24 +196,55 @@ def test_the_same_documents_give_the_same_point(tuner):
 def test_curve_is_that_of_the_decision_function_and_goes_through_the_path(tuner):
     display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], Y[TEST])
     fp, tp, _ = pn_curve(Y[TEST], tuner.decision_function(SCORES[TEST]))
-    np.testing.assert_array_equal(display.fp[0], fp)
-    np.testing.assert_array_equal(display.tp[0], tp)
+    n_known = len(display.fp[0])
+    assert n_known >= len(fp) - 1  # but what is below the lowest thresholds
+    np.testing.assert_array_equal(display.fp[0], fp[:n_known])
+    np.testing.assert_array_equal(display.tp[0], tp[:n_known])
     curve = set(zip(fp, tp, strict=True))
     assert curve.issuperset(zip(display.path.fp, display.path.tp, strict=True))
 
 
-def test_the_path_is_marked_where_documents_lie_below_it(tuner, rule):
-    everywhere = POSITIVE.astype(int)
-    display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], everywhere[TEST])
-    np.testing.assert_array_equal(display.path_.get_xdata(), display.path.fp)
-    np.testing.assert_array_equal(display.path_.get_ydata(), display.path.tp)
-    assert display.path.fp[0] < display.fp[0][-1]
+def test_nothing_is_drawn_below_the_base(tuner, rule):
+    everywhere = POSITIVE.astype(int)[TEST]
+    display = PNCurveDisplay.from_estimator(
+        tuner, SCORES[TEST], everywhere, plot_single=True
+    )
+    base = tuner.path_.thresholds[0]
+    reached = count(SCORES[TEST], everywhere, base, rule)
+    ends = [(fp[-1], tp[-1]) for fp, tp in zip(display.fp, display.tp, strict=True)]
+    assert ends[0] == reached == (display.path.fp[0], display.path.tp[0])
+    assert sum(reached) < len(everywhere)
+    assert display.path_ is None
+    # Single classifiers: those of "all" see what all of them let through.
+    for column, end in enumerate(ends[1:]):
+        alone = np.full(2, np.inf if rule == "any" else -np.inf)
+        alone[column] = base[column]
+        expected = count(SCORES[TEST], everywhere, alone, rule)
+        assert end == (reached if rule == "all" else expected)
+    for fp, tp, area in zip(display.fp, display.tp, display.area, strict=True):
+        assert (fp[0], tp[0]) == (0, 0)
+        assert area == pytest.approx(np.sum(np.diff(fp) * (tp[1:] + tp[:-1]) / 2))
+    assert display.plot(plot_path=True).path_ is not None
+
+
+def test_documents_of_which_none_is_known(tuner, rule):
+    low = np.full((2, 2), -9.0)
+    display = PNCurveDisplay.from_estimator(tuner, low, [0, 1], plot_single=True)
+    assert all(
+        fp.tolist() == tp.tolist() == [0]
+        for fp, tp in zip(display.fp, display.tp, strict=True)
+    )
+    assert display.area == [0.0] * 3
+
+
+def test_the_path_is_marked_where_a_curve_goes_on_below_it(path):
+    longer = {"fp": [np.append(path.fp[::-1], 500.0)]}
+    longer["tp"] = [np.append(path.tp[::-1], 90.0)]
+    display = PNCurveDisplay(**longer, path=path).plot()
+    np.testing.assert_array_equal(display.path_.get_xdata(), path.fp)
+    np.testing.assert_array_equal(display.path_.get_ydata(), path.tp)
     assert "path" in legend_of(display)
-    reached = count(SCORES[TEST], everywhere[TEST], tuner.path_.thresholds[0], rule)
-    assert (display.path.fp[0], display.path.tp[0]) == reached
     assert display.plot(plot_path=False).path_ is None
-    on_all = PNCurveDisplay.from_estimator(tuner, SCORES[TUNING], Y[TUNING])
-    assert on_all.plot(plot_path=True).path_ is not None
 
 
 def test_weighted_documents(tuner, rule):
@@ -235,8 +266,11 @@ def test_single_classifiers(tuner):
         tuner, SCORES[TEST], Y[TEST], plot_single=True
     )
     assert len(display.line_) == 3
-    for line, column in zip(display.line_[1:], SCORES[TEST].T, strict=True):
-        fp, tp, _ = pn_curve(Y[TEST], column)
+    base, scores = tuner.path_.thresholds[0], SCORES[TEST]
+    lets_through = (scores >= base).all(axis=1) | (tuner.rule == "any")
+    for line, column, least in zip(display.line_[1:], scores.T, base, strict=True):
+        known = (column >= least) & lets_through
+        fp, tp, _ = pn_curve(Y[TEST][known], column[known])
         np.testing.assert_array_equal(line.get_xydata(), np.column_stack([fp, tp]))
     names = [text.split(" (")[0] for text in legend_of(display)]
     assert names[:3] == ["EnsembleThresholdTuner", "score 0", "score 1"]
@@ -341,8 +375,8 @@ def test_axes(path, point):
     assert right.get_xlabel() == "False positives"
     assert right.get_ylabel() == "True positives"
     assert right.get_xlim()[0] == right.get_ylim()[0] == 0
-    assert right.get_xlim()[1] >= path.fp[0]
-    assert right.get_ylim()[1] >= path.tp[0]
+    assert right.get_xlim()[1] >= min(path.fp[0], 4 * point.fp_interval[1])
+    assert right.get_ylim()[1] >= point.tp_interval[1]
     assert display.plot_thresholds(left) is display
     assert display.ax_ is left
     assert display.plot().ax_ not in (left, right)
@@ -354,6 +388,27 @@ def test_the_tangent_does_not_widen_the_axes(path, point):
     )
     limits = with_tangent.ax_.axis()
     assert limits == with_tangent.plot(plot_tangent=False).ax_.axis()
+
+
+def test_limits_show_the_operating_point():
+    point = Point(fp=2, tp=10, fp_interval=(1, 4), tp_interval=(6, 15))
+    fp, tp = np.arange(0.0, 5001), np.minimum(np.arange(0.0, 5001), 40)
+    display = PNCurveDisplay([fp], [tp], operating_point=point).plot()
+    assert display.ax_.get_xlim() == (0, 16)
+    assert display.ax_.get_ylim() == (0, pytest.approx(1.05 * 16))
+    np.testing.assert_array_equal(display.line_.get_xdata(), fp)  # nothing is lost
+    display.ax_.autoscale()
+    assert display.ax_.get_xlim()[1] >= 5000
+    assert display.plot(plot_point=False).ax_.get_xlim()[1] >= 5000
+    # What was on the axes before stays in sight.
+    _, ax = plt.subplots()
+    ax.plot([0, 300], [0, 80])
+    assert display.plot(ax).ax_.get_xlim()[1] >= 300
+    assert ax.get_ylim()[1] >= 80
+    # A point at the left border, and one near the end of the curve.
+    for other in (Point(tp=3), Point(fp=3000, tp=40, fp_interval=(2000, np.inf))):
+        wide = PNCurveDisplay([fp], [tp], operating_point=other).plot()
+        assert wide.ax_.get_xlim()[1] >= 5000
 
 
 def test_display_from_numbers_alone():

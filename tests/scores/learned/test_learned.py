@@ -255,7 +255,9 @@ def test_weight_zero_is_absence(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("is_wrong", [False, True])
+@pytest.mark.parametrize(
+    "is_wrong", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_nothing_to_learn_where_all_losses_are_equal(name, is_wrong):
     model = GaussianNB().fit(X[:500], y[:500])
     labels = model.predict(X) ^ is_wrong

@@ -56,8 +56,10 @@ def clusters(rng, n, d, spread):
     )
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e-5, 1e-9, 1e-13, 0.0])
-@pytest.mark.parametrize("k", [1, 50, 900])
+@pytest.mark.parametrize(
+    "spread", [1.0, pytest.param(1e-5, marks=pytest.mark.slow), 1e-9, 1e-13, 0.0]
+)
+@pytest.mark.parametrize("k", [1, pytest.param(50, marks=pytest.mark.slow), 900])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_clusters_of_any_width_are_exact(spread, k, is_weighted):
     rng = np.random.default_rng(0)

@@ -364,7 +364,9 @@ def test_as_many_samples_are_kept_as_the_smallest_fold_has(cv):
     assert len(kept) == round(min(0.8, 1 - 1 / cv) * 120)
 
 
-@pytest.mark.parametrize("score", ["knn", "mahalanobis"])
+@pytest.mark.parametrize(
+    "score", ["knn", pytest.param("mahalanobis", marks=pytest.mark.slow)]
+)
 def test_columns_of_a_kernel_differ_between_folds_and_use(score):
     """Distances grow with the columns: a TPR of .80 in folds was .71 in use."""
     X, y = make_samples()

@@ -113,7 +113,9 @@ def fit_digits():
 @pytest.mark.parametrize(
     "detector",
     [
-        IsolationForest(n_estimators=10, random_state=0),
+        pytest.param(
+            IsolationForest(n_estimators=10, random_state=0), marks=pytest.mark.slow
+        ),
         OneClassSVM(),
         LocalOutlierFactor(novelty=True),
         KernelDensity(),

@@ -159,7 +159,7 @@ def gradient_by_differences(logits_of, X, temperature, step=1e-6):
 
 
 @IS_LITTLE_USE
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("temperature", [1.0, 1000.0])
 def test_odin_by_differences(activation, n_classes, temperature):

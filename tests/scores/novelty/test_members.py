@@ -52,7 +52,10 @@ def test_a_calibrated_network_has_the_novelty_of_the_network(name):
 
 
 @pytest.mark.parametrize("score", [ODIN(), ReAct(), ViM(5), SIRC("msp", "residual", 5)])
-@pytest.mark.parametrize("inner", [make_network(), LogisticRegression()])
+@pytest.mark.parametrize(
+    "inner",
+    [make_network(), pytest.param(LogisticRegression(), marks=pytest.mark.slow)],
+)
 def test_several_members_have_no_last_layer(score, inner):
     calibrated = CalibratedClassifierCV(inner, cv=2).fit(X, Y)
     message = (

@@ -90,7 +90,15 @@ def test_odin_with_a_users_gradient_says_so_too():
 
 @pytest.mark.parametrize("cv", [3, 0.3])
 @pytest.mark.parametrize("n_jobs", [None, 2])
-@pytest.mark.parametrize("novelty_score", ["energy", "gen", "max_logit", "odin"])
+@pytest.mark.parametrize(
+    "novelty_score",
+    [
+        "energy",
+        pytest.param("gen", marks=pytest.mark.slow),
+        pytest.param("max_logit", marks=pytest.mark.slow),
+        "odin",
+    ],
+)
 def test_a_fit_in_folds_says_it_once_at_the_line_of_the_user(novelty_score, n_jobs, cv):
     labels = np.append(Y > 0, np.full(len(NEW), -1))
     model = DoubleScoreOODClassifier(

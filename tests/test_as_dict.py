@@ -1,0 +1,231 @@
+"""Rules and certificates come back from strict JSON as they were."""
+
+import json
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_reject import selection
+from sklearn_reject._as_dict import DictMixin
+from sklearn_reject.selection import (
+    Certificate,
+    DoubleScoreRule,
+    FiniteRule,
+    OODCertificate,
+    RejectionRule,
+    SingleScoreRule,
+    Tail,
+    TailScoreRule,
+    certify_double_score,
+    chow_rule,
+    solve_finite_lp,
+    solve_target_coverage,
+    solve_target_risk,
+    tune_double_score,
+    tune_single_score,
+    tune_tail_score,
+)
+
+RNG = np.random.default_rng(0)
+N = 200
+RISK, NOVELTY = RNG.random(N), RNG.normal(size=N)
+NOVELTY[:3] = -np.inf, np.inf, np.inf
+LOSSES = (RNG.random(N) < RISK / 2).astype(float)
+IS_OOD = np.arange(N) % 4 == 0
+TWO = RISK, NOVELTY, LOSSES, IS_OOD
+
+TUNED = tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9, method="grid")
+RULES = {
+    "coverage": solve_target_coverage(RISK, LOSSES, 0.5),
+    "everything": solve_target_coverage(RISK, LOSSES, 1.0),
+    "certified": solve_target_risk(RISK, LOSSES, 0.4, confidence=0.9, random_state=0),
+    "plain": chow_rule(0.2),
+    "one score": tune_single_score(NOVELTY, LOSSES, IS_OOD, min_tpr=0.5),
+    "two scores": TUNED,
+    "two scores, certified": certify_double_score(
+        TUNED, *TWO, min_tpr=0.5, confidence=0.8, random_state=0
+    ),
+    "tails": tune_tail_score(*TWO, min_tpr=0.7),
+    "finite": solve_finite_lp([0.5, 0.5], [0.2, 0.8], [0.1, 0.3], min_tpr=0.6),
+    "tail": Tail(scores=(0.0, 1.0), values=(0.0, 2.0), slope=3.0),
+}
+
+
+def through_json(state):
+    """Return a state after a way through JSON that has no NaN and no Infinity."""
+    return json.loads(json.dumps(state, allow_nan=False))
+
+
+def by_javascript(state):
+    """Return what JavaScript would write: no difference between 1 and 1.0."""
+    if isinstance(state, dict):
+        return {key: by_javascript(value) for key, value in state.items()}
+    if isinstance(state, list):
+        return [by_javascript(value) for value in state]
+    if isinstance(state, float) and state.is_integer():
+        return int(state)
+    return state
+
+
+def assert_same(one, other):
+    """Compare types and bits, where NaN is NaN."""
+    assert type(one) is type(other)
+    if isinstance(one, DictMixin):
+        for each in fields(one):
+            assert_same(getattr(one, each.name), getattr(other, each.name))
+    elif isinstance(one, tuple):
+        for pair in zip(one, other, strict=True):
+            assert_same(*pair)
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other, strict=True)
+    elif isinstance(one, float) and math.isnan(one):
+        assert math.isnan(other)
+    else:
+        assert one == other
+
+
+def test_all_dataclasses_of_the_room_are_tested():
+    public = [getattr(selection, name) for name in selection.__all__]
+    kinds = {each for each in public if hasattr(each, "__dataclass_fields__")}
+    assert all(issubclass(each, DictMixin) for each in kinds)
+    tested = {type(rule) for rule in RULES.values()}
+    tested |= {type(getattr(rule, "certificate", None)) for rule in RULES.values()}
+    assert kinds <= tested
+
+
+@pytest.mark.parametrize(
+    "rewrite", [through_json, by_javascript, dict], ids=["json", "javascript", "python"]
+)
+@pytest.mark.parametrize("name", RULES)
+def test_rules_come_back_bit_for_bit(name, rewrite):
+    rule = RULES[name]
+    state = rewrite(rule.to_dict())
+    assert state["type"] == type(rule).__name__
+    restored = type(rule).from_dict(state)
+    assert_same(restored, rule)
+    assert_same(type(rule).from_dict(through_json(restored.to_dict())), rule)
+    if "nan" not in repr(rule) and not isinstance(rule, FiniteRule):
+        assert restored == rule
+        assert hash(restored) == hash(rule)
+
+
+@given(
+    st.floats(),
+    st.floats(0, 1),
+    st.floats(),
+    st.one_of(st.none(), st.floats(0, 1)),
+)
+def test_any_float_comes_back(threshold, proba, risk, prior):
+    rule = DoubleScoreRule(
+        threshold=threshold,
+        proba_at_threshold=proba,
+        selective_risk=risk,
+        ood_prior=prior,
+    )
+    assert_same(DoubleScoreRule.from_dict(through_json(rule.to_dict())), rule)
+
+
+def test_restored_rules_decide_alike():
+    for name in ("two scores", "two scores, certified", "tails"):
+        restored = DoubleScoreRule.from_dict(through_json(RULES[name].to_dict()))
+        expected = RULES[name].accept_proba(RISK, NOVELTY)
+        np.testing.assert_array_equal(restored.accept_proba(RISK, NOVELTY), expected)
+
+
+def test_numbers_of_numpy_become_plain():
+    rule = RejectionRule(np.float32(0.5), np.int64(1), np.float64("nan"))
+    state = rule.to_dict()
+    assert [type(state[name]) for name in ("threshold", "coverage")] == [float, str]
+    assert through_json(state) == state
+    assert_same(RejectionRule.from_dict(state), RejectionRule(0.5, 1.0))
+
+
+def test_classes_restore_themselves_and_what_derives_from_them():
+    tails = RULES["tails"]
+    for kind in (TailScoreRule, DoubleScoreRule, DictMixin):
+        assert type(kind.from_dict(tails.to_dict())) is TailScoreRule
+    for kind in (SingleScoreRule, RejectionRule, Tail):
+        with pytest.raises(ValueError, match=rf"{kind.__name__}.*got 'TailScoreRule'"):
+            kind.from_dict(tails.to_dict())
+
+
+def test_names_that_are_not_known_are_left_out_of_older_states():
+    state = RULES["coverage"].to_dict()
+    del state["certificate"], state["reject_cost"]
+    restored = RejectionRule.from_dict(state)
+    assert restored.certificate is None
+    assert math.isnan(restored.reject_cost)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"treshold": 1.0}, r"unknown fields \['treshold'\]"),
+        ({"threshold": "high"}, "threshold='high'.*it is a number"),
+        ({"threshold": None}, "threshold=None"),
+        ({"threshold": True}, "threshold=True"),
+        ({"threshold": [1.0]}, r"threshold=\[1.0\]"),
+        ({"type": "Rule"}, "got 'Rule'"),
+        ({"type": None}, "got None"),
+        ({"certificate": 1}, "certificate=1"),
+        ({"certificate": RULES["tail"].to_dict()}, "it is a Certificate"),
+    ],
+    ids=str,
+)
+def test_bad_states_are_refused(change, match):
+    with pytest.raises(ValueError, match=match):
+        RejectionRule.from_dict(RULES["certified"].to_dict() | change)
+
+
+@pytest.mark.parametrize("name", ["threshold", "proba_at_threshold"])
+def test_missing_fields_are_named(name):
+    state = RULES["coverage"].to_dict()
+    del state[name]
+    with pytest.raises(ValueError, match=rf"lacks \['{name}'\]"):
+        RejectionRule.from_dict(state)
+
+
+@pytest.mark.parametrize("state", [None, [], "RejectionRule", RULES["coverage"]])
+def test_what_is_no_dictionary_is_refused(state):
+    with pytest.raises(ValueError, match="state must be a dictionary of `to_dict`"):
+        RejectionRule.from_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"n_samples": 1.5}, "n_samples=1.5.*of type int"),
+        ({"n_samples": True}, "n_samples=True"),
+        ({"quantity": 1}, "quantity=1.*of type str"),
+        ({"search": 1}, "search=1.*str or NoneType"),
+    ],
+    ids=str,
+)
+def test_bad_fields_of_certificates_are_refused(change, match):
+    with pytest.raises(ValueError, match=match):
+        Certificate.from_dict(RULES["certified"].certificate.to_dict() | change)
+    assert isinstance(RULES["two scores, certified"].certificate, OODCertificate)
+
+
+@dataclass(frozen=True, eq=False)
+class Odd(DictMixin):
+    array: np.ndarray
+    names: tuple = ()
+    flag: bool = False
+    kind: str | None = None
+    other: object = None
+
+
+def test_arrays_and_tuples_keep_their_shape():
+    odd = Odd(np.array([[1.0, np.inf], [np.nan, -np.inf]]), ("a", 1.0, math.inf), True)
+    assert_same(Odd.from_dict(through_json(odd.to_dict())), odd)
+    assert_same(Odd.from_dict(by_javascript(odd.to_dict())), odd)
+    with pytest.raises(ValueError, match=r"array=.*which it cannot be"):
+        Odd.from_dict({"type": "Odd", "array": [[1.0], [1.0, 2.0]]})
+    with pytest.raises(TypeError, match="nothing that JSON can hold"):
+        Odd(np.zeros(1), other=object()).to_dict()
