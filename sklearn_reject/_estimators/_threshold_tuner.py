@@ -4,23 +4,25 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
-from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._curves import pn_auc_score
 from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
+from sklearn_reject._estimators._joint_folds import (
+    as_masks,
+    check_joint_cv,
+    check_tuning,
+    default_folds,
+    in_order,
+    plan_jointly,
+    usable_folds,
+)
 from sklearn_reject._estimators._joint_scores import JointScores
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
-    ALL_ROWS,
     FoldScore,
-    Plan,
-    check_cv_choice,
-    check_splits,
     evaluate_out_of_sample,
-    make_splits,
-    plan_of_splits,
     route_of_fit,
     route_params,
     splits_by_groups,
@@ -135,12 +137,13 @@ class EnsembleThresholdTuner(
     confidence_level : float in ]0, 1[, default=0.95
         Of the intervals of counts and precision at the operating point.
 
-    cv : int, float, splitter, iterable or None, default=None
+    cv : int, float, splitter, iterable, "prefit" or None, default=None
         Which scores tune the thresholds. An int or a splitter pools scores out of
         fold, and fits the classifiers on all rated documents afterwards. A float holds
         that share of the documents out, and the classifiers are fitted on the rest.
         None is five folds. Where nothing is to be fitted, scores are taken as they are,
-        and only the thresholds are cross-validated if `cv` is given.
+        and only the thresholds are cross-validated: with None in five folds, and with
+        "prefit" not at all.
 
     n_jobs : int, default=None
         Number of folds in parallel.
@@ -158,8 +161,9 @@ class EnsembleThresholdTuner(
         Counts, precision and their intervals on the scores that tuned the thresholds.
 
     cross_validated_point_ : CrossValidatedPoint or None
-        The same on documents that did not tune the thresholds they are judged by. None
-        without folds.
+        The same on documents that did not tune the thresholds they are judged by, but
+        others in the training part of the split: earlier ones, where splits follow
+        time. None without folds, and where all leave a class without rated documents.
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies.
@@ -170,6 +174,7 @@ class EnsembleThresholdTuner(
         documents that the lowest thresholds reach. Some 8 (n_classifiers + 2) bytes for
         each of them; where folds or the method "direct" tune anew, 8 (n_classifiers +
         1) more for each document, rated or not, and 2 for each fold and document.
+        ``cv="prefit"`` does without folds.
 
     area_ : float
         Area under TP against FP along the path, in units of both. Higher is better.
@@ -331,20 +336,20 @@ class EnsembleThresholdTuner(
         check_weighted_classes(is_positive, is_negative, weight)
 
         # The scores of documents that trained no classifier.
-        plan, folds = self._plan(joint, X, ratings, split_params)
+        planned = plan_jointly(self, joint, X, ratings, split_params)
         evaluated = evaluate_out_of_sample(
             joint,
             _JointEvaluation(),
             X,
             ratings,
-            plan=plan,
+            plan=planned.plan,
             fit_params=fit_params,
             caller=self,
         )
-        rows = evaluated.rows
-        _check_tuning(ratings, rows)
+        scores, rows = in_order(evaluated)
+        check_tuning(ratings, rows)
         documents = check_documents(
-            evaluated.scores,
+            scores,
             ratings[rows],
             rule=self.rule,
             base_thresholds=self.base_thresholds,
@@ -352,6 +357,9 @@ class EnsembleThresholdTuner(
         )
 
         # The thresholds, tuned on all of them and again without each fold.
+        is_default = planned.folds is None
+        folds = default_folds(documents) if is_default else planned.folds
+        folds = usable_folds(documents, folds)
         found = self._tune(search, documents, derivative, folds)
 
         # A fit that fails has changed nothing.
@@ -360,7 +368,7 @@ class EnsembleThresholdTuner(
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
         self.path_, self.operating_point_, self.cross_validated_point_ = found
         self.base_thresholds_ = self.path_.thresholds[0]
-        self._search, self._folds = search, _as_masks(folds, len(evaluated.scores))
+        self._search, self._folds = search, as_masks(folds, len(scores))
         if not folds and search.follows_path(documents):
             # Those that were not rated have placed the thresholds, which stay.
             documents = replace(documents, given=None, given_rows=None)
@@ -628,7 +636,7 @@ class EnsembleThresholdTuner(
         joint = JointScores(self.estimators, response_method=self.response_method)
         joint.check()
         self._validate_names([name for name, *_ in joint.entries()])
-        check_cv_choice(self.cv, None, learns=True)
+        check_joint_cv(self.cv, joint)
         check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
         search = Search(
@@ -677,28 +685,6 @@ class EnsembleThresholdTuner(
                 )
         return route_params(self, n_samples, params, estimator=joint)
 
-    def _plan(self, joint, X, ratings, split_params):
-        """Return which documents fit and tune, and the folds that tune again."""
-        if joint.is_frozen and self.cv is None:
-            return Plan(ALL_ROWS, held_out=ALL_ROWS), []
-        splits = make_splits(
-            self.cv,
-            X,
-            ratings,
-            stratify=True,
-            random_state=self.random_state,
-            split_params=split_params,
-        )
-        splits = check_splits(splits, len(ratings))
-        if joint.is_frozen:
-            return Plan(ALL_ROWS, held_out=ALL_ROWS), splits
-        plan = plan_of_splits(self.cv, splits)
-        # Thresholds are cross-validated on the same folds, if there are several. The
-        # documents then are those of the test parts, one after the other.
-        fold = np.repeat(np.arange(len(plan.folds)), [len(t) for _, t in plan.folds])
-        folds = PredefinedSplit(fold).split() if len(plan.folds) > 1 else []
-        return plan, list(folds)
-
     def _tune(self, search, documents, derivative, folds, path=None):
         """Return the path, the operating point on it, and that of the folds or None."""
         options = self.confidence_level, self.random_state
@@ -716,27 +702,3 @@ class _JointEvaluation(FoldScore):
     def evaluate_response(self, response, y):
         """Return the scores of each document."""
         return (response.estimator.scores(response.X),)
-
-
-def _as_masks(splits, n_documents):
-    """Return which documents are in the two parts of each split, a byte for each."""
-    masks = np.zeros((len(splits), 2, n_documents), dtype=bool)
-    for split, of_parts in zip(splits, masks, strict=True):
-        for rows, mask in zip(split, of_parts, strict=True):
-            mask[rows] = True
-    return masks
-
-
-def _check_tuning(ratings, rows):
-    """Raise where the documents that tune have ratings of one class, and all have two.
-
-    A class of a single document stays in the training part of each fold.
-    """
-    for rating, name in ((1, "positives"), (0, "negatives")):
-        n_rated = int(np.sum(ratings == rating))
-        if not (ratings[rows] == rating).any():
-            raise ValueError(
-                f"cv: there are no rated {name} to tune the thresholds on, of "
-                f"{n_rated} in y: they are in training parts only. Rate more "
-                "documents, or use other folds."
-            )
