@@ -74,8 +74,11 @@ class EnsembleThresholdTuner(
     estimators : list of tuple or None
         (name, classifier), or (name, classifier, columns) for a classifier that sees
         part of the columns of X, as :class:`~sklearn.compose.ColumnTransformer` takes
-        them. A :class:`~sklearn.frozen.FrozenEstimator` is not fitted again. None
-        where X is the matrix of scores itself, such as scores that were logged: one
+        them. A :class:`~sklearn.frozen.FrozenEstimator` is not fitted again. An outlier
+        detector or density with `score_samples`, which says what is normal, is fitted
+        on all documents, rated or not, and has the negative of it as its score.
+        (name, "passthrough", column) takes a column of X as scores that were logged,
+        NaN where a detector did not run. None where X is the matrix of such scores: one
         column a classifier, higher = more likely positive.
 
     rule : {"any", "all"}, default="any"
@@ -132,7 +135,8 @@ class EnsembleThresholdTuner(
         frequent of the two.
 
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        Where scores come from. "auto" is the first of the two that a classifier has.
+        Where scores of classifiers come from. "auto" is the first of the two that a
+        classifier has.
 
     confidence_level : float in ]0, 1[, default=0.95
         Of the intervals of counts and precision at the operating point.
@@ -189,7 +193,8 @@ class EnsembleThresholdTuner(
         The positive one.
 
     estimators_ : list of estimator
-        The fitted classifiers. Empty where there are none.
+        The fitted classifiers and detectors, and "passthrough" where scores are a
+        column of X. Empty where there are none.
 
     n_features_in_ : int
         Number of features of X.
@@ -619,11 +624,12 @@ class EnsembleThresholdTuner(
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # Tags are asked for before the estimators have been checked.
+        # Tags are asked for before the estimators have been checked. Scores that were
+        # logged may be sparse or missing.
         inner = [get_tags(e) for _, e in self._named or () if hasattr(e, "fit")]
         of_inputs = [each.input_tags for each in inner]
-        tags.input_tags.sparse = bool(inner) and all(i.sparse for i in of_inputs)
-        tags.input_tags.allow_nan = bool(inner) and all(i.allow_nan for i in of_inputs)
+        tags.input_tags.sparse = bool(self._named) and all(i.sparse for i in of_inputs)
+        tags.input_tags.allow_nan = all(i.allow_nan for i in of_inputs)
         tags.non_deterministic = any(each.non_deterministic for each in inner)
         tags.classifier_tags.multi_class = False
         return tags
@@ -667,7 +673,8 @@ class EnsembleThresholdTuner(
         Without `reset` neither: X is only looked at.
         """
         if self.estimators is None:
-            X = check_array(X, dtype=np.float64) if not hasattr(X, "columns") else X
+            if not hasattr(X, "columns"):
+                X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
         elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
             check_array(X)  # says that a document is to be a row
         if reset is not None:
@@ -675,7 +682,7 @@ class EnsembleThresholdTuner(
 
     def _route(self, n_samples, params, joint):
         """Return the parameters of inner `fit` and split, and weights of documents."""
-        if joint.is_frozen and not _routing_enabled():
+        if not joint.learns_ratings and not _routing_enabled():
             known = {"sample_weight", "groups" if splits_by_groups(self.cv) else ""}
             lost = sorted(params.keys() - known)
             if lost:
