@@ -427,7 +427,7 @@ class EnsembleThresholdTuner(
         require_fit(self)
         check_target_names(target, _TARGETS)
         twin = copy_fitted(self, dict.fromkeys(_TARGETS) | target)
-        derivative = resolve_target(*(getattr(twin, name) for name in _TARGETS))
+        derivative = resolve_target(**{name: getattr(twin, name) for name in _TARGETS})
         folds = [tuple(map(np.flatnonzero, split)) for split in self._folds]
         twin.path_, twin.operating_point_, twin.cross_validated_point_ = twin._tune(
             self._search, self.documents_, derivative, folds, self.path_
@@ -654,7 +654,8 @@ class EnsembleThresholdTuner(
             smoothing=self.smoothing,
         )
         search.check()
-        derivative = resolve_target(*(getattr(self, name) for name in _TARGETS))
+        target = {name: getattr(self, name) for name in _TARGETS}
+        derivative = resolve_target(**target)
         return joint, search, derivative
 
     def _warn_of_positives(self, ordered, is_positive, is_negative):
@@ -694,11 +695,15 @@ class EnsembleThresholdTuner(
 
     def _tune(self, search, documents, derivative, folds, path=None):
         """Return the path, the operating point on it, and that of the folds or None."""
-        options = self.confidence_level, self.random_state
         path, vertex = search.find_point(documents, derivative, path)
-        point = make_point(documents, derivative, path, vertex, *options)
+        point = make_point(documents, derivative, path, vertex, self.confidence_level)
         cross_validated = cross_validate_point(
-            documents, derivative, search, folds, *options, n_jobs=self.n_jobs
+            documents,
+            derivative,
+            search,
+            folds,
+            self.confidence_level,
+            n_jobs=self.n_jobs,
         )
         return path, point, cross_validated
 

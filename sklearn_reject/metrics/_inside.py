@@ -12,7 +12,7 @@ from sklearn_reject._response import Response
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
 from sklearn_reject.scores import evaluate_score, resolve_score
-from sklearn_reject.thresholds import RatedDocuments, count_intervals
+from sklearn_reject.thresholds import RatedDocuments, count_intervals, count_predicted
 
 
 def predict_with_uncertainty(estimator, X, *, finite=False):
@@ -196,25 +196,25 @@ def names_of_classifiers(tuner):
 def recount(tuner, scores, ratings):
     """Return path and operating point of a tuner with the counts of other documents.
 
-    Their scores have shape (n_rated, n_classifiers).
+    Their scores have shape (n_documents, n_classifiers), rated or not.
     """
     path, point = tuner.path_, tuner.operating_point_
     documents = RatedDocuments(
-        scores=scores,
+        scores=scores[ratings.rows],
         is_positive=ratings.is_positive,
         weight=ratings.weight,
         base=path.thresholds[0],
         rule=path.rule,
         rows=ratings.rows,
         n_given=ratings.n_given,
+        others=np.delete(scores, ratings.rows, axis=0),
     )
-    fp, tp = documents.count(point.predict(scores))
+    fp, tp = documents.count(point.predict(documents.scores))
     names = "fp_interval", "tp_interval", "precision_interval"
     intervals = count_intervals(
-        [documents],
-        [point.thresholds],
-        confidence_level=point.confidence_level,
-        random_state=tuner.random_state,
+        [documents], [point.thresholds], confidence_level=point.confidence_level
     )
+    n_predicted, rated_share = count_predicted([documents], [point.thresholds])
     counts = {"fp": fp, "tp": tp, **dict(zip(names, intervals, strict=True))}
+    counts |= {"n_predicted": n_predicted, "rated_share": rated_share}
     return path.recount(documents), replace(point, **counts)

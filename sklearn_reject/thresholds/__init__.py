@@ -4,26 +4,26 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
+from sklearn_reject.thresholds._cross_validation import (
+    CrossValidatedPoint,
+    cross_validate_point,
+)
 from sklearn_reject.thresholds._documents import (
     RatedDocuments,
     check_documents,
     check_weighted_classes,
 )
 from sklearn_reject.thresholds._grid import PNTable, pn_table
+from sklearn_reject.thresholds._intervals import count_intervals
 from sklearn_reject.thresholds._path import ThresholdPath
 from sklearn_reject.thresholds._point import (
     OperatingPoint,
-    count_intervals,
+    count_predicted,
     make_point,
-    resolve_target,
 )
-from sklearn_reject.thresholds._search import (
-    CrossValidatedPoint,
-    Search,
-    cross_validate_point,
-    operating_point,
-    optimal_path,
-)
+from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
+from sklearn_reject.thresholds._selected import warn_if_selected
+from sklearn_reject.thresholds._targets import ON_INFEASIBLE, TARGETS, resolve_target
 
 __all__ = [
     "CrossValidatedPoint",

@@ -148,6 +148,7 @@ def path_of_positions(documents, positions):
         tables.append((np.append(distinct, np.inf), rising))
         # Index 0 is for scores below all that have a position.
         index = np.searchsorted(distinct, scores, side="right")
+        index[np.isnan(scores)] = 0
         entered.append(np.append(-np.inf, rising)[index])
     reduce = np.maximum if documents.rule == "any" else np.minimum
     turning, fp, tp = _turning_points(documents, reduce.reduce(entered))

@@ -34,13 +34,9 @@ def direct_point(documents, derivative, starts=()):
     price = derivative * (1 - RELATIVE_TOLERANCE)
     index = solve(price)
     is_predicted = candidates.predict(index)
-    if is_predicted.all() or not is_predicted.any():
-        ends = flattest_slope(candidates, solve), steepest_slope(candidates, solve)
-        check_attainable(derivative, *(slope for _, slope in ends))
-        # The best of these points that predicts anything.
-        points = [index, *(point for point, _ in ends)]
-        points = [point for point in points if candidates.predict(point).any()]
-        index = points[np.argmax(_gains(candidates, points, price))]
+    if not is_predicted.any():
+        index, highest = steepest_slope(candidates, solve)
+        check_attainable(derivative, highest)
     index = candidates.raise_to_highest(index)
     pairs = zip(candidates.thresholds, index, strict=True)
     return np.array([values[k] for values, k in pairs])
@@ -189,10 +185,6 @@ class Candidates:
         """Return true and false positives as one complex number."""
         return complex(self.counts[self.predict(index)].sum())
 
-    def count_others(self, index):
-        """Return the positives and negatives that are not predicted, the same way."""
-        return complex(self.counts[~self.predict(index)].sum())
-
     def raise_to_highest(self, index):
         """Raise thresholds, the last first, as long as predictions stay the same."""
         index = np.array(index)
@@ -274,22 +266,6 @@ def steepest_slope(candidates, solve):
         if not steeper > slope * (1 + RELATIVE_TOLERANCE):
             break
         index, slope = found, steeper
-    return index, slope
-
-
-def flattest_slope(candidates, solve):
-    """Find the least ratio of positives to negatives among those not predicted.
-
-    Zero if negatives alone can be left out.
-    """
-    index = candidates.highest
-    slope = _ratio(candidates.count_others(index))
-    while slope > 0:
-        found = solve(slope * (1 - RELATIVE_TOLERANCE))
-        flatter = _ratio(candidates.count_others(found))
-        if not flatter < slope * (1 - RELATIVE_TOLERANCE):
-            break
-        index, slope = found, flatter
     return index, slope
 
 

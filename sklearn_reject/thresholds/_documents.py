@@ -25,7 +25,8 @@ class RatedDocuments:
     positive, and one that the lowest thresholds do not reach is never predicted.
     """
 
-    #: Finite scores, higher = more likely positive, shape (n_documents, n_classifiers).
+    #: Higher = more likely positive, shape (n_documents, n_classifiers). NaN where a
+    #: classifier did not run.
     scores: np.ndarray
     #: Ratings, shape (n_documents,).
     is_positive: np.ndarray
@@ -37,13 +38,24 @@ class RatedDocuments:
     rule: str
     #: Position of each document among all.
     rows: np.ndarray
-    #: Number of documents of positive weight that were given, rated or not, reached or
-    #: not; their scores, which thresholds are placed between; their positions.
+    #: Number of documents that were given, rated or not, reached or not, but for rated
+    #: ones of weight zero; their scores, which thresholds are placed between; their
+    #: positions.
     n_given: int
     given: np.ndarray = None
     given_rows: np.ndarray = None
     #: What no threshold is to be below, whatever the scores.
     floor: np.ndarray = None
+    #: Scores and positions of documents that the lowest thresholds reach and that do
+    #: not count: unrated, or of weight zero; which of them are of weight zero.
+    others: np.ndarray = None
+    other_rows: np.ndarray = None
+    is_weightless: np.ndarray = None
+    #: Positions and weights of rated positives that the lowest thresholds do not reach.
+    missed_rows: np.ndarray = None
+    missed_weight: np.ndarray = None
+    #: Whether nothing is unrated but where a sample was rated.
+    is_complete: bool = True
 
     @property
     def n_classifiers(self):
@@ -54,6 +66,8 @@ class RatedDocuments:
         """Return the documents of some rows, as if no others had been given."""
         chosen = np.isin(self.rows, rows)
         present = np.isin(self.given_rows, rows)
+        other = np.isin(self.other_rows, rows)
+        missed = np.isin(self.missed_rows, rows)
         return replace(
             self,
             scores=self.scores[chosen],
@@ -63,7 +77,19 @@ class RatedDocuments:
             n_given=int(present.sum()),
             given=self.given[present],
             given_rows=self.given_rows[present],
+            others=self.others[other],
+            other_rows=self.other_rows[other],
+            is_weightless=self.is_weightless[other],
+            missed_rows=self.missed_rows[missed],
+            missed_weight=self.missed_weight[missed],
         )
+
+    @property
+    def total_positive(self):
+        """Weight of all rated positives, reached by the lowest thresholds or not."""
+        weight = 1.0 if self.weight is None else self.weight
+        reached = float((self.is_positive * weight).sum())
+        return reached + float(self.missed_weight.sum())
 
     def count(self, is_predicted):
         """Return the weights of false and of true positives, as floats."""
@@ -82,6 +108,8 @@ def check_documents(
     base_thresholds=None,
     unrated_label=-1,
     sample_weight=None,
+    pos_label=None,
+    propensity=None,
 ):
     """Validate scores and ratings, and find the region where the ratings are known.
 
@@ -90,52 +118,65 @@ def check_documents(
     check_option(rule, "rule", RULES)
     scores = check_scores(scores)
     check_same_length(len(scores), y=y)
-    is_positive, is_negative, _ = split_ratings(y, unrated_label=unrated_label)
+    is_positive, is_negative, _ = split_ratings(
+        y, unrated_label=unrated_label, pos_label=pos_label
+    )
+    is_labelled = is_positive | is_negative
     weight = check_sample_weight(sample_weight, len(scores))
+    is_sampled = np.zeros(len(scores), dtype=bool)
+    if propensity is not None:
+        chance = check_propensity(propensity, is_labelled)
+        is_sampled = ~np.isnan(chance)
+        inverse = 1 / np.where(is_sampled, chance, 1.0)
+        weight = inverse if weight is None else weight * inverse
     check_weighted_classes(is_positive, is_negative, weight)
-    # Documents of weight zero count as absent.
-    is_present = np.full(len(scores), True) if weight is None else weight > 0
-    is_rated = (is_positive | is_negative) & is_present
-    rated, unrated = scores[is_rated], scores[is_present & ~is_rated]
-    constant = np.flatnonzero(rated.min(axis=0) == rated.max(axis=0))
-    if constant.size:
-        raise ValueError(
-            f"scores in column {constant[0]} are constant, {rated[0, constant[0]]:g} "
-            "for every rated document, so no threshold tells them apart. Leave this "
-            "classifier out."
-        )
+    # A rating of weight zero counts as absent. But a document that nobody has rated
+    # says that ratings are incomplete, whatever its weight.
+    is_weightless = np.full(len(scores), False) if weight is None else weight == 0
+    is_rated = is_labelled & ~is_weightless
+    is_unrated = ~is_labelled & ~is_sampled
+    rated, unrated = scores[is_rated], scores[is_unrated]
+    _check_columns_vary(rated)
     # The lowest thresholds, and the rated documents that reach them.
     if base_thresholds is None:
-        base = _find_base(rated, unrated, rule)
+        base = _find_base(rated, unrated, np.flatnonzero(is_unrated), rule)
         # Where everything is rated, nothing is unknown below the lowest score.
         floor = base if len(unrated) else np.full_like(base, -np.inf)
+        is_complete = not len(unrated)
     else:
         floor, base = _check_base(base_thresholds, rated)
-    rows = np.flatnonzero(is_rated & predict_positive(scores, base, rule))
-    is_positive = is_positive[rows]
-    if is_positive.all() or not is_positive.any():
-        missing = "negatives" if is_positive.all() else "positives"
-        raise ValueError(
-            f"y has no rated {missing} that the lowest thresholds {base.tolist()} "
-            "reach, below which ratings are incomplete. Rate more documents, or say "
-            "from where on a sample was rated by base_thresholds."
-        )
+        is_complete = bool(predict_positive(unrated, floor, rule).all())
+    is_reached = predict_positive(scores, base, rule)
+    rows = np.flatnonzero(is_rated & is_reached)
+    other_rows = np.flatnonzero(~is_rated & is_reached)
+    missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
+    is_given = is_rated | ~is_labelled
+    _check_classes_reached(is_positive[rows], base, base_thresholds)
     return RatedDocuments(
         scores[rows],
-        is_positive,
+        is_positive[rows],
         take_weight(weight, rows),
         base,
         rule,
         rows,
-        int(is_present.sum()),
-        scores[is_present],
-        np.flatnonzero(is_present),
+        int(is_given.sum()),
+        scores[is_given],
+        np.flatnonzero(is_given),
         floor,
+        scores[other_rows],
+        other_rows,
+        is_weightless[other_rows],
+        missed_rows,
+        np.ones(len(missed_rows)) if weight is None else weight[missed_rows],
+        is_complete,
     )
 
 
 def check_scores(scores):
-    """Return scores as a finite float64 matrix, one column a classifier."""
+    """Return scores as a float64 matrix, one column a classifier, NaN where none ran.
+
+    They are finite or NaN.
+    """
     if issparse(scores):
         raise ValueError("scores must be dense, got a sparse matrix. Use `.toarray()`.")
     array = as_real_array(scores, "scores")
@@ -147,15 +188,69 @@ def check_scores(scores):
             f"least one of each, got an array of shape {np.shape(scores)}."
         )
     array = array.astype(np.float64)
-    bad = ~np.isfinite(array)
+    bad = np.isinf(array)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise ValueError(
             f"scores must be finite, got {array[row, column]} in row {row}, column "
-            f"{column} ({bad.sum()} such values). Remove these rows, or give a "
-            "document that a classifier has not seen its lowest score."
+            f"{column} ({bad.sum()} such values). Give a document that a classifier "
+            "has not seen NaN, and one that it is sure of its lowest or highest score."
         )
     return array
+
+
+def check_propensity(propensity, is_rated):
+    """Return the probability of each document to be rated, NaN where it is unknown."""
+    chance = np.asarray(as_real_array(propensity, "propensity"), dtype=np.float64)
+    if chance.ndim == 0:
+        chance = np.full(len(is_rated), chance)
+    check_same_length(len(is_rated), propensity=chance)
+    outside = np.flatnonzero(~np.isnan(chance) & ~((chance > 0) & (chance <= 1)))
+    if chance.ndim != 1 or outside.size:
+        got = chance[outside[0]] if outside.size else f"shape {chance.shape}"
+        row = f" in row {outside[0]}" if outside.size else ""
+        raise ValueError(
+            "propensity must hold one probability in ]0, 1] for each document, or NaN "
+            f"where it was not to be rated by a draw, got {got}{row}."
+        )
+    unknown = np.flatnonzero(np.isnan(chance) & is_rated)
+    if unknown.size:
+        raise ValueError(
+            f"propensity is NaN in row {unknown[0]}, which is rated ({unknown.size} "
+            "such rows). Give what was certain to be rated the propensity 1."
+        )
+    return chance
+
+
+def _check_columns_vary(rated):
+    """Raise where a classifier tells no rated documents apart."""
+    for column, values in enumerate(rated.T):
+        ran = values[~np.isnan(values)]
+        if not len(ran):
+            raise ValueError(
+                f"scores in column {column} are NaN for every rated document, so that "
+                "nothing is known of this classifier. Leave it out."
+            )
+        if len(ran) == len(values) and ran.min() == ran.max():
+            raise ValueError(
+                f"scores in column {column} are constant, {ran[0]:g} for every rated "
+                "document, so no threshold tells them apart. Leave this classifier out."
+            )
+
+
+def _check_classes_reached(is_positive, base, base_thresholds):
+    """Raise where the lowest thresholds leave one class."""
+    if not is_positive.all() and is_positive.any():
+        return
+    missing = "negatives" if len(is_positive) and is_positive.all() else "positives"
+    reason = ", which base_thresholds say"
+    if base_thresholds is None:
+        reason = ", below which ratings are incomplete"
+    raise ValueError(
+        f"y has no rated {missing} that the lowest thresholds {base.tolist()} "
+        f"reach{reason}. Rate more documents, or say from where on a sample was rated "
+        "by base_thresholds."
+    )
 
 
 def check_columns(scores, n_classifiers):
@@ -206,36 +301,40 @@ def _check_base(base_thresholds, rated):
     return base, reached
 
 
-def _find_base(rated, unrated, rule):
+def _find_base(rated, unrated, unrated_rows, rule):
     """Return the lowest thresholds that no unrated document reaches."""
-    base = rated.min(axis=0)
-    inside = unrated[predict_positive(unrated, base, rule)]
-    if not len(inside):
+    base = np.nanmin(rated, axis=0)
+    is_inside = predict_positive(unrated, base, rule)
+    if not is_inside.any():
         return base
+    # A classifier that did not run has reached nothing.
+    known = np.where(np.isnan(unrated), -np.inf, unrated)
     if rule == "any":
-        columns, highest = range(len(base)), unrated.max(axis=0)
+        columns = range(len(base))
     else:
         # One threshold above all of them is enough: that which leaves most documents.
-        highest = inside.max(axis=0)
-        columns = [np.argmax((rated > highest).sum(axis=0))]
+        known, unrated_rows = known[is_inside], unrated_rows[is_inside]
+        columns = [np.argmax((rated > known.max(axis=0)).sum(axis=0))]
     for column in columns:
-        left = rated[:, column] > highest[column]
+        highest = known[:, column].max()
+        left = rated[:, column] > highest
         if not left.any():
-            _refuse_region(column, highest, rule)
+            row = unrated_rows[np.argmax(known[:, column])]
+            _refuse_region(column, row, highest, rule)
         base[column] = rated[left, column].min()
     return base
 
 
-def _refuse_region(column, highest, rule):
-    """Raise as all rated documents are below unrated ones."""
-    where = f"column {column}" if rule == "any" else "any column"
-    highest = highest[column] if rule == "any" else highest.max()
+def _refuse_region(column, row, highest, rule):
+    """Raise as all rated documents are below an unrated one."""
+    where = f"column {column}" if rule == "any" else f"any column, as in {column}"
     raise ValueError(
-        f"y: no rated document scores above all unrated ones in {where}, whose unrated "
-        f"scores reach {highest:g}: there is no threshold down to which ratings are "
-        "known. Rate what is missing; where only a sample was rated, say from where on "
-        "by base_thresholds; where other classifiers chose what to rate, make them "
-        "part of the ensemble."
+        f"y: no rated document scores above all unrated ones in {where}: row {row} is "
+        f"unrated and scores {highest:g} there, so that there is no threshold down to "
+        "which ratings are known. Rate this and what else is missing; where only a "
+        "sample was rated, say from where on by base_thresholds=, or with what "
+        "probability by propensity=; where other classifiers chose what to rate, make "
+        "them part of the ensemble."
     )
 
 

@@ -35,6 +35,8 @@ def pn_table(
     base_thresholds=None,
     unrated_label=-1,
     sample_weight=None,
+    pos_label=None,
+    propensity=None,
 ):
     """Count false and true positives at all combinations of thresholds.
 
@@ -46,7 +48,9 @@ def pn_table(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Finite scores, higher = more likely positive.
+        Scores, higher = more likely positive. NaN where a classifier did not run,
+        which reaches no threshold: under "any" the others decide, and under "all" the
+        document is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -73,6 +77,16 @@ def pn_table(
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, such as the inverse of its probability to be rated.
 
+    pos_label : label, default=None
+        The positive class. None is 1 where the classes are 0 and 1, and the last of
+        two sorted classes otherwise.
+
+    propensity : float or array-like of shape (n_documents,), default=None
+        Probability in ]0, 1] of each document to be rated, where that was left to
+        chance, and NaN where it was not. Rated documents weigh the inverse, times
+        `sample_weight`, and stand for unrated ones that were as likely to be rated.
+        Only unrated documents without a propensity say that ratings are incomplete.
+
     Returns
     -------
     table : PNTable
@@ -81,7 +95,7 @@ def pn_table(
     Raises
     ------
     ValueError
-        If scores are not finite or constant, a class has no rated documents, there are
+        If scores are infinite or constant, a class has no rated documents, there are
         no thresholds down to which ratings are known, or the table would take more than
         scikit-learn's ``working_memory``.
 
@@ -101,7 +115,14 @@ def pn_table(
     check_n_thresholds(n_thresholds)
     check_option(spacing, "spacing", SPACINGS)
     documents = check_documents(
-        scores, y, rule, base_thresholds, unrated_label, sample_weight
+        scores,
+        y,
+        rule,
+        base_thresholds,
+        unrated_label,
+        sample_weight,
+        pos_label,
+        propensity,
     )
     return count_table(documents, threshold_grid(documents, n_thresholds, spacing))
 
@@ -262,7 +283,7 @@ SPACINGS = {"quantile": _quantiles_of_classes, "uniform": _equal_steps}
 
 
 def count_reached(thresholds, scores):
-    """Return how many of increasing thresholds each finite score reaches: its rank.
+    """Return how many of increasing thresholds each score reaches: its rank.
 
     All thresholds are finite but the last. A classifier predicts a document positive at
     the thresholds of index below its rank.
@@ -272,7 +293,7 @@ def count_reached(thresholds, scores):
     # bucket; where there are more, they are searched. The width of a bucket is relative
     # to the distance from the lowest threshold, which most scores of rare events are
     # close to.
-    scores = np.ascontiguousarray(scores)
+    scores = np.where(np.isnan(scores), -np.inf, scores)
     if len(scores) <= _FEW_SCORES or len(thresholds) == 1:
         return np.searchsorted(thresholds, scores, side="right")
     of_thresholds = _bucket(thresholds[:-1], thresholds[0])

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils import gen_batches
 
+from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import take_weight
 from sklearn_reject.thresholds._documents import check_columns
 
@@ -17,7 +18,7 @@ _LARGEST_PART = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class ThresholdPath:
+class ThresholdPath(DictMixin):
     """A monotone path through the space of thresholds, and its PN curve.
 
     Attributes
@@ -74,7 +75,7 @@ class ThresholdPath:
         Parameters
         ----------
         scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-            Finite scores, higher = more likely positive.
+            Scores, higher = more likely positive. NaN reaches no threshold.
 
         Returns
         -------
@@ -85,10 +86,10 @@ class ThresholdPath:
         Raises
         ------
         ValueError
-            If there is not one column for each classifier, or a score is not finite.
+            If there is not one column for each classifier, or a score is infinite.
         """
         scores = check_columns(scores, self.thresholds.shape[1])
-        return _locate(self.thresholds, scores, self.rule)
+        return locate_last(self.thresholds, scores, self.rule)
 
     def recount(self, documents):
         """Return the same path with the counts, and the area, of other documents.
@@ -103,7 +104,7 @@ class ThresholdPath:
         path : ThresholdPath
             The path, with other counts and another area.
         """
-        last = _locate(self.thresholds, documents.scores, documents.rule)
+        last = locate_last(self.thresholds, documents.scores, documents.rule)
         counts = []
         for rows in (~documents.is_positive, documents.is_positive):
             weight = take_weight(documents.weight, rows)
@@ -114,9 +115,12 @@ class ThresholdPath:
         return ThresholdPath(self.thresholds, *counts, area, documents.rule)
 
 
-def _locate(thresholds, scores, rule):
+def locate_last(thresholds, scores, rule):
+    """Return the last vertex that predicts each document positive, or -1."""
     columns = zip(thresholds.T, scores.T, strict=True)
     left = [np.searchsorted(*pair, side="right") - 1 for pair in columns]
+    # A classifier that did not run has reached nothing.
+    left = np.where(np.isnan(scores.T), -1, left)
     return (np.maximum if rule == "any" else np.minimum).reduce(left)
 
 
@@ -217,9 +221,19 @@ def place_midway(path, documents):
     columns = zip(moved.T, documents.given.T, documents.floor, strict=True)
     for column, scores, floor in columns:
         finite = np.isfinite(column)
-        middles = _middles_below(column[finite], np.sort(scores))
+        ordered = np.sort(scores[~np.isnan(scores)])
+        middles = _middles_below(column[finite], ordered)
         column[finite] = np.maximum(middles, floor)
+    _open_downwards(moved, path.thresholds, documents)
     return replace(path, thresholds=moved)
+
+
+def _open_downwards(moved, thresholds, documents):
+    """Lower what predicts everything to -inf where nothing is unknown further down."""
+    is_lowest = (thresholds == documents.base) & np.isneginf(documents.floor)
+    if documents.rule == "all":
+        is_lowest &= is_lowest.all(axis=1, keepdims=True)
+    moved[is_lowest] = -np.inf
 
 
 def _middles_below(thresholds, ordered):

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import ridder
-from scipy.stats import beta, binom
-from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_number
+from sklearn_reject._as_dict import DictMixin
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     round_down,
@@ -15,19 +13,10 @@ from sklearn_reject.exceptions import (
     warn_user,
 )
 from sklearn_reject.thresholds._documents import check_columns, predict_positive
+from sklearn_reject.thresholds._intervals import count_intervals
 
 # Slopes and targets that differ by no more than rounding are equal.
 RELATIVE_TOLERANCE = 1e-12
-
-# Products of slopes up to here and sums of weights stay far from what float64 holds.
-_LARGEST_SLOPE = 1e100
-
-_TO_DERIVATIVE = {
-    "target_derivative": float,
-    "marginal_precision": lambda precision: precision / (1 - precision),
-    # A price of next to nothing has no finite reciprocal.
-    "max_fp_per_tp": lambda price: 1 / max(price, 1e-300),
-}
 
 # What rounding of sums of weights may come to, relative to the total.
 _ROUNDING = 1e-11
@@ -35,16 +24,14 @@ _ROUNDING = 1e-11
 # Wider than rounding and Ridders' tolerance, as a share of the documents.
 _SAME_PLACE = 1e-9
 
-_N_DRAWS = 2000
-
-# Documents that are drawn at a time.
-_LARGEST_CHUNK = 1 << 20
+# Of what is predicted positive: below, counts are far from the number of alerts.
+_LOW_SHARE = 0.5
 
 SMOOTHINGS = ("concave", "isotonic")
 
 
 @dataclass(frozen=True, eq=False)
-class OperatingPoint:
+class OperatingPoint(DictMixin):
     """Joint thresholds for a target, and what they attain.
 
     Attributes
@@ -57,17 +44,29 @@ class OperatingPoint:
 
     fp, tp : float
         False and true positives on the documents that tuned the thresholds, counts or
-        sums of weights.
+        sums of weights. Only rated documents count.
+
+    n_predicted : int
+        How many of all documents given are predicted positive, rated or not and
+        whatever their weights: the alerts.
+
+    rated_share : float
+        Share of these that `fp` and `tp` are made of: rated, and not of weight zero.
+        NaN if nothing is predicted positive.
+
+    target, target_value : str and object
+        Name of the target, and what was asked for by it.
 
     target_derivative : float
-        Target slope dTP/dFP.
+        Slope dTP/dFP that the target stands for; NaN for `max_alerts` and `min_recall`.
 
     vertex : int
         Number of the vertex on the path that has these thresholds.
 
     fp_interval, tp_interval : tuple of float
-        Interval of the counts by the bootstrap, with the thresholds fixed: how far they
-        vary among samples of as many documents.
+        Interval of the expected count in a sample of as many documents, with the
+        thresholds fixed: by Clopper and Pearson where all weigh the same, and by Fay
+        and Feuer, with the largest weight, where they do not.
 
     precision_interval : tuple of float
         Bounds of the precision by Clopper and Pearson; approximate, from an effective
@@ -93,6 +92,10 @@ class OperatingPoint:
     rule: str
     fp: float
     tp: float
+    n_predicted: int
+    rated_share: float
+    target: str
+    target_value: object
     target_derivative: float
     vertex: int
     fp_interval: tuple
@@ -122,7 +125,8 @@ class OperatingPoint:
         Parameters
         ----------
         scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-            Finite scores, higher = more likely positive. A vector is one classifier.
+            Scores, higher = more likely positive. A vector is one classifier. NaN,
+            where a classifier did not run, reaches no threshold.
 
         Returns
         -------
@@ -132,121 +136,115 @@ class OperatingPoint:
         Raises
         ------
         ValueError
-            If there is not one column for each classifier, or a score is not finite.
+            If there is not one column for each classifier, or a score is infinite.
         """
         scores = check_columns(scores, len(self.thresholds))
         return predict_positive(scores, self.thresholds, self.rule)
 
 
-def make_point(
-    documents, derivative, path, vertex, confidence_level=0.95, random_state=None
-):
-    """Return the operating point at a vertex of a path.
+def make_point(documents, target, path, vertex, confidence_level=0.95):
+    """Return the operating point at a vertex of a path, for a target.
 
-    Warns if all rated positives are predicted, although not all documents were rated.
+    Warns where more is predicted than was rated, or might be by lower thresholds.
     """
     thresholds = path.thresholds[vertex]
-    is_partial = len(documents.rows) < documents.n_given
-    if is_partial and path.tp[vertex] == path.tp[0]:
-        warn_user(
-            "At the operating point all rated positives are predicted positive. Lower "
-            f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
-            "too, but ratings are incomplete below. Rate more documents, or ask for a "
-            "larger derivative.",
-        )
-    intervals = count_intervals(
-        [documents], [thresholds], confidence_level, random_state
-    )
+    _warn_at_the_edge(documents, path, vertex)
+    fp, tp = float(path.fp[vertex]), float(path.tp[vertex])
+    n_predicted, rated_share = count_predicted([documents], [thresholds])
+    _warn_of_unrated(documents, thresholds, n_predicted, rated_share, fp + tp)
+    intervals = count_intervals([documents], [thresholds], confidence_level)
     return OperatingPoint(
         thresholds,
         path.rule,
-        float(path.fp[vertex]),
-        float(path.tp[vertex]),
-        float(derivative),
+        fp,
+        tp,
+        n_predicted,
+        rated_share,
+        target.name,
+        target.value,
+        target.slope(path, vertex, documents),
         int(vertex),
         *intervals,
         confidence_level,
     )
 
 
-def resolve_target(target_derivative=None, marginal_precision=None, max_fp_per_tp=None):
-    """Return the target slope of the PN curve, between 1e-100 and 1e100.
+def count_predicted(parts, thresholds):
+    """Return how many of all documents are predicted, and the share that counts."""
+    n_counted = n_others = 0
+    for part, own in zip(parts, thresholds, strict=True):
+        n_counted += int(predict_positive(part.scores, own, part.rule).sum())
+        n_others += int(predict_positive(part.others, own, part.rule).sum())
+    n_predicted = n_counted + n_others
+    return n_predicted, n_counted / n_predicted if n_predicted else float("nan")
 
-    The three parameters are names of one number; exactly one must be given.
+
+def _warn_at_the_edge(documents, path, vertex):
+    """Warn where lower thresholds might be better, and nothing is known of them."""
+    is_everything = path.tp[vertex] == path.tp[0]
+    if is_everything and not documents.is_complete:
+        warn_user(
+            "At the operating point all rated positives are predicted positive. Lower "
+            f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
+            "too, but ratings are incomplete below. Rate more documents, or ask for a "
+            "larger derivative.",
+        )
+    elif is_everything and np.isneginf(path.thresholds[vertex]).any():
+        warn_user(
+            "At the operating point all documents are predicted positive, and so will "
+            "be all new ones. If only rated rows were given, give the others, too, as "
+            "unrated_label; or ask for a larger derivative.",
+        )
+
+
+def _warn_of_unrated(documents, thresholds, n_predicted, rated_share, total):
+    """Warn where the counts say little of what is predicted."""
+    is_predicted = predict_positive(documents.others, thresholds, documents.rule)
+    n_weightless = int((is_predicted & documents.is_weightless).sum())
+    if n_weightless:
+        warn_user(
+            f"{n_weightless} of the {n_predicted} documents that are predicted "
+            "positive have weight 0 and count neither as true nor as false positives. "
+            "If nobody has rated them, mark them by unrated_label, so that no "
+            "threshold is chosen where ratings are incomplete.",
+        )
+        return
+    # Weights stand for documents that were not drawn: all of them, perhaps.
+    weight = documents.weight
+    unit = 1.0 if weight is None else weight.min()
+    if rated_share < _LOW_SHARE and total / unit < _LOW_SHARE * n_predicted:
+        warn_user(
+            f"Of the {n_predicted} documents that are predicted positive only "
+            f"{100 * rated_share:.3g} % are rated, and the counts are theirs alone: "
+            f"{total:g} true and false positives. If they are a random sample, pass "
+            "the probability of each document to be rated by propensity=, so that "
+            "they stand for all; if not, raise base_thresholds.",
+        )
+
+
+def check_attainable(derivative, highest):
+    """Raise if a target is above the highest slope that a curve attains.
+
+    Of a smaller slope everything down to the lowest thresholds is worth its price.
     """
-    given = {
-        "target_derivative": target_derivative,
-        "marginal_precision": marginal_precision,
-        "max_fp_per_tp": max_fp_per_tp,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    if len(given) != 1:
-        raise ValueError(
-            "Exactly one of target_derivative, marginal_precision and max_fp_per_tp "
-            f"must be given: they are three names of one number. Got {given or 'none'}."
-        )
-    (name, value), *_ = given.items()
-    high = 1 if name == "marginal_precision" else np.inf
-    value = check_number(value, name, high=high, open_low=True, open_high=True)
-    derivative = _TO_DERIVATIVE[name](value)
-    if not 1 / _LARGEST_SLOPE <= derivative <= _LARGEST_SLOPE:
-        raise ValueError(
-            f"{name}={value!r} is a slope dTP/dFP of {derivative:g}. It must be "
-            f"between {1 / _LARGEST_SLOPE:g} and {_LARGEST_SLOPE:g}, or its products "
-            "with counts may overflow."
-        )
-    return derivative
-
-
-def check_attainable(derivative, lowest, highest):
-    """Raise unless a target is within the slopes that a curve attains.
-
-    The lowest is that where everything down to the lowest thresholds is predicted
-    positive, the highest that where next to nothing is.
-    """
-    if derivative < lowest * (1 - RELATIVE_TOLERANCE):
-        reason = (
-            "Below it, all documents down to the lowest thresholds would be predicted "
-            "positive, and nothing is known of those further down. Ask for a larger "
-            "derivative, or rate more documents."
-        )
-    elif derivative > highest * (1 + RELATIVE_TOLERANCE):
-        reason = (
-            "Above it, no document would be predicted positive. Ask for a smaller "
-            "derivative, or use scores that rank more positives first."
-        )
-    else:
+    if derivative <= highest * (1 + RELATIVE_TOLERANCE):
         return
     # What can be met, in each of the three names.
-    ends = lowest, highest
-    precisions = [end if np.isinf(end) else precision_at(end) for end in ends]
-    prices = [np.inf if end == 0 else 1 / end for end in reversed(ends)]
     raise InfeasibleTargetError(
         f"target_derivative={derivative:.6g} (marginal_precision="
         f"{derivative / (1 + derivative):.6g}, max_fp_per_tp={1 / derivative:.6g}) "
-        "cannot be met on these documents: target_derivative can be "
-        f"{_interval(*ends)}; this is a marginal_precision of "
-        f"{_interval(*precisions)}, or a max_fp_per_tp of {_interval(*prices)}. "
-        f"{reason}",
-        attainable={"min_derivative": lowest, "max_derivative": highest},
+        "cannot be met on these documents: target_derivative can be at most "
+        f"{round_down(highest)}; this is a marginal_precision of at most "
+        f"{round_down(precision_at(highest))}, or a max_fp_per_tp of at least "
+        f"{round_up(1 / highest)}. Above it, no document would be predicted positive. "
+        "Ask for a smaller derivative, or use scores that rank more positives first.",
+        attainable={"min_derivative": 0.0, "max_derivative": highest},
     )
 
 
 def precision_at(slope):
     """Return the marginal precision at a slope dTP/dFP, which may be infinite."""
     return 1.0 if np.isinf(slope) else float(slope / (1 + slope))
-
-
-def _interval(low, high):
-    """Describe an interval, rounded such that what it names is inside."""
-    if high == np.inf:
-        return f"at least {round_up(low)}"
-    if low == 0:
-        return f"at most {round_down(high)}"
-    texts = round_up(low), round_down(high)
-    if float(texts[0]) > float(texts[1]):
-        texts = repr(float(low)), repr(float(high))
-    return f"{texts[0]} to {texts[1]}"
 
 
 def point_on_path(path, derivative, smoothing="concave"):
@@ -259,8 +257,8 @@ def point_on_path(path, derivative, smoothing="concave"):
     # the labels in the order of the path. They replace steps 7 and 8 of the analytic
     # approach in RZMR20, where a derivative is estimated from differences.
     vertices, slopes, rounding = _find_segments(path)
-    check_attainable(derivative, float(slopes[0]), float(slopes[-1]))
-    if smoothing == "isotonic":
+    check_attainable(derivative, float(slopes[-1]))
+    if smoothing == "isotonic" and derivative >= slopes[0] * (1 - rounding[0]):
         return _nearest_to_interpolated(path, vertices, slopes, derivative)
     # It maximises TP - FP * derivative. At a slope that equals the target, true
     # positives are worth their price.
@@ -316,62 +314,3 @@ def _nearest_to_interpolated(path, vertices, slopes, derivative):
     # Rounding must not decide between two that are equally near.
     nearest = np.flatnonzero(distance <= distance.min() + _SAME_PLACE)
     return int(nearest[position[nearest] == position[nearest[0]]][-1])
-
-
-def count_intervals(parts, thresholds, confidence_level=0.95, random_state=None):
-    """Return intervals of FP, TP and the precision at given thresholds.
-
-    Each part of the documents has its own thresholds; counts are sums over all parts.
-    The precision is NaN if nothing is predicted positive.
-    """
-    # The bootstrap draws as many documents as were given, with replacement. Where all
-    # weigh the same, the number of true positives among them is binomial, and so is
-    # that of false positives: their quantiles are exact and need no drawing. Otherwise
-    # weights are drawn. The precision has the bounds of Clopper and Pearson.
-    labels, weights = [], []
-    for part, own in zip(parts, thresholds, strict=True):
-        chosen = predict_positive(part.scores, own, part.rule)
-        weight = np.ones(len(chosen)) if part.weight is None else part.weight
-        labels.append(part.is_positive[chosen])
-        weights.append(weight[chosen])
-    is_positive, weight = np.concatenate(labels), np.concatenate(weights)
-    n_given = sum(part.n_given for part in parts)
-    tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
-    if len(np.unique(weight)) <= 1:
-        unit = weight[0] if len(weight) else 1.0
-        chances = np.array([np.sum(~is_positive), np.sum(is_positive)]) / n_given
-        counts = unit * binom.ppf(tails, n_given, chances[:, np.newaxis])
-    else:
-        draws = _draw(is_positive, weight, n_given, check_random_state(random_state))
-        counts = np.quantile(draws, tails, axis=1).T
-    precision = _precision_interval(is_positive, weight, tails)
-    return (*map(tuple, counts.tolist()), precision)
-
-
-def _precision_interval(is_positive, weight, tails):
-    """Return the bounds of Clopper and Pearson of what is predicted positive."""
-    if not len(weight):
-        return float("nan"), float("nan")
-    # Weights that differ say less than their number: as much as the square of their sum
-    # over the sum of their squares (L. Kish, 1965).
-    n_effective = weight.sum() ** 2 / np.sum(weight**2)
-    precision = weight[is_positive].sum() / weight.sum()
-    fp, tp = n_effective * (1 - precision), n_effective * precision
-    low = beta.ppf(tails[0], tp, fp + 1) if tp else 0.0
-    high = beta.ppf(tails[1], tp + 1, fp) if fp else 1.0
-    return float(low), float(high)
-
-
-def _draw(is_positive, weight, n_given, random_state):
-    """Return false and true positives of samples drawn with replacement."""
-    # Only how often documents predicted positive are drawn matters: a binomial number
-    # of draws falls on them, each on any of them.
-    sizes = random_state.binomial(n_given, len(weight) / n_given, _N_DRAWS)
-    n_chunks = 1 + int(sizes.sum()) // _LARGEST_CHUNK
-    columns = np.where(is_positive, 0, weight), np.where(is_positive, weight, 0)
-    sums = []
-    for chunk in np.array_split(sizes, min(n_chunks, _N_DRAWS)):
-        drawn = random_state.randint(len(weight), size=chunk.sum())
-        sample = np.repeat(np.arange(len(chunk)), chunk)
-        sums.append([np.bincount(sample, w[drawn], len(chunk)) for w in columns])
-    return np.concatenate(sums, axis=1)

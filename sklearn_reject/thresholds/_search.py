@@ -1,23 +1,24 @@
-"""The best path and the best point of joint thresholds, and points cross-validated."""
+"""The best path and the best point of joint thresholds."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._validation import check_level, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._documents import check_documents, predict_positive
+from sklearn_reject.thresholds._direct_targets import direct_thresholds
+from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._graph import SEARCHES, graph_path
 from sklearn_reject.thresholds._grid import SPACINGS, check_n_thresholds
 from sklearn_reject.thresholds._path import place_midway
-from sklearn_reject.thresholds._point import (
-    SMOOTHINGS,
-    count_intervals,
-    make_point,
-    point_on_path,
+from sklearn_reject.thresholds._point import SMOOTHINGS, make_point
+from sklearn_reject.thresholds._selected import warn_if_selected
+from sklearn_reject.thresholds._targets import (
+    ON_INFEASIBLE,
+    SlopeTarget,
+    as_target,
+    meet,
     resolve_target,
 )
 
@@ -42,6 +43,8 @@ def optimal_path(
     base_thresholds=None,
     unrated_label=-1,
     sample_weight=None,
+    pos_label=None,
+    propensity=None,
 ):
     """Find the path of joint thresholds with the largest area under TP against FP.
 
@@ -52,7 +55,9 @@ def optimal_path(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Finite scores, higher = more likely positive.
+        Scores, higher = more likely positive. NaN where a classifier did not run,
+        which reaches no threshold: under "any" the others decide, and under "all" the
+        document is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -94,6 +99,16 @@ def optimal_path(
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, such as the inverse of its probability to be rated.
 
+    pos_label : label, default=None
+        The positive class. None is 1 where the classes are 0 and 1, and the last of
+        two sorted classes otherwise.
+
+    propensity : float or array-like of shape (n_documents,), default=None
+        Probability in ]0, 1] of each document to be rated, where that was left to
+        chance, and NaN where it was not. Rated documents weigh the inverse, times
+        `sample_weight`, and stand for unrated ones that were as likely to be rated.
+        Only unrated documents without a propensity say that ratings are incomplete.
+
     Returns
     -------
     path : ThresholdPath
@@ -102,7 +117,7 @@ def optimal_path(
     Raises
     ------
     ValueError
-        If a parameter is invalid, scores are not finite or constant, a class has no
+        If a parameter is invalid, scores are infinite or constant, a class has no
         rated documents, there are no thresholds down to which ratings are known, or
         the grid is too large for the memory.
 
@@ -126,8 +141,16 @@ def optimal_path(
     options = Search(method, n_thresholds, spacing, search, family)
     options.check()
     documents = check_documents(
-        scores, y, rule, base_thresholds, unrated_label, sample_weight
+        scores,
+        y,
+        rule,
+        base_thresholds,
+        unrated_label,
+        sample_weight,
+        pos_label,
+        propensity,
     )
+    warn_if_selected(documents)
     return place_midway(options.find_path(documents), documents)
 
 
@@ -138,6 +161,10 @@ def operating_point(
     target_derivative=None,
     marginal_precision=None,
     max_fp_per_tp=None,
+    max_alerts=None,
+    min_recall=None,
+    objective=None,
+    on_infeasible="raise",
     method="graph",
     smoothing="concave",
     rule="any",
@@ -148,8 +175,9 @@ def operating_point(
     base_thresholds=None,
     unrated_label=-1,
     sample_weight=None,
+    pos_label=None,
+    propensity=None,
     confidence_level=0.95,
-    random_state=None,
 ):
     """Find the joint thresholds at which one more false positive just pays.
 
@@ -160,7 +188,9 @@ def operating_point(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Finite scores, higher = more likely positive.
+        Scores, higher = more likely positive. NaN where a classifier did not run,
+        which reaches no threshold: under "any" the others decide, and under "all" the
+        document is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -168,8 +198,8 @@ def operating_point(
 
     target_derivative : float > 0, default=None
         Slope dTP/dFP: true positives that one more false positive must bring. Exactly
-        one of this and the next two parameters must be given, which are other names of
-        the same number.
+        one of this and the next five parameters must be given, of which two are other
+        names of the same number.
 
     marginal_precision : float in ]0, 1[, default=None
         Share d / (1 + d) of true positives among the last documents predicted.
@@ -177,12 +207,32 @@ def operating_point(
     max_fp_per_tp : float > 0, default=None
         False positives 1 / d that one more true positive may cost.
 
+    max_alerts : int >= 1, default=None
+        The most true positives with at most so many of all documents given predicted
+        positive, rated or not.
+
+    min_recall : float in ]0, 1], default=None
+        The fewest false positives with at least this share of all positives found.
+        Only where all documents are rated, or a sample of all of them, see
+        `propensity`.
+
+    objective : {"f1"}, default=None
+        The best F1 of the rated documents.
+
+    on_infeasible : {"raise", "nearest"}, default="raise"
+        What is done where the target cannot be met on the documents: "raise" raises an
+        InfeasibleTargetError, "nearest" takes the end of what can be attained, and
+        warns.
+
     method : {"graph", "analytic", "direct"}, default="graph"
         "graph" and "analytic" find the point on the path of the largest area, see
         :func:`~sklearn_reject.thresholds.optimal_path`. "direct" maximises TP - FP * d
         over all thresholds: exactly for one or two classifiers, a local optimum for
-        more. On the documents given it is at least as good as any point on the path of
-        "graph", and it fits them more closely.
+        more. For `objective` it is exact as well, and for `max_alerts` and
+        `min_recall` where thresholds have at most a million combinations; beyond, it is
+        the best of the points that are best for some slope. On the documents given it
+        is at least as good as any point on the path of "graph", and it fits them more
+        closely.
 
     smoothing : {"concave", "isotonic"}, default="concave"
         What makes slopes of a path: with "concave", the vertex that maximises
@@ -223,11 +273,18 @@ def operating_point(
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, such as the inverse of its probability to be rated.
 
+    pos_label : label, default=None
+        The positive class. None is 1 where the classes are 0 and 1, and the last of
+        two sorted classes otherwise.
+
+    propensity : float or array-like of shape (n_documents,), default=None
+        Probability in ]0, 1] of each document to be rated, where that was left to
+        chance, and NaN where it was not. Rated documents weigh the inverse, times
+        `sample_weight`, and stand for unrated ones that were as likely to be rated.
+        Only unrated documents without a propensity say that ratings are incomplete.
+
     confidence_level : float in ]0, 1[, default=0.95
         Coverage of the intervals of counts and precision.
-
-    random_state : int, RandomState instance or None, default=None
-        Source of the bootstrap, which only documents with weights need.
 
     Returns
     -------
@@ -238,12 +295,13 @@ def operating_point(
     Raises
     ------
     InfeasibleTargetError
-        If the derivative is not attained. Its `attainable` has "min_derivative" and
-        "max_derivative"; the message has the range under all three names.
+        If the target cannot be met. Its `attainable` has "min_derivative", which is
+        zero, and "max_derivative"; "min_alerts"; or "max_recall". The message has the
+        slope under all three names.
     ValueError
-        If not exactly one target is given, a parameter is invalid, scores are not
-        finite or constant, a class has no rated documents, there are no thresholds down
-        to which ratings are known, or the grid is too large for the memory.
+        If not exactly one target is given, a parameter is invalid, scores are
+        infinite or constant, a class has no rated documents, there are no thresholds
+        down to which ratings are known, or the grid is too large for the memory.
 
     See Also
     --------
@@ -263,17 +321,31 @@ def operating_point(
     >>> point.thresholds, point.fp, point.tp
     (array([0.75, 0.65]), 0.0, 2.0)
     """
-    derivative = resolve_target(target_derivative, marginal_precision, max_fp_per_tp)
+    target = resolve_target(
+        target_derivative=target_derivative,
+        marginal_precision=marginal_precision,
+        max_fp_per_tp=max_fp_per_tp,
+        max_alerts=max_alerts,
+        min_recall=min_recall,
+        objective=objective,
+    )
+    check_option(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     check_level(confidence_level, "confidence_level")
     options = Search(method, n_thresholds, spacing, search, family, smoothing)
     options.check()
     documents = check_documents(
-        scores, y, rule, base_thresholds, unrated_label, sample_weight
+        scores,
+        y,
+        rule,
+        base_thresholds,
+        unrated_label,
+        sample_weight,
+        pos_label,
+        propensity,
     )
-    path, vertex = options.find_point(documents, derivative)
-    return make_point(
-        documents, derivative, path, vertex, confidence_level, random_state
-    )
+    warn_if_selected(documents)
+    path, vertex = options.find_point(documents, target, on_infeasible=on_infeasible)
+    return make_point(documents, target, path, vertex, confidence_level)
 
 
 @dataclass(frozen=True)
@@ -316,19 +388,36 @@ class Search:
         # One classifier has a single path, which nothing is better than.
         return self.method != "direct" or documents.n_classifiers == 1
 
-    def find_point(self, documents, derivative, path=None):
+    def find_point(self, documents, target, path=None, on_infeasible="raise"):
         """Return a path, and the vertex on it that is the operating point.
 
         For the method "direct" it is the best path of "graph" that passes the point;
-        otherwise it may be a `path` that was found before, on the same documents.
+        otherwise it may be a `path` that was found before, on the same documents. A
+        target that is a number is a slope.
         """
+        target = as_target(target)
+        target.check(documents)
         if self.follows_path(documents):
             if path is None:
                 path = place_midway(self.find_path(documents), documents)
             smoothing = "concave" if self.method == "direct" else self.smoothing
-            return path, point_on_path(path, derivative, smoothing)
-        starts = self._starts(documents, derivative)
-        point = direct_point(documents, derivative, starts)
+            found = meet(
+                lambda t: t.find_vertex(path, documents, smoothing),
+                target,
+                on_infeasible,
+            )
+            return path, found
+        return meet(lambda t: self._find_directly(documents, t), target, on_infeasible)
+
+    def _find_directly(self, documents, target):
+        """Return the best path through the best thresholds, and their vertex."""
+        if not isinstance(target, SlopeTarget):
+            path = self.find_path(documents)
+            point = direct_thresholds(documents, target, path)
+            path = place_midway(self.find_path(documents, through=point), documents)
+            return path, target.find_vertex(path, documents)
+        starts = self._starts(documents, target.derivative)
+        point = direct_point(documents, target.derivative, starts)
         path = self.find_path(documents, through=point)
         is_point = (path.thresholds == point).all(axis=1)
         vertex = int(np.flatnonzero(is_point)[-1])
@@ -347,106 +436,3 @@ class Search:
 
 
 # Points evaluated on documents that did not tune them
-
-
-@dataclass(frozen=True, eq=False)
-class CrossValidatedPoint:
-    """What joint thresholds attain on documents that did not tune them.
-
-    Attributes
-    ----------
-    thresholds : ndarray of shape (n_folds, n_classifiers)
-        Thresholds tuned without each fold.
-
-    fp, tp : float
-        False and true positives, summed over the folds.
-
-    fp_interval, tp_interval : tuple of float
-        Bootstrap intervals of these sums, with the thresholds fixed. Thresholds that
-        are tuned on other documents again vary, too, and false positives with them.
-
-    precision_interval : tuple of float
-        Confidence interval of the precision, with the thresholds fixed.
-
-    normalized_area : float
-        Area of the paths on the folds that did not tune them, over the number of
-        positives times that of negatives: the mean over the folds with both. In [0, 1],
-        higher is better.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn_reject import EnsembleThresholdTuner
-    >>> scores, y = make_classification(
-    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
-    ... )
-    >>> tuner = EnsembleThresholdTuner(None, target_derivative=1, cv=5)
-    >>> point = tuner.fit(scores, y).cross_validated_point_
-    >>> point.fp, point.tp, round(point.precision, 2), round(point.normalized_area, 2)
-    (30.0, 81.0, 0.73, 0.96)
-    """
-
-    thresholds: np.ndarray
-    fp: float
-    tp: float
-    fp_interval: tuple
-    tp_interval: tuple
-    precision_interval: tuple
-    normalized_area: float
-
-    @property
-    def precision(self):
-        """Share of true positives among what is predicted, NaN if nothing is."""
-        predicted = self.tp + self.fp
-        return self.tp / predicted if predicted else float("nan")
-
-
-def cross_validate_point(
-    documents,
-    derivative,
-    search,
-    splits,
-    confidence_level=0.95,
-    random_state=None,
-    n_jobs=None,
-):
-    """Tune joint thresholds on training parts, and count on test parts.
-
-    `splits` are pairs of positions among the documents that were given; None without
-    splits.
-    """
-    if not splits:
-        return None
-    parts = [tuple(map(documents.take, split)) for split in splits]
-    for number, (train, _) in enumerate(parts):
-        if train.is_positive.all() or not train.is_positive.any():
-            missing = "negatives" if train.is_positive.any() else "positives"
-            raise ValueError(
-                f"cv: fold {number} leaves no rated {missing} to tune the thresholds "
-                "on. Use fewer or stratified folds, or rate more documents."
-            )
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_tune_and_count)(*part, derivative, search) for part in parts
-    )
-    thresholds, counts, areas = zip(*found, strict=True)
-    tests = [test for _, test in parts]
-    intervals = count_intervals(tests, thresholds, confidence_level, random_state)
-    fp, tp = np.sum(counts, axis=0).tolist()
-    known = [area for area in areas if not np.isnan(area)]
-    area = float(np.mean(known)) if known else float("nan")
-    return CrossValidatedPoint(np.array(thresholds), fp, tp, *intervals, area)
-
-
-def _tune_and_count(train, test, derivative, search):
-    """Return thresholds, and counts and normalised area on the test part."""
-    try:
-        path, vertex = search.find_point(train, derivative)
-    except InfeasibleTargetError as error:
-        # What is best for all documents may be out of range for a part of them.
-        path = place_midway(search.find_path(train), train)
-        vertex = 0 if derivative < error.attainable["min_derivative"] else -1
-    thresholds = path.thresholds[vertex]
-    counts = test.count(predict_positive(test.scores, thresholds, test.rule))
-    path = path.recount(test)
-    largest = path.fp[0] * path.tp[0]
-    return thresholds, counts, path.area / largest if largest else np.nan

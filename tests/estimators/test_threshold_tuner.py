@@ -28,7 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject import EnsembleThresholdTuner, InfeasibleTargetError
+from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import operating_point, optimal_path
 
@@ -470,21 +470,19 @@ def test_one_classifier_is_at_least_as_good_as_a_grid():
         assert gain(y[1000:], tuner.predict(scores)) >= peer.best_score_
 
 
-def test_an_unattainable_target_tells_the_range():
+def test_the_lowest_documents_may_be_of_either_class():
     scores, truth = logged(3000)
     y = np.where((scores >= 1.0).any(axis=1), truth, -1)
-    # The lowest documents that were rated are positive: further down, more may be.
     scores = np.vstack([scores, [[1.0, -9.0], [-9.0, 1.0]]])
-    y = np.append(y, [1, 1])
-    for method in METHODS:
-        tuner = EnsembleThresholdTuner(
-            None, method=method, marginal_precision=1e-3, base_thresholds=[1.0, 1.0]
-        )
-        with pytest.raises(InfeasibleTargetError, match="can be at least") as told:
-            tuner.fit(scores, y)
-        lowest = told.value.attainable["min_derivative"]
-        tuner.set_params(marginal_precision=None, target_derivative=lowest * 1.001)
-        assert 0 < tuner.fit(scores, y).operating_point_.tp <= (y == 1).sum()
+    for lowest in ([1, 1], [0, 0], [0, 1]):
+        ratings = np.append(y, lowest)
+        for method in METHODS:
+            tuner = EnsembleThresholdTuner(
+                None, method=method, marginal_precision=1e-3, base_thresholds=[1.0, 1.0]
+            )
+            with pytest.warns(RejectionWarning, match="all rated positives"):
+                tuner.fit(scores, ratings)
+            assert tuner.operating_point_.tp == (ratings == 1).sum()
 
 
 def test_an_operating_point_at_the_edge_of_the_ratings_warns():

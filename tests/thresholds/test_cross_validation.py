@@ -1,13 +1,18 @@
 """Points of folds against the same folds, one by one."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import (
     CrossValidatedPoint,
     check_documents,
     cross_validate_point,
+    resolve_target,
 )
+from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._search import Search
 
 SEARCH = Search()
@@ -32,7 +37,7 @@ def test_folds_are_counted_by_what_others_tuned(rule, is_weighted):
     weight = np.linspace(0.5, 2, 240) if is_weighted else None
     documents, scores, y = draw(rule=rule, weight=weight)
     splits = folds(240, 3)
-    point = cross_validate_point(documents, 0.5, SEARCH, splits, random_state=0)
+    point = cross_validate_point(documents, 0.5, SEARCH, splits)
     fp = tp = 0.0
     areas = []
     for (train, test), thresholds in zip(splits, point.thresholds, strict=True):
@@ -61,17 +66,15 @@ def test_no_splits_no_point():
 
 
 @pytest.mark.usefixtures("threads")
-def test_confidence_and_seed_are_passed_on():
+def test_confidence_is_passed_on():
     documents, *_ = draw(weight=np.linspace(0.5, 2, 240))
 
     def interval(**options):
         found = cross_validate_point(documents, 0.5, SEARCH, folds(240, 3), **options)
         return found.fp_interval
 
-    assert interval(random_state=0) == interval(random_state=0, n_jobs=2)
-    assert interval(random_state=0) != interval(random_state=1)
-    narrow = interval(random_state=0, confidence_level=0.5)
-    wide = interval(random_state=0, confidence_level=0.99)
+    assert interval() == interval(n_jobs=2)
+    narrow, wide = interval(confidence_level=0.5), interval(confidence_level=0.99)
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
@@ -102,16 +105,49 @@ def test_folds_without_a_class_have_no_area():
     assert np.isnan(none.normalized_area)
 
 
-@pytest.mark.parametrize(("label", "missing"), [(1, "negatives"), (0, "positives")])
-def test_training_parts_need_both_classes(label, missing):
+@pytest.mark.parametrize(
+    ("label", "missing", "n_test"), [(1, "negatives", 40), (0, "positives", 0)]
+)
+def test_a_training_part_of_one_class_decides_without_tuning(label, missing, n_test):
     documents, _, y = draw(40)
     rows = np.flatnonzero(y == label)
-    splits = [(np.arange(40), rows), (rows, np.arange(40))]
-    with pytest.raises(ValueError, match=f"cv: fold 1 leaves no rated {missing}"):
-        cross_validate_point(documents, 0.5, SEARCH, splits)
+    splits = [(rows, np.arange(40))]
+    with pytest.warns(RejectionWarning, match=f"cv: fold 0 leaves no rated {missing}"):
+        point = cross_validate_point(documents, 0.5, SEARCH, splits)
+    assert point.fp + point.tp == point.n_predicted == n_test
+    assert np.isnan(point.normalized_area)
+
+
+@pytest.mark.parametrize("n_positive", [1, 2])
+def test_one_positive_is_enough_for_a_point(n_positive):
+    rng = np.random.default_rng(0)
+    y = (np.arange(50) < n_positive).astype(int)
+    documents = check_documents(rng.normal(size=(50, 2)) + 3 * y[:, np.newaxis], y)
+    rows = np.arange(50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectionWarning)
+        point = cross_validate_point(documents, 0.1, SEARCH, folds(50, 5))
+    assert point.thresholds.shape == (5, 2)
+    assert point.tp <= n_positive
+    assert np.isfinite([*point.fp_interval, *point.tp_interval]).all()
+    # The fold without the only positive finds nothing, and does not count it.
+    if n_positive == 1:
+        assert point.tp == 0
+        assert np.isposinf(point.thresholds[0]).all()
+    assert len(rows) >= point.n_predicted >= point.fp + point.tp
+
+
+def test_alerts_are_shared_among_the_folds():
+    documents, *_ = draw(240)
+    target = resolve_target(max_alerts=60)
+    point = cross_validate_point(documents, target, SEARCH, folds(240, 3))
+    trained = [documents.take(train) for train, _ in folds(240, 3)]
+    for train, thresholds in zip(trained, point.thresholds, strict=True):
+        assert predict_positive(train.scores, thresholds, "any").sum() <= 40
+    assert 30 <= point.n_predicted <= 90
 
 
 def test_precision_of_nothing():
     nan = float("nan")
-    point = CrossValidatedPoint(None, 0.0, 0.0, (0, 0), (0, 0), (nan, nan), 0.5)
+    point = CrossValidatedPoint(None, 0.0, 0.0, 0, nan, (0, 0), (0, 0), (nan, nan), 0.5)
     assert np.isnan(point.precision)

@@ -120,8 +120,17 @@ def test_documents_without_weight_are_absent():
     weighted = check_documents(scores, y, sample_weight=[0, 2, 1, 1])
     np.testing.assert_array_equal(weighted.rows, [1, 2, 3])
     assert weighted.count(np.ones(3, dtype=bool)) == (3.0, 1.0)
-    partial = check_documents(scores, [-1, 0, -1, 1], sample_weight=[1, 1, 0, 1])
-    np.testing.assert_array_equal(partial.rows, [1, 3])
+    np.testing.assert_array_equal(weighted.others, np.empty((0, 1)))
+    np.testing.assert_array_equal(weighted.given_rows, [1, 2, 3])
+
+
+def test_unrated_documents_say_so_whatever_their_weight():
+    scores, y = np.array([0.1, 0.2, 0.3, 0.4, 0.5]), [-1, 0, -1, 1, 0]
+    for weight in ([1, 1, 0, 1, 1], [1, 1, 1, 1, 1]):
+        documents = check_documents(scores, y, sample_weight=weight)
+        np.testing.assert_array_equal(documents.rows, [3, 4])
+        np.testing.assert_array_equal(documents.given_rows, range(5))
+        assert not documents.is_complete
 
 
 def test_parts_keep_the_lowest_thresholds():
@@ -138,7 +147,7 @@ def test_parts_keep_the_lowest_thresholds():
 @pytest.mark.parametrize(
     ("scores", "y", "options", "words"),
     [
-        ([[0.1], [np.nan]], [0, 1], {}, "finite, got nan in row 1, column 0"),
+        ([[0.1, np.nan], [1, np.nan]], [0, 1], {}, "column 1 are NaN for every"),
         ([[0.1], [np.inf]], [0, 1], {}, "finite, got inf"),
         ([[0.1, 2], [0.3, 2]], [0, 1], {}, "column 1 are constant, 2 for every rated"),
         ([0.1, 0.2], [1, 1], {}, "no rated negatives"),

@@ -53,9 +53,27 @@ def test_halfway():
 
 
 def test_below_the_lowest_score_as_far_as_above():
-    documents = check_documents([1.0, 2.0, 4.0], [0, 1, 1])
+    scores, y = [1.0, 2.0, 4.0], [0, 1, 1]
+    documents = check_documents(scores, y, base_thresholds=-5)
     moved = place_midway(graph_path(documents), documents)
     np.testing.assert_array_equal(moved.thresholds[0], [0.5])
+
+
+def test_where_all_is_rated_all_may_be_predicted():
+    scores = np.array([[1.0, 3.0], [2.0, 1.0], [4.0, 2.0], [3.0, 5.0]])
+    y = [0, 1, 1, 0]
+    for rule in ("any", "all"):
+        documents = check_documents(scores, y, rule=rule)
+        path = graph_path(documents)
+        moved = place_midway(path, documents)
+        lowest = path.thresholds == documents.base
+        if rule == "all":  # one classifier alone does not predict everything
+            lowest &= lowest.all(axis=1, keepdims=True)
+        np.testing.assert_array_equal(np.isneginf(moved.thresholds), lowest)
+        assert (moved.thresholds[1:] >= moved.thresholds[:-1]).all()
+        partial = check_documents([*scores, [0.5, 0.5]], [*y, -1], rule=rule)
+        moved = place_midway(graph_path(partial), partial)
+        assert not np.isneginf(moved.thresholds).any()
 
 
 def test_neighbouring_numbers():

@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import confusion_matrix, make_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV
 
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.thresholds import operating_point, optimal_path
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._point import count_intervals
@@ -195,19 +195,6 @@ def test_weights_are_counted(method):
         np.testing.assert_array_equal(weighted.thresholds, repeated.thresholds)
 
 
-def test_seeds():
-    scores, y = draw(n_documents=300)
-    weight = np.linspace(0.5, 2, len(y))
-    first, again, other = (
-        operating_point(
-            scores, y, target_derivative=1, sample_weight=weight, random_state=seed
-        )
-        for seed in (0, 0, 1)
-    )
-    assert first.tp_interval == again.tp_interval != other.tp_interval
-    assert first.fp == other.fp
-
-
 def test_higher_confidence_is_wider():
     scores, y = draw()
     narrow, wide = (
@@ -243,15 +230,24 @@ def test_range_of_an_error(method):
     # A negative scores highest, and a positive lowest.
     y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
     scores = np.arange(8, 0, -1)
-    for target, way in ((3.0, "Ask for a smaller"), (0.1, "Ask for a larger")):
-        with pytest.raises(InfeasibleTargetError, match=way) as info:
-            operating_point(scores, y, target_derivative=target, method=method)
-        assert info.value.attainable == {
-            "min_derivative": pytest.approx(0.5),
-            "max_derivative": pytest.approx(2),
-        }
-    for end in (0.5, 2.0):
-        assert operating_point(scores, y, target_derivative=end, method=method).tp > 0
+    with pytest.raises(InfeasibleTargetError, match="Ask for a smaller") as info:
+        operating_point(scores, y, target_derivative=3.0, method=method)
+    assert info.value.attainable == {
+        "min_derivative": 0,
+        "max_derivative": pytest.approx(2),
+    }
+    with pytest.warns(RejectionWarning, match="on_infeasible='nearest'"):
+        nearest = operating_point(
+            scores, y, target_derivative=3.0, method=method, on_infeasible="nearest"
+        )
+    end = operating_point(scores, y, target_derivative=2.0, method=method)
+    np.testing.assert_array_equal(nearest.thresholds, end.thresholds)
+    assert (end.fp, end.tp) == (1, 2)
+    # Any smaller one is worth all documents, and says so.
+    with pytest.warns(RejectionWarning, match="all documents are predicted positive"):
+        point = operating_point(scores, y, target_derivative=0.1, method=method)
+    assert np.isneginf(point.thresholds).all()
+    assert (point.fp, point.tp, point.n_predicted) == (4, 4, 8)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +274,7 @@ def test_bad_parameters(options, message):
 
 @pytest.mark.parametrize(
     ("scores", "message"),
-    [([[1.0, np.nan]], "finite"), ([[1.0]], "one column for each of the 2")],
+    [([[1.0, np.inf]], "finite"), ([[1.0]], "one column for each of the 2")],
 )
 def test_bad_scores_to_predict(scores, message):
     point = operating_point(*draw(), target_derivative=1)
@@ -340,7 +336,7 @@ def test_no_search_goes_beyond_the_working_memory(search):
 @pytest.mark.parametrize(
     ("scores", "words"),
     [
-        ([[np.nan, 0.0]], "finite, got nan"),
+        ([[np.inf, 0.0]], "finite, got inf"),
         ([[0.1, 0.2, 0.3]], "one column for each of the 2 classifiers, got 3"),
         ([0.1, 0.2], "one column for each of the 2 classifiers, got 1"),
     ],

@@ -28,7 +28,7 @@ def logged(seed, n_classifiers):
 )
 def test_operating_point(method, n_classifiers, rule, smoothing):
     options = {"rule": rule, "method": method, "smoothing": smoothing}
-    options |= {"target_derivative": 0.5, "n_thresholds": 8, "random_state": 0}
+    options |= {"target_derivative": 0.5, "n_thresholds": 8}
     for seed in (14, 15):
         scores, y, weight = logged(seed, n_classifiers)
         point = operating_point(scores, y, sample_weight=weight, **options)

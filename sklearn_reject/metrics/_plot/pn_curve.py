@@ -576,8 +576,9 @@ def _lengths(value, interval):
 
 def _describe_tuner(tuner, X, ratings):
     """Return what a tuner's display has beyond that of any classifier."""
-    scores = tuner.joint_scores(X)[ratings.rows]
+    scores = tuner.joint_scores(X)
     path, point = recount(tuner, scores, ratings)
+    scores = scores[ratings.rows]
     return {
         "path": path,
         "operating_point": point,

@@ -539,9 +539,9 @@ def test_parts_that_the_display_does_not_have(path):
         ({"y": Y}, "scores and y belong together"),
         ({"scores": SCORES[:, :1], "y": Y}, "one column for each of the 2 class"),
         ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements where 900"),
-        ({"scores": SCORES * np.nan, "y": Y}, "scores must be finite"),
+        ({"scores": SCORES + np.inf, "y": Y}, "scores must be finite"),
     ],
-    ids=["scores", "y", "columns", "length", "nan"],
+    ids=["scores", "y", "columns", "length", "infinite"],
 )
 def test_documents_that_do_not_fit(path, options, message):
     with pytest.raises(ValueError, match=message):

@@ -1,0 +1,83 @@
+"""Whether rated documents look as if their scores had chosen them."""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from sklearn_reject.exceptions import warn_user
+
+# Documents that are compared on either side of an edge.
+_N_NEIGHBOURS = 50
+
+# An edge is seen by chance in fewer than one of 2**13 samples, whatever their size.
+_BITS = 13
+
+# Of the next documents, as many may continue a trend.
+_MOST_OF_TREND = 8
+
+# Documents that several scores would have chosen; without them, scores that exclude
+# each other have an empty corner, too.
+_LEAST_CHOSEN_TWICE = 5
+
+_MOST_DOCUMENTS = 100_000
+
+
+def warn_if_selected(documents):
+    """Warn where all documents are rated, and none has all scores low.
+
+    So it looks if documents were given only where a score was high.
+    """
+    is_whole = documents.is_complete and np.isneginf(documents.floor).all()
+    if not is_whole or not looks_selected(documents.given):
+        return
+    warn_user(
+        "No document is unrated, but the documents given look as if they had been "
+        "selected because one of their scores is high: there is none whose scores all "
+        "are low. Thresholds may then be chosen where nothing was rated, and predict "
+        "far more documents than are counted. Give the documents that were not rated, "
+        "too, as unrated_label, or say from where on they were rated by "
+        "base_thresholds.",
+    )
+
+
+def looks_selected(scores):
+    """Tell whether documents are missing just where all scores would be low.
+
+    Scores have shape (n_documents, n_classifiers).
+    """
+    scores = scores[~np.isnan(scores).any(axis=1)]
+    scores = scores[:: -(-max(len(scores), 1) // _MOST_DOCUMENTS)]
+    if scores.shape[1] < 2 or len(scores) < 3 * _N_NEIGHBOURS:
+        return False
+    ranks = np.column_stack([_ranks(column) for column in scores.T])
+    edges = 0
+    for column in range(scores.shape[1]):
+        others = np.delete(ranks, column, axis=1).max(axis=1)
+        edges += has_edge(ranks[:, column], others, scores.shape[1])
+    return edges >= 2
+
+
+def _ranks(values):
+    """Return how many values are below each."""
+    return np.searchsorted(np.sort(values), values, side="left")
+
+
+def has_edge(x, y, n_tests=1):
+    """Tell whether low `y` occur from some `x` on, and no lower, all at once."""
+    # Of the documents next to an edge, those below and those above are exchangeable if
+    # there is none, however `x` and `y` depend on each other at large: that the lowest
+    # m `y` all are above has a probability of at most 2**-m. A steep trend would do the
+    # same, but go on: then the next documents are lower still.
+    order = np.argsort(x, kind="stable")
+    x, y, k = x[order], y[order], _N_NEIGHBOURS
+    start = np.arange(k, len(x) - 2 * k + 1)
+    windows = sliding_window_view(y, k)
+    lowest_before = np.minimum.accumulate(y)[start - 1]
+    n_lower = (windows[start] < lowest_before[:, np.newaxis]).sum(axis=1)
+    needed = _BITS + np.log2(len(x) * n_tests)
+    for number in np.flatnonzero((n_lower >= needed) & (x[start] > x[start - 1])):
+        edge = start[number]
+        n_trend = (windows[edge + k] < windows[edge].min()).sum()
+        n_twice = (y[edge:] >= lowest_before[number]).sum()
+        if n_trend <= _MOST_OF_TREND and n_twice >= _LEAST_CHOSEN_TWICE:
+            return True
+    return False
