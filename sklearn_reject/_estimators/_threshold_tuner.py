@@ -18,6 +18,7 @@ from sklearn_reject._estimators._joint_folds import (
     plan_jointly,
     usable_folds,
 )
+from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
 from sklearn_reject._estimators._joint_scores import JointScores
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
@@ -37,23 +38,24 @@ from sklearn_reject._sklearn import (
 )
 from sklearn_reject._validation import (
     check_level,
+    check_option,
     check_same_length,
     take_weight,
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds import (
+    ON_INFEASIBLE,
+    TARGETS,
     Search,
     check_documents,
     check_weighted_classes,
     cross_validate_point,
     make_point,
     resolve_target,
+    warn_if_selected,
 )
 
 _UNRATED = -1
-
-# Three names of one number.
-_TARGETS = ("target_derivative", "marginal_precision", "max_fp_per_tp")
 
 
 class EnsembleThresholdTuner(
@@ -95,13 +97,31 @@ class EnsembleThresholdTuner(
     target_derivative : float > 0, default=None
         How many true positives one more false positive has to buy: dTP/dFP at the
         operating point, which maximises TP - `target_derivative` * FP. Exactly one of
-        this and the next two is to be given; they are names for the same number.
+        this and the next five is to be given; the next two are names for the same
+        number.
 
     marginal_precision : float in ]0, 1[, default=None
         Precision of the last documents that are predicted positive, dTP/(dTP + dFP).
 
     max_fp_per_tp : float > 0, default=None
         How many false positives one accepts for one more true positive, dFP/dTP.
+
+    max_alerts : int >= 1, default=None
+        The most true positives with at most so many of all documents given predicted
+        positive, rated or not.
+
+    min_recall : float in ]0, 1], default=None
+        The fewest false positives with at least this share of all positives found.
+        Only where all documents are rated, or a sample of all of them, see
+        `propensity`.
+
+    objective : {"f1"}, default=None
+        The best F1 of the rated documents.
+
+    on_infeasible : {"raise", "nearest"}, default="raise"
+        What `fit` does where the targets cannot be met on the samples: "raise" raises
+        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
+        warns.
 
     n_thresholds : int >= 2, default=100
         Largest number of thresholds of a classifier on the grid of "graph".
@@ -153,7 +173,7 @@ class EnsembleThresholdTuner(
         Number of folds in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the share held out, and of the intervals of weighted documents.
+        Source of the share held out.
 
     Attributes
     ----------
@@ -253,6 +273,10 @@ class EnsembleThresholdTuner(
         target_derivative=None,
         marginal_precision=None,
         max_fp_per_tp=None,
+        max_alerts=None,
+        min_recall=None,
+        objective=None,
+        on_infeasible="raise",
         n_thresholds=100,
         spacing="quantile",
         search="auto",
@@ -273,6 +297,10 @@ class EnsembleThresholdTuner(
         self.target_derivative = target_derivative
         self.marginal_precision = marginal_precision
         self.max_fp_per_tp = max_fp_per_tp
+        self.max_alerts = max_alerts
+        self.min_recall = min_recall
+        self.objective = objective
+        self.on_infeasible = on_infeasible
         self.n_thresholds = n_thresholds
         self.spacing = spacing
         self.search = search
@@ -288,7 +316,7 @@ class EnsembleThresholdTuner(
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(self, X, y, sample_weight=None, propensity=None, **params):
         """Fit the classifiers on rated documents, and tune their joint thresholds.
 
         Parameters
@@ -305,6 +333,13 @@ class EnsembleThresholdTuner(
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
             take them, and weigh the samples that tune the decisions, except the items
             of a set, which are counted.
+
+        propensity : float or array-like of shape (n_documents,), default=None
+            Probability in ]0, 1] of each document to be rated, where that was left to
+            chance, and NaN where it was not. Rated documents weigh the inverse, times
+            `sample_weight`, and stand for unrated ones that were as likely to be rated.
+            Only unrated documents without a propensity say that ratings are incomplete.
+            It weighs what tunes the thresholds, and reaches no classifier.
 
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they
@@ -324,10 +359,10 @@ class EnsembleThresholdTuner(
             rated documents.
 
         InfeasibleTargetError
-            If the derivative is not attained. The range that is can be read from its
+            If the target is not attained. The range that is can be read from its
             `attainable`.
         """
-        joint, search, derivative = self._check_parameters()
+        joint, search, target = self._check_parameters()
         X, y = indexable(X, y)
         self._check_features(X)
         is_positive, is_negative, ordered = split_ratings(
@@ -339,6 +374,7 @@ class EnsembleThresholdTuner(
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
+        propensity = _check_propensity(propensity, len(ratings))
 
         # The scores of documents that trained no classifier.
         planned = plan_jointly(self, joint, X, ratings, split_params)
@@ -359,13 +395,16 @@ class EnsembleThresholdTuner(
             rule=self.rule,
             base_thresholds=self.base_thresholds,
             sample_weight=take_weight(weight, rows),
+            propensity=take_weight(propensity, rows),
         )
+        warn_if_selected(documents)
+        warn_of_ratchet(self, X, rows, documents)
 
         # The thresholds, tuned on all of them and again without each fold.
         is_default = planned.folds is None
         folds = default_folds(documents) if is_default else planned.folds
         folds = usable_folds(documents, folds)
-        found = self._tune(search, documents, derivative, folds)
+        found = self._tune(search, documents, target, folds)
 
         # A fit that fails has changed nothing.
         self._check_features(X, reset=True)
@@ -391,8 +430,9 @@ class EnsembleThresholdTuner(
         Parameters
         ----------
         **target : dict
-            One of `target_derivative`, `marginal_precision` and `max_fp_per_tp`. The
-            others become None.
+            One of `target_derivative`, `marginal_precision`, `max_fp_per_tp`,
+            `max_alerts`, `min_recall` and `objective`; the others become None. And
+            `on_infeasible`, which stays as it is where it is not given.
 
         Returns
         -------
@@ -402,10 +442,10 @@ class EnsembleThresholdTuner(
         Raises
         ------
         InfeasibleTargetError
-            If the derivative is not attained. The range that is can be read from its
+            If the target is not attained. The range that is can be read from its
             `attainable`.
         ValueError
-            If not exactly one of the three is given, or it is out of range.
+            If not exactly one of the six is given, or it is out of range.
         TypeError
             If another parameter is given.
 
@@ -425,12 +465,12 @@ class EnsembleThresholdTuner(
         101 true, 49 false positives
         """
         require_fit(self)
-        check_target_names(target, _TARGETS)
-        twin = copy_fitted(self, dict.fromkeys(_TARGETS) | target)
-        derivative = resolve_target(**{name: getattr(twin, name) for name in _TARGETS})
+        check_target_names(target, (*TARGETS, "on_infeasible"))
+        twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
+        wanted = twin._check_target()
         folds = [tuple(map(np.flatnonzero, split)) for split in self._folds]
         twin.path_, twin.operating_point_, twin.cross_validated_point_ = twin._tune(
-            self._search, self.documents_, derivative, folds, self.path_
+            self._search, self.documents_, wanted, folds, self.path_
         )
         return twin
 
@@ -638,7 +678,7 @@ class EnsembleThresholdTuner(
         return {"estimator_name": type(self).__name__}
 
     def _check_parameters(self):
-        """Return the classifiers, the search and the derivative asked for."""
+        """Return the classifiers, the search and the target asked for."""
         joint = JointScores(self.estimators, response_method=self.response_method)
         joint.check()
         self._validate_names([name for name, *_ in joint.entries()])
@@ -654,9 +694,12 @@ class EnsembleThresholdTuner(
             smoothing=self.smoothing,
         )
         search.check()
-        target = {name: getattr(self, name) for name in _TARGETS}
-        derivative = resolve_target(**target)
-        return joint, search, derivative
+        return joint, search, self._check_target()
+
+    def _check_target(self):
+        """Return the one target that is given."""
+        check_option(self.on_infeasible, "on_infeasible", ON_INFEASIBLE)
+        return resolve_target(**{name: getattr(self, name) for name in TARGETS})
 
     def _warn_of_positives(self, ordered, is_positive, is_negative):
         """Warn where the alphabet has made the more frequent class the positive one."""
@@ -693,17 +736,19 @@ class EnsembleThresholdTuner(
                 )
         return route_params(self, n_samples, params, estimator=joint)
 
-    def _tune(self, search, documents, derivative, folds, path=None):
+    def _tune(self, search, documents, target, folds, path=None):
         """Return the path, the operating point on it, and that of the folds or None."""
-        path, vertex = search.find_point(documents, derivative, path)
-        point = make_point(documents, derivative, path, vertex, self.confidence_level)
+        end = self.on_infeasible
+        path, vertex = search.find_point(documents, target, path, end)
+        point = make_point(documents, target, path, vertex, self.confidence_level)
         cross_validated = cross_validate_point(
             documents,
-            derivative,
+            target,
             search,
             folds,
             self.confidence_level,
             n_jobs=self.n_jobs,
+            on_infeasible=end,
         )
         return path, point, cross_validated
 
@@ -714,3 +759,13 @@ class _JointEvaluation(FoldScore):
     def evaluate_response(self, response, y):
         """Return the scores of each document."""
         return (response.estimator.scores(response.X),)
+
+
+def _check_propensity(propensity, n_documents):
+    """Return the propensity of each document, None without any."""
+    if propensity is None:
+        return None
+    if np.ndim(propensity) == 0:
+        return np.full(n_documents, propensity)
+    check_same_length(n_documents, propensity=propensity)
+    return np.asarray(propensity)

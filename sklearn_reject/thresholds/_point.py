@@ -209,6 +209,8 @@ def _warn_of_unrated(documents, thresholds, n_predicted, rated_share, total):
             "threshold is chosen where ratings are incomplete.",
         )
         return
+    if (documents.is_sampled | ~is_predicted).all():
+        return
     # Weights stand for documents that were not drawn: all of them, perhaps.
     weight = documents.weight
     unit = 1.0 if weight is None else weight.min()

@@ -490,6 +490,7 @@ def test_an_operating_point_at_the_edge_of_the_ratings_warns():
     tuner = EnsembleThresholdTuner(None, marginal_precision=0.01)
     tuner.fit(scores, truth)  # where everything is rated, there is no edge
     y = np.where((scores >= 1.0).any(axis=1), truth, -1)
+    tuner = clone(tuner)
     with pytest.warns(UserWarning, match="all rated positives"):
         tuner.fit(scores, y)
     assert tuner.operating_point_.tp == (y == 1).sum()
