@@ -11,8 +11,11 @@ _N_NEIGHBOURS = 50
 # An edge is seen by chance in fewer than one of 2**13 samples, whatever their size.
 _BITS = 13
 
-# Of the next documents, as many may continue a trend.
-_MOST_OF_TREND = 8
+# Beyond an edge, medians move by less than this share of what they move across it.
+_LARGEST_TREND = 0.35
+
+# And no more of the next documents are lower than all before.
+_MOST_LOWER = 8
 
 # Documents that several scores would have chosen; without them, scores that exclude
 # each other have an empty corner, too.
@@ -76,8 +79,11 @@ def has_edge(x, y, n_tests=1):
     needed = _BITS + np.log2(len(x) * n_tests)
     for number in np.flatnonzero((n_lower >= needed) & (x[start] > x[start - 1])):
         edge = start[number]
-        n_trend = (windows[edge + k] < windows[edge].min()).sum()
+        middles = np.median(windows[edge - k : edge + k + 1 : k], axis=1)
+        across, beyond = middles[:-1] - middles[1:]
+        goes_on = beyond >= _LARGEST_TREND * across
+        goes_on |= (windows[edge + k] < windows[edge].min()).sum() > _MOST_LOWER
         n_twice = (y[edge:] >= lowest_before[number]).sum()
-        if n_trend <= _MOST_OF_TREND and n_twice >= _LEAST_CHOSEN_TWICE:
+        if not goes_on and n_twice >= _LEAST_CHOSEN_TWICE:
             return True
     return False
