@@ -47,17 +47,17 @@ class RatedDocuments:
     #: What no threshold is to be below, whatever the scores.
     floor: np.ndarray = None
     #: Scores and positions of documents that the lowest thresholds reach and that do
-    #: not count: unrated, or of weight zero; which of them are of weight zero, and
-    #: which others stand for, as they might have been drawn to be rated.
+    #: not count: unrated, or of weight zero; which of them are of weight zero.
     others: np.ndarray = None
     other_rows: np.ndarray = None
     is_weightless: np.ndarray = None
-    is_sampled: np.ndarray = None
     #: Positions and weights of rated positives that the lowest thresholds do not reach.
     missed_rows: np.ndarray = None
     missed_weight: np.ndarray = None
     #: Whether nothing is unrated but where a sample was rated.
     is_complete: bool = True
+    #: Whether weights stand for all that might have been rated, by a known chance.
+    is_drawn: bool = False
 
     @property
     def n_classifiers(self):
@@ -82,7 +82,6 @@ class RatedDocuments:
             others=self.others[other],
             other_rows=self.other_rows[other],
             is_weightless=self.is_weightless[other],
-            is_sampled=self.is_sampled[other],
             missed_rows=self.missed_rows[missed],
             missed_weight=self.missed_weight[missed],
         )
@@ -169,10 +168,10 @@ def check_documents(
         scores[other_rows],
         other_rows,
         is_weightless[other_rows],
-        is_sampled[other_rows],
         missed_rows,
         np.ones(len(missed_rows)) if weight is None else weight[missed_rows],
         is_complete,
+        propensity is not None,
     )
 
 

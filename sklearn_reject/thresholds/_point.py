@@ -209,9 +209,9 @@ def _warn_of_unrated(documents, thresholds, n_predicted, rated_share, total):
             "threshold is chosen where ratings are incomplete.",
         )
         return
-    if (documents.is_sampled | ~is_predicted).all():
+    if documents.is_drawn:
         return
-    # Weights stand for documents that were not drawn: all of them, perhaps.
+    # Weights may stand for documents that were not drawn, too.
     weight = documents.weight
     unit = 1.0 if weight is None else weight.min()
     if rated_share < _LOW_SHARE and total / unit < _LOW_SHARE * n_predicted:
