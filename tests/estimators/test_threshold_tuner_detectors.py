@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from sklearn_reject import EnsembleThresholdTuner
+from sklearn_reject.metrics import PNCurveDisplay
 
 D = {"target_derivative": 0.2}
 
@@ -209,3 +210,69 @@ def test_searches_and_pipelines():
     labels = cross_val_predict(model, X, y, cv=3)
     assert labels[y == 1].mean() > labels[y == 0].mean()
     assert model.fit(X, y).score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("rule", ["any", "all"])
+def test_a_detector_that_did_not_run_says_nothing(rule):
+    X, y = draw()
+    missing = np.arange(240) % 5 == 0
+    scores = X[:, 2:].copy()
+    scores[missing, 1] = np.nan
+    model = EnsembleThresholdTuner(None, rule=rule, target_derivative=0.1)
+    model.fit(scores, y)
+    reached = scores >= model.thresholds_  # never where it is NaN
+    expected = reached.any(axis=1) if rule == "any" else reached.all(axis=1)
+    np.testing.assert_array_equal(model.predict(scores) == 1, expected)
+    np.testing.assert_array_equal(model.decision_function(scores) > 0, expected)
+    assert np.isfinite(model.score(scores, y))
+    assert model.__sklearn_tags__().input_tags.allow_nan
+    # The same from a column of a frame, beside a frozen score.
+    X[:, 3] = scores[:, 1]
+    columns = [("one", "passthrough", 2), ("two", "passthrough", 3)]
+    logged = EnsembleThresholdTuner(columns, rule=rule, target_derivative=0.1)
+    logged.fit(X, y)
+    np.testing.assert_array_equal(logged.thresholds_, model.thresholds_)
+    assert np.isnan(logged.joint_scores(X)[missing, 1]).all()
+
+
+def test_missing_values_of_a_frame_beside_a_classifier():
+    pd = pytest.importorskip("pandas")
+    X, y = draw()
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    frame["logged"] = pd.array(np.where(y == 1, 2.0, X[:, 3]), dtype="Float64")
+    frame.loc[::7, "logged"] = pd.NA
+    model = EnsembleThresholdTuner(
+        [("nb", GaussianNB(), ["a", "b"]), ("logged", "passthrough", "logged")],
+        cv=3,
+        target_derivative=0.1,
+    ).fit(frame, y)
+    assert np.isnan(model.joint_scores(frame)[::7, 1]).all()
+    assert model.predict(frame).shape == (240,)
+    with pytest.raises(ValueError, match=r"constant|NaN for every rated"):
+        model.fit(frame.assign(logged=np.nan), y)
+
+
+def test_errors_name_the_row_that_was_given():
+    X, y = draw()
+    X[17, 3] = np.inf
+    model = EnsembleThresholdTuner([("logged", "passthrough", 3)], **D)
+    with pytest.raises(ValueError, match=r"'logged' takes a column .*infinity"):
+        model.fit(X, y)
+    # Scores out of fold are in another order, but rows are those of X.
+    X[17, 3], y[17] = 99.0, -1
+    folds = KFold(3, shuffle=True, random_state=0)
+    model = EnsembleThresholdTuner(
+        [("nb", GaussianNB(), [0, 1]), ("logged", "passthrough", 3)], cv=folds, **D
+    )
+    with pytest.raises(ValueError, match=r"row 17\b.*base_thresholds"):
+        model.fit(X, y)
+
+
+def test_a_picture_of_a_mixed_ensemble():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    X, y = draw()
+    display = PNCurveDisplay.from_estimator(mixed().fit(X, y), X, y, plot_single=True)
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert any("forest" in text for text in labels)
+    assert any("logged" in text for text in labels)
+    pyplot.close("all")
