@@ -234,3 +234,21 @@ def test_groups_stay_apart_by_folds():
     expected, fp, tp = count_by_hand(scores, y, splits)
     np.testing.assert_allclose(point.thresholds, expected)
     assert (point.fp, point.tp) == (fp, tp)
+
+
+@pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
+def test_a_detector_that_ran_in_one_fold_only(method):
+    X, y = draw(200)
+    scores = np.column_stack([X[:, :2], np.full(200, np.nan)])
+    # Known where the first of two splits tests.
+    scores[:100, 2] = X[:100, 2]
+    splits = [
+        (np.arange(100, 200), np.arange(100)),
+        (np.arange(100), np.arange(100, 200)),
+    ]
+    model = EnsembleThresholdTuner(
+        None, method=method, cv=splits, target_derivative=0.2, n_thresholds=9
+    )
+    thresholds = model.fit(scores, y).cross_validated_point_.thresholds
+    assert thresholds.shape == (2, 3)
+    assert not np.isnan(thresholds).any()
