@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.thresholds import operating_point
+from sklearn_reject.thresholds import operating_point, warn_if_inside
 from sklearn_reject.thresholds._selected import has_edge, looks_selected
 
 
@@ -87,3 +87,43 @@ def test_an_edge_is_found_where_it_is():
     x, y = rng.random((2, 2000))
     assert has_edge(*np.array([x, y])[:, (x >= 0.6) | (y >= 0.7)])
     assert not has_edge(x, y)
+
+
+@pytest.mark.parametrize(
+    ("base", "warns"),
+    [((2, 3), False), ((2.5, 3), True), ((3, 4), True), ((1, 4), False)],
+)
+def test_regions_that_only_shrink(base, warns):
+    # Warnings are errors here.
+    if not warns:
+        warn_if_inside(base, (2, 3))
+        return
+    with pytest.warns(RejectionWarning, match="never lower a threshold again"):
+        warn_if_inside(base, (2, 3))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+def test_ratings_of_what_was_predicted_only_go_up_and_drawn_ones_do_not():
+    # Ten rounds of tuning on what the last thresholds predicted.
+    bases = {}
+    for explores in (False, True):
+        thresholds = np.array([1.0, 1.0])
+        bases[explores] = []
+        for seed in range(6):
+            scores, truth = log_documents(6000, seed, mix=((1, 0), (0, 1)))
+            chance = np.where((scores >= thresholds).any(axis=1), 1.0, np.nan)
+            if explores:
+                chance[np.isnan(chance) & (scores >= 1.0).any(axis=1)] = 0.1
+            rated = np.random.default_rng(seed).random(6000) < np.nan_to_num(chance)
+            point = operating_point(
+                scores,
+                np.where(rated, truth, -1),
+                propensity=chance,
+                max_fp_per_tp=3,
+                on_infeasible="nearest",
+            )
+            thresholds = point.thresholds
+            bases[explores].append(thresholds)
+    stuck, free = (np.diff(bases[explores], axis=0) for explores in (False, True))
+    assert (stuck >= 0).all()
+    assert (free < 0).any()

@@ -564,6 +564,8 @@ class PNCurveDisplay:
     def _draw_tangent(self, user):
         point = self.operating_point
         slope = point.target_derivative
+        if np.isnan(slope):
+            return None  # targets that are no slopes have no tangent
         style = {"label": f"dTP/dFP = {slope:.3g}", **_TANGENT_STYLE, **user}
         return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
 
