@@ -114,7 +114,7 @@ for size in sizes:
 def true_gains(method):
     """Return the true gain for each sample of each size."""
     tuners = {
-        size: [tune(*sample, method=method) for sample in samples[size]]
+        size: [tune(*sample, method=method, cv="prefit") for sample in samples[size]]
         for size in sizes
     }
     return {

@@ -1,8 +1,7 @@
-"""Several classifiers, fitted on the documents that were rated, as one estimator."""
+"""Classifiers and detectors, fitted and scored side by side, as one estimator."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -11,8 +10,17 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from sklearn_reject._estimators._joint_entries import (
+    check_entry,
+    is_detector,
+    is_frozen,
+    is_logged,
+    learns_ratings,
+    score_entry,
+    select_columns,
+)
 from sklearn_reject._fitting import check_takes_weights, fit_in_context
-from sklearn_reject._response import RESPONSE_METHODS, find_method, positive_score
+from sklearn_reject._response import RESPONSE_METHODS
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     _check_method_params,
@@ -37,8 +45,13 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
 
     @property
     def is_frozen(self):
-        """Whether no classifier will be fitted."""
-        return all(isinstance(entry[1], FrozenEstimator) for entry in self.entries())
+        """Whether nothing will be fitted."""
+        return all(is_frozen(estimator) for _, estimator, _ in self.entries())
+
+    @property
+    def learns_ratings(self):
+        """Whether a classifier will be fitted."""
+        return any(learns_ratings(estimator) for _, estimator, _ in self.entries())
 
     def check(self):
         """Raise unless these are named classifiers that can be used, or None."""
@@ -51,11 +64,11 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
                 f"columns), or None where X has the scores, got {self.estimators!r}."
             )
         for entry in self.estimators:
-            _check_entry(entry, self.response_method)
+            check_entry(entry, self.response_method)
 
     @with_callbacks
     def fit(self, X, ratings, **params):
-        """Fit a clone of each classifier on the documents that were rated.
+        """Fit a clone of each classifier on the rated documents, of a detector on all.
 
         Ratings are 1, 0, and -1 for unrated ones.
         """
@@ -63,7 +76,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         routed = self._route(params)
         rated = np.flatnonzero(ratings >= 0)
         labels = self.classes[ratings[rated]] if entries else None
-        if entries and len(np.unique(labels)) < 2:
+        if self.learns_ratings and len(np.unique(labels)) < 2:
             raise ValueError(
                 "cv: the rated documents of a training part are of one class only, "
                 f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
@@ -75,10 +88,15 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         context.call_on_fit_task_begin(estimator=self, X=X, y=ratings)
         self.estimators_ = []
         for number, (name, estimator, columns) in enumerate(entries):
-            part = _safe_indexing(_select(X, columns, name), rated)
-            own = _check_method_params(X, routed[name].fit, indices=rated)
+            if is_logged(estimator):
+                self.estimators_.append(estimator)
+                continue
+            part, own, known = select_columns(X, columns, name), routed[name].fit, None
+            if not is_detector(estimator):
+                part, known = _safe_indexing(part, rated), labels
+                own = _check_method_params(X, own, indices=rated)
             task = context.subcontext(task_name=f"fit-{name}", task_id=number)
-            fitted = fit_in_context(clone(estimator), part, labels, own, self, task)
+            fitted = fit_in_context(clone(estimator), part, known, own, self, task)
             self.estimators_.append(fitted)
         context.call_on_fit_task_end(estimator=self, X=X, y=ratings)
         return self
@@ -87,15 +105,15 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         """Return the scores of all classifiers, shape (n_documents, n_classifiers)."""
         check_is_fitted(self, "estimators_")
         if self.estimators is None:
-            return check_array(X, dtype=np.float64)
+            return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
         [X] = indexable(X)
         scores = [
-            positive_score(
+            score_entry(
                 fitted,
-                _select(X, columns, name),
+                select_columns(X, columns, name),
                 self.classes,
-                response_method=self.response_method,
-                name=f"estimators: {name!r}",
+                self.response_method,
+                name,
             )
             for (name, _, columns), fitted in zip(
                 self.entries(), self.estimators_, strict=True
@@ -108,7 +126,8 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         router = MetadataRouter(owner=self)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         for name, estimator, _ in self.entries():
-            router.add(**{name: estimator}, method_mapping=to_fit)
+            if not is_logged(estimator):
+                router.add(**{name: estimator}, method_mapping=to_fit)
         return router
 
     def __sklearn_is_fitted__(self):
@@ -123,44 +142,9 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
             return process_routing(self, "fit", **params)
         routed = Bunch()
         for name, estimator, _ in self.entries():
-            is_frozen = isinstance(estimator, FrozenEstimator)
-            if not is_frozen and params.get("sample_weight") is not None:
+            # Weights are those of ratings, which detectors do not learn from.
+            takes_params = learns_ratings(estimator)
+            if takes_params and params.get("sample_weight") is not None:
                 check_takes_weights(estimator)
-            routed[name] = Bunch(fit={} if is_frozen else params)
+            routed[name] = Bunch(fit=params if takes_params else {})
         return routed
-
-
-def _check_entry(entry, response_method):
-    is_entry = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
-    if not is_entry or not isinstance(entry[0], str):
-        raise ValueError(
-            "estimators must hold (name, classifier) or (name, classifier, "
-            f"columns), got {entry!r}."
-        )
-    name, estimator = f"estimators: {entry[0]!r}", entry[1]
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise ValueError(
-            f"{name} must be an instance of a classifier with `fit`, got {estimator!r}."
-        )
-    if hasattr(estimator, "__sklearn_tags__") and not is_classifier(estimator):
-        raise ValueError(
-            f"{name} must be a classifier, got {estimator!r}. Scores of something else "
-            "can be logged, and passed as X with estimators=None."
-        )
-    if isinstance(estimator, FrozenEstimator):
-        check_is_fitted(estimator)
-    find_method(estimator, response_method, name)
-
-
-def _select(X, columns, name):
-    if columns is None:
-        return X
-    if isinstance(X, list):
-        X = np.asarray(X)
-    try:
-        columns = columns(X) if callable(columns) else columns
-        return _safe_indexing(X, columns, axis=1)
-    except (IndexError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"estimators: {name!r} cannot have the columns {columns!r} of X: {error}"
-        ) from error

@@ -4,23 +4,26 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
-from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._curves import pn_auc_score
 from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
+from sklearn_reject._estimators._joint_folds import (
+    as_masks,
+    check_joint_cv,
+    check_tuning,
+    default_folds,
+    in_order,
+    plan_jointly,
+    usable_folds,
+)
+from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
 from sklearn_reject._estimators._joint_scores import JointScores
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
-    ALL_ROWS,
     FoldScore,
-    Plan,
-    check_cv_choice,
-    check_splits,
     evaluate_out_of_sample,
-    make_splits,
-    plan_of_splits,
     route_of_fit,
     route_params,
     splits_by_groups,
@@ -35,23 +38,24 @@ from sklearn_reject._sklearn import (
 )
 from sklearn_reject._validation import (
     check_level,
+    check_option,
     check_same_length,
     take_weight,
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds import (
+    ON_INFEASIBLE,
+    TARGETS,
     Search,
     check_documents,
     check_weighted_classes,
     cross_validate_point,
     make_point,
     resolve_target,
+    warn_if_selected,
 )
 
 _UNRATED = -1
-
-# Three names of one number.
-_TARGETS = ("target_derivative", "marginal_precision", "max_fp_per_tp")
 
 
 class EnsembleThresholdTuner(
@@ -72,8 +76,11 @@ class EnsembleThresholdTuner(
     estimators : list of tuple or None
         (name, classifier), or (name, classifier, columns) for a classifier that sees
         part of the columns of X, as :class:`~sklearn.compose.ColumnTransformer` takes
-        them. A :class:`~sklearn.frozen.FrozenEstimator` is not fitted again. None
-        where X is the matrix of scores itself, such as scores that were logged: one
+        them. A :class:`~sklearn.frozen.FrozenEstimator` is not fitted again. An outlier
+        detector or density with `score_samples`, which says what is normal, is fitted
+        on all documents, rated or not, and has the negative of it as its score.
+        (name, "passthrough", column) takes a column of X as scores that were logged,
+        NaN where a detector did not run. None where X is the matrix of such scores: one
         column a classifier, higher = more likely positive.
 
     rule : {"any", "all"}, default="any"
@@ -90,13 +97,31 @@ class EnsembleThresholdTuner(
     target_derivative : float > 0, default=None
         How many true positives one more false positive has to buy: dTP/dFP at the
         operating point, which maximises TP - `target_derivative` * FP. Exactly one of
-        this and the next two is to be given; they are names for the same number.
+        this and the next five is to be given; the next two are names for the same
+        number.
 
     marginal_precision : float in ]0, 1[, default=None
         Precision of the last documents that are predicted positive, dTP/(dTP + dFP).
 
     max_fp_per_tp : float > 0, default=None
         How many false positives one accepts for one more true positive, dFP/dTP.
+
+    max_alerts : int >= 1, default=None
+        The most true positives with at most so many of all documents given predicted
+        positive, rated or not.
+
+    min_recall : float in ]0, 1], default=None
+        The fewest false positives with at least this share of all positives found.
+        Only where all documents are rated, or a sample of all of them, see
+        `propensity`.
+
+    objective : {"f1"}, default=None
+        The best F1 of the rated documents.
+
+    on_infeasible : {"raise", "nearest"}, default="raise"
+        What `fit` does where the targets cannot be met on the samples: "raise" raises
+        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
+        warns.
 
     n_thresholds : int >= 2, default=100
         Largest number of thresholds of a classifier on the grid of "graph".
@@ -130,23 +155,25 @@ class EnsembleThresholdTuner(
         frequent of the two.
 
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        Where scores come from. "auto" is the first of the two that a classifier has.
+        Where scores of classifiers come from. "auto" is the first of the two that a
+        classifier has.
 
     confidence_level : float in ]0, 1[, default=0.95
         Of the intervals of counts and precision at the operating point.
 
-    cv : int, float, splitter, iterable or None, default=None
+    cv : int, float, splitter, iterable, "prefit" or None, default=None
         Which scores tune the thresholds. An int or a splitter pools scores out of
         fold, and fits the classifiers on all rated documents afterwards. A float holds
         that share of the documents out, and the classifiers are fitted on the rest.
         None is five folds. Where nothing is to be fitted, scores are taken as they are,
-        and only the thresholds are cross-validated if `cv` is given.
+        and only the thresholds are cross-validated: with None in five folds, and with
+        "prefit" not at all.
 
     n_jobs : int, default=None
         Number of folds in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the share held out, and of the intervals of weighted documents.
+        Source of the share held out.
 
     Attributes
     ----------
@@ -158,8 +185,9 @@ class EnsembleThresholdTuner(
         Counts, precision and their intervals on the scores that tuned the thresholds.
 
     cross_validated_point_ : CrossValidatedPoint or None
-        The same on documents that did not tune the thresholds they are judged by. None
-        without folds.
+        The same on documents that did not tune the thresholds they are judged by, but
+        others in the training part of the split: earlier ones, where splits follow
+        time. None without folds, and where all leave a class without rated documents.
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies.
@@ -170,6 +198,7 @@ class EnsembleThresholdTuner(
         documents that the lowest thresholds reach. Some 8 (n_classifiers + 2) bytes for
         each of them; where folds or the method "direct" tune anew, 8 (n_classifiers +
         1) more for each document, rated or not, and 2 for each fold and document.
+        ``cv="prefit"`` does without folds.
 
     area_ : float
         Area under TP against FP along the path, in units of both. Higher is better.
@@ -184,7 +213,8 @@ class EnsembleThresholdTuner(
         The positive one.
 
     estimators_ : list of estimator
-        The fitted classifiers. Empty where there are none.
+        The fitted classifiers and detectors, and "passthrough" where scores are a
+        column of X. Empty where there are none.
 
     n_features_in_ : int
         Number of features of X.
@@ -243,6 +273,10 @@ class EnsembleThresholdTuner(
         target_derivative=None,
         marginal_precision=None,
         max_fp_per_tp=None,
+        max_alerts=None,
+        min_recall=None,
+        objective=None,
+        on_infeasible="raise",
         n_thresholds=100,
         spacing="quantile",
         search="auto",
@@ -263,6 +297,10 @@ class EnsembleThresholdTuner(
         self.target_derivative = target_derivative
         self.marginal_precision = marginal_precision
         self.max_fp_per_tp = max_fp_per_tp
+        self.max_alerts = max_alerts
+        self.min_recall = min_recall
+        self.objective = objective
+        self.on_infeasible = on_infeasible
         self.n_thresholds = n_thresholds
         self.spacing = spacing
         self.search = search
@@ -278,7 +316,7 @@ class EnsembleThresholdTuner(
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(self, X, y, sample_weight=None, propensity=None, **params):
         """Fit the classifiers on rated documents, and tune their joint thresholds.
 
         Parameters
@@ -295,6 +333,13 @@ class EnsembleThresholdTuner(
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
             take them, and weigh the samples that tune the decisions, except the items
             of a set, which are counted.
+
+        propensity : float or array-like of shape (n_documents,), default=None
+            Probability in ]0, 1] of each document to be rated, where that was left to
+            chance, and NaN where it was not. Rated documents weigh the inverse, times
+            `sample_weight`, and stand for unrated ones that were as likely to be rated.
+            Only unrated documents without a propensity say that ratings are incomplete.
+            It weighs what tunes the thresholds, and reaches no classifier.
 
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they
@@ -314,10 +359,10 @@ class EnsembleThresholdTuner(
             rated documents.
 
         InfeasibleTargetError
-            If the derivative is not attained. The range that is can be read from its
+            If the target is not attained. The range that is can be read from its
             `attainable`.
         """
-        joint, search, derivative = self._check_parameters()
+        joint, search, target = self._check_parameters()
         X, y = indexable(X, y)
         self._check_features(X)
         is_positive, is_negative, ordered = split_ratings(
@@ -329,30 +374,37 @@ class EnsembleThresholdTuner(
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
+        propensity = _check_propensity(propensity, len(ratings))
 
         # The scores of documents that trained no classifier.
-        plan, folds = self._plan(joint, X, ratings, split_params)
+        planned = plan_jointly(self, joint, X, ratings, split_params)
         evaluated = evaluate_out_of_sample(
             joint,
             _JointEvaluation(),
             X,
             ratings,
-            plan=plan,
+            plan=planned.plan,
             fit_params=fit_params,
             caller=self,
         )
-        rows = evaluated.rows
-        _check_tuning(ratings, rows)
+        scores, rows = in_order(evaluated)
+        check_tuning(ratings, rows)
         documents = check_documents(
-            evaluated.scores,
+            scores,
             ratings[rows],
             rule=self.rule,
             base_thresholds=self.base_thresholds,
             sample_weight=take_weight(weight, rows),
+            propensity=take_weight(propensity, rows),
         )
+        warn_if_selected(documents)
+        warn_of_ratchet(self, X, rows, documents)
 
         # The thresholds, tuned on all of them and again without each fold.
-        found = self._tune(search, documents, derivative, folds)
+        is_default = planned.folds is None
+        folds = default_folds(documents) if is_default else planned.folds
+        folds = usable_folds(documents, folds)
+        found = self._tune(search, documents, target, folds)
 
         # A fit that fails has changed nothing.
         self._check_features(X, reset=True)
@@ -360,7 +412,7 @@ class EnsembleThresholdTuner(
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
         self.path_, self.operating_point_, self.cross_validated_point_ = found
         self.base_thresholds_ = self.path_.thresholds[0]
-        self._search, self._folds = search, _as_masks(folds, len(evaluated.scores))
+        self._search, self._folds = search, as_masks(folds, len(scores))
         if not folds and search.follows_path(documents):
             # Those that were not rated have placed the thresholds, which stay.
             documents = replace(documents, given=None, given_rows=None)
@@ -378,8 +430,9 @@ class EnsembleThresholdTuner(
         Parameters
         ----------
         **target : dict
-            One of `target_derivative`, `marginal_precision` and `max_fp_per_tp`. The
-            others become None.
+            One of `target_derivative`, `marginal_precision`, `max_fp_per_tp`,
+            `max_alerts`, `min_recall` and `objective`; the others become None. And
+            `on_infeasible`, which stays as it is where it is not given.
 
         Returns
         -------
@@ -389,10 +442,10 @@ class EnsembleThresholdTuner(
         Raises
         ------
         InfeasibleTargetError
-            If the derivative is not attained. The range that is can be read from its
+            If the target is not attained. The range that is can be read from its
             `attainable`.
         ValueError
-            If not exactly one of the three is given, or it is out of range.
+            If not exactly one of the six is given, or it is out of range.
         TypeError
             If another parameter is given.
 
@@ -412,12 +465,12 @@ class EnsembleThresholdTuner(
         101 true, 49 false positives
         """
         require_fit(self)
-        check_target_names(target, _TARGETS)
-        twin = copy_fitted(self, dict.fromkeys(_TARGETS) | target)
-        derivative = resolve_target(**{name: getattr(twin, name) for name in _TARGETS})
+        check_target_names(target, (*TARGETS, "on_infeasible"))
+        twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
+        wanted = twin._check_target()
         folds = [tuple(map(np.flatnonzero, split)) for split in self._folds]
         twin.path_, twin.operating_point_, twin.cross_validated_point_ = twin._tune(
-            self._search, self.documents_, derivative, folds, self.path_
+            self._search, self.documents_, wanted, folds, self.path_
         )
         return twin
 
@@ -611,11 +664,12 @@ class EnsembleThresholdTuner(
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # Tags are asked for before the estimators have been checked.
+        # Tags are asked for before the estimators have been checked. Scores that were
+        # logged may be sparse or missing.
         inner = [get_tags(e) for _, e in self._named or () if hasattr(e, "fit")]
         of_inputs = [each.input_tags for each in inner]
-        tags.input_tags.sparse = bool(inner) and all(i.sparse for i in of_inputs)
-        tags.input_tags.allow_nan = bool(inner) and all(i.allow_nan for i in of_inputs)
+        tags.input_tags.sparse = bool(self._named) and all(i.sparse for i in of_inputs)
+        tags.input_tags.allow_nan = all(i.allow_nan for i in of_inputs)
         tags.non_deterministic = any(each.non_deterministic for each in inner)
         tags.classifier_tags.multi_class = False
         return tags
@@ -624,11 +678,11 @@ class EnsembleThresholdTuner(
         return {"estimator_name": type(self).__name__}
 
     def _check_parameters(self):
-        """Return the classifiers, the search and the derivative asked for."""
+        """Return the classifiers, the search and the target asked for."""
         joint = JointScores(self.estimators, response_method=self.response_method)
         joint.check()
         self._validate_names([name for name, *_ in joint.entries()])
-        check_cv_choice(self.cv, None, learns=True)
+        check_joint_cv(self.cv, joint)
         check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
         search = Search(
@@ -640,9 +694,12 @@ class EnsembleThresholdTuner(
             smoothing=self.smoothing,
         )
         search.check()
-        target = {name: getattr(self, name) for name in _TARGETS}
-        derivative = resolve_target(**target)
-        return joint, search, derivative
+        return joint, search, self._check_target()
+
+    def _check_target(self):
+        """Return the one target that is given."""
+        check_option(self.on_infeasible, "on_infeasible", ON_INFEASIBLE)
+        return resolve_target(**{name: getattr(self, name) for name in TARGETS})
 
     def _warn_of_positives(self, ordered, is_positive, is_negative):
         """Warn where the alphabet has made the more frequent class the positive one."""
@@ -660,7 +717,8 @@ class EnsembleThresholdTuner(
         Without `reset` neither: X is only looked at.
         """
         if self.estimators is None:
-            X = check_array(X, dtype=np.float64) if not hasattr(X, "columns") else X
+            if not hasattr(X, "columns"):
+                X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
         elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
             check_array(X)  # says that a document is to be a row
         if reset is not None:
@@ -668,7 +726,7 @@ class EnsembleThresholdTuner(
 
     def _route(self, n_samples, params, joint):
         """Return the parameters of inner `fit` and split, and weights of documents."""
-        if joint.is_frozen and not _routing_enabled():
+        if not joint.learns_ratings and not _routing_enabled():
             known = {"sample_weight", "groups" if splits_by_groups(self.cv) else ""}
             lost = sorted(params.keys() - known)
             if lost:
@@ -678,39 +736,19 @@ class EnsembleThresholdTuner(
                 )
         return route_params(self, n_samples, params, estimator=joint)
 
-    def _plan(self, joint, X, ratings, split_params):
-        """Return which documents fit and tune, and the folds that tune again."""
-        if joint.is_frozen and self.cv is None:
-            return Plan(ALL_ROWS, held_out=ALL_ROWS), []
-        splits = make_splits(
-            self.cv,
-            X,
-            ratings,
-            stratify=True,
-            random_state=self.random_state,
-            split_params=split_params,
-        )
-        splits = check_splits(splits, len(ratings))
-        if joint.is_frozen:
-            return Plan(ALL_ROWS, held_out=ALL_ROWS), splits
-        plan = plan_of_splits(self.cv, splits)
-        # Thresholds are cross-validated on the same folds, if there are several. The
-        # documents then are those of the test parts, one after the other.
-        fold = np.repeat(np.arange(len(plan.folds)), [len(t) for _, t in plan.folds])
-        folds = PredefinedSplit(fold).split() if len(plan.folds) > 1 else []
-        return plan, list(folds)
-
-    def _tune(self, search, documents, derivative, folds, path=None):
+    def _tune(self, search, documents, target, folds, path=None):
         """Return the path, the operating point on it, and that of the folds or None."""
-        path, vertex = search.find_point(documents, derivative, path)
-        point = make_point(documents, derivative, path, vertex, self.confidence_level)
+        end = self.on_infeasible
+        path, vertex = search.find_point(documents, target, path, end)
+        point = make_point(documents, target, path, vertex, self.confidence_level)
         cross_validated = cross_validate_point(
             documents,
-            derivative,
+            target,
             search,
             folds,
             self.confidence_level,
             n_jobs=self.n_jobs,
+            on_infeasible=end,
         )
         return path, point, cross_validated
 
@@ -723,25 +761,11 @@ class _JointEvaluation(FoldScore):
         return (response.estimator.scores(response.X),)
 
 
-def _as_masks(splits, n_documents):
-    """Return which documents are in the two parts of each split, a byte for each."""
-    masks = np.zeros((len(splits), 2, n_documents), dtype=bool)
-    for split, of_parts in zip(splits, masks, strict=True):
-        for rows, mask in zip(split, of_parts, strict=True):
-            mask[rows] = True
-    return masks
-
-
-def _check_tuning(ratings, rows):
-    """Raise where the documents that tune have ratings of one class, and all have two.
-
-    A class of a single document stays in the training part of each fold.
-    """
-    for rating, name in ((1, "positives"), (0, "negatives")):
-        n_rated = int(np.sum(ratings == rating))
-        if not (ratings[rows] == rating).any():
-            raise ValueError(
-                f"cv: there are no rated {name} to tune the thresholds on, of "
-                f"{n_rated} in y: they are in training parts only. Rate more "
-                "documents, or use other folds."
-            )
+def _check_propensity(propensity, n_documents):
+    """Return the propensity of each document, None without any."""
+    if propensity is None:
+        return None
+    if np.ndim(propensity) == 0:
+        return np.full(n_documents, propensity)
+    check_same_length(n_documents, propensity=propensity)
+    return np.asarray(propensity)

@@ -22,6 +22,7 @@ from sklearn_reject._fitting._routing import (
 )
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
+    DEFAULT_FOLDS,
     PLUG_IN,
     Plan,
     check_cv_choice,
@@ -36,6 +37,7 @@ from sklearn_reject._fitting._splits import (
 
 __all__ = [
     "ALL_ROWS",
+    "DEFAULT_FOLDS",
     "PLUG_IN",
     "FoldScore",
     "Plan",

@@ -9,11 +9,17 @@ from sklearn_reject._labels._ood import (
     split_wild,
     warn_of_unknown_labels,
 )
-from sklearn_reject._labels._ratings import Ratings, rate, split_ratings
+from sklearn_reject._labels._ratings import (
+    Ratings,
+    find_rated,
+    rate,
+    split_ratings,
+)
 from sklearn_reject._labels._rejected import mark_rejected, resolve_reject_label
 
 __all__ = [
     "Ratings",
+    "find_rated",
     "find_resembling",
     "is_automatic",
     "label_vector",

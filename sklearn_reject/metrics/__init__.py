@@ -24,6 +24,7 @@ from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
 from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
 from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
 from sklearn_reject.metrics._pn import pn_auc_score, pn_curve
+from sklearn_reject.metrics._rated import make_rated_scorer
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,
@@ -75,6 +76,7 @@ __all__ = [
     "make_neg_set_loss_scorer",
     "make_ood_auroc_scorer",
     "make_oscr_scorer",
+    "make_rated_scorer",
     "make_selective_accuracy_scorer",
     "make_selective_scorer",
     "neg_augrc_scorer",

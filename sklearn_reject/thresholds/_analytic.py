@@ -65,6 +65,8 @@ def normalize_scores(documents):
         u.T, documents.scores.T, documents.base, strict=True
     ):
         reached = scores >= base
+        if not reached.any():  # a classifier that did not run on a part of documents
+            continue
         _, group = np.unique(scores[reached], return_inverse=True)
         sizes = np.bincount(group, weight[reached])
         ends = np.cumsum(sizes)
@@ -126,6 +128,8 @@ def _find_levels(u):
     """Return levels of normalised scores, and that of each score, -1 for NaN."""
     known = ~np.isnan(u)
     level_of = np.full(len(u), -1, dtype=np.intp)
+    if not known.any():
+        return np.array([0.5]), level_of  # one that is nobody's
     levels, level_of[known] = np.unique(u[known], return_inverse=True)
     if len(levels) > _MOST_LEVELS:
         levels = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS

@@ -241,6 +241,8 @@ def _middles_below(thresholds, ordered):
 
     Below the lowest score, a threshold has one as far away as the next higher is.
     """
+    if not len(ordered):  # no document has a score
+        return thresholds
     n_below = np.searchsorted(ordered, thresholds, side="left")
     n_up_to = np.searchsorted(ordered, thresholds, side="right")
     above = ordered[np.minimum(n_up_to, len(ordered) - 1)]

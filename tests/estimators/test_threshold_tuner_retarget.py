@@ -74,12 +74,25 @@ def assert_same(copy, fresh, X=X):
         {"rule": "all", "cv": 3},
         {"method": "direct", "cv": TimeSeriesSplit(2)},
         {"method": "analytic", "smoothing": "isotonic", "family": "power"},
+        {"cv": "prefit"},
         {"estimators": views(), "cv": 3},
+        {"estimators": views(), "cv": TimeSeriesSplit(4)},
         {"estimators": views(), "cv": 0.4},
         {"estimators": views()[:1], "method": "direct"},
         {"estimators": frozen()},
     ],
-    ids=["path", "all", "direct", "analytic", "folds", "share", "one", "frozen"],
+    ids=[
+        "path",
+        "all",
+        "direct",
+        "analytic",
+        "prefit",
+        "folds",
+        "time",
+        "share",
+        "one",
+        "frozen",
+    ],
 )
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["counts", "weights"])
 def test_the_point_is_that_of_another_fit(options, weight):
@@ -128,7 +141,7 @@ def test_both_can_be_pickled(method):
 
 def test_documents_are_those_that_tuned_the_thresholds():
     partial = np.where(X[:, :2].max(axis=1) >= 0.5, y, -1)
-    model = tuner(max_fp_per_tp=1).fit(X[:, :2], partial)
+    model = tuner(max_fp_per_tp=1, cv="prefit").fit(X[:, :2], partial)
     kept = model.documents_
     np.testing.assert_array_equal(kept.scores, X[partial >= 0, :2])
     np.testing.assert_array_equal(kept.is_positive, partial[partial >= 0] == 1)

@@ -1,0 +1,39 @@
+"""Retuning on what was reported: thresholds that can rise, and never fall."""
+
+import numpy as np
+
+from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject.exceptions import warn_user
+
+# Share of the documents that tune, up to which those below the last thresholds are
+# noise: the lowest thresholds are scores of documents, and some are next to the last.
+_FEW = 0.01
+
+
+def warn_of_ratchet(previous, X, rows, documents):
+    """Warn where nothing but what the last fit reports tunes the thresholds again.
+
+    `previous` is the tuner as the last fit has left it, fitted or not. `rows` of `X`
+    have scores, and `documents` are those that count.
+    """
+    is_rated = documents.is_complete and not len(documents.others)
+    if is_rated or not hasattr(previous, "operating_point_"):
+        return
+    tuning = documents.rows if isinstance(rows, slice) else rows[documents.rows]
+    try:
+        # Thresholds belong to the classifiers that they were tuned for.
+        scores = previous._fitted.scores(_safe_indexing(X, tuning))
+        is_reported = previous.operating_point_.predict(scores)
+    except (IndexError, KeyError, TypeError, ValueError):
+        # Other columns than those of the last fit, which has nothing to say of them.
+        return
+    n_below = np.count_nonzero(~is_reported)
+    if n_below > _FEW * len(tuning):
+        return
+    warn_user(
+        f"y: of {len(tuning)} rated documents that tune the thresholds, {n_below} are "
+        f"below those of the last fit, {previous.thresholds_.tolist()}. Where only "
+        "what is reported is rated, thresholds rise from fit to fit, and never fall. "
+        "Have a random share rated from fixed base_thresholds on, and pass its "
+        "probability as propensity to fit."
+    )

@@ -1,0 +1,113 @@
+"""Scorers where only some documents are rated."""
+
+import numpy as np
+from sklearn.metrics import check_scoring
+
+from sklearn_reject._labels import find_rated
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._validation import check_sample_weight
+from sklearn_reject.metrics._scoring import _Scorer
+
+
+class RatedScorer(_Scorer):
+    """Scorer that looks at rated documents only."""
+
+    def __init__(self, scorer, unrated_label):
+        self._scorer = scorer
+        self._unrated_label = unrated_label
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """Return the score of a fitted estimator, a float, higher is better."""
+        y = np.asarray(y)
+        rows = np.flatnonzero(find_rated(y, self._unrated_label))
+        if not len(rows):
+            raise ValueError(
+                f"y has no rated documents: all {len(y)} are missing or "
+                f"{self._unrated_label!r}, the unrated_label. Use folds that have "
+                "some, such as those of StratifiedKFold."
+            )
+        params = {}
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, _num_samples(X))
+            params["sample_weight"] = weight[rows]
+        labels = y[rows]
+        if labels.dtype.kind == "O":
+            # What is left of labels beside missing values is of one kind.
+            labels = np.array(labels.tolist())
+        return self._scorer(estimator, _safe_indexing(X, rows), labels, **params)
+
+    def set_score_request(self, *, sample_weight=None):
+        """Return a scorer that asks metadata routing for `sample_weight`, or does not.
+
+        True, False, None or an alias, as scikit-learn's metadata requests define it.
+        """
+        return self._with_request(sample_weight)
+
+    def __repr__(self):
+        return f"<{self._scorer!r} of rated documents>"
+
+
+def make_rated_scorer(scoring, *, unrated_label=-1):
+    """Make a scorer that looks at rated documents only, from any other one.
+
+    With labels for documents that nobody has rated, such as -1, scorers like that of
+    the precision take these for a class, or raise. This one leaves them out. What is
+    predicted of them does not count then: a model that reports more of what is unrated
+    is not the worse for it. Models are comparable as far as they report documents that
+    were rated, down to the same lowest thresholds.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        Name of a scorer of scikit-learn, or a callable ``(estimator, X, y)`` such as
+        :func:`~sklearn.metrics.make_scorer` returns, which takes `sample_weight`, too,
+        where that is given.
+
+    unrated_label : label, default=-1
+        What stands for a document that was not rated; missing values always do. None
+        if nothing else does.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
+
+    Raises
+    ------
+    ValueError
+        If there is no scorer of this name. The scorer raises where no document is
+        rated.
+
+    See Also
+    --------
+    pn_auc_score : An area that does not depend on a threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> from sklearn_reject.metrics import make_rated_scorer
+    >>> scores, y = make_classification(
+    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+    ... )
+    >>> y[scores.max(axis=1) < 0] = -1  # nobody has looked
+    >>> tuner = EnsembleThresholdTuner(None, target_derivative=1)
+    >>> precision = cross_val_score(
+    ...     tuner, scores, y, scoring=make_rated_scorer("precision"), cv=3
+    ... )
+    >>> bool((precision > 0.5).all())
+    True
+
+    The gain at a price of two false positives for a true one:
+
+    >>> from sklearn.metrics import confusion_matrix, make_scorer
+    >>> def gain(y_true, y_pred):
+    ...     tn, fp, fn, tp = confusion_matrix(y_true, y_pred).ravel()
+    ...     return tp - fp / 2
+    >>> scorer = make_rated_scorer(make_scorer(gain))
+    >>> bool(scorer(tuner.fit(scores, y), scores, y) > 0)
+    True
+    """
+    # The estimator is not looked at where a scorer is given.
+    return RatedScorer(check_scoring(scoring=scoring), unrated_label)

@@ -1,0 +1,179 @@
+"""Retuning on what was rated: probabilities of ratings, thresholds that only rise."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
+
+from sklearn_reject import EnsembleThresholdTuner
+from sklearn_reject.thresholds import operating_point
+
+TARGET = {"marginal_precision": 0.3}
+RATCHET = "thresholds rise from fit to fit"
+
+
+def log_week(rng, n=4000):
+    truth = (rng.random(n) < 0.03).astype(int)
+    kind = rng.integers(3, size=n)
+    shows = np.column_stack([kind != 1, kind != 0]) & (truth == 1)[:, np.newaxis]
+    return rng.normal(size=(n, 2)) + 2.5 * shows, truth
+
+
+def explore(scores, truth, is_reported, share, rng, base=1.5):
+    propensity = np.where(is_reported, 1.0, np.nan)
+    if share:
+        propensity[(scores >= base).any(axis=1) & ~is_reported] = share
+    is_rated = rng.random(len(scores)) < np.nan_to_num(propensity)
+    return np.where(is_rated, truth, -1), propensity
+
+
+def tuner(**options):
+    options = {"cv": "prefit", "on_infeasible": "nearest"} | TARGET | options
+    return EnsembleThresholdTuner(None, **options)
+
+
+def told_of(model, *args, **params):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*args, **params)
+    return [str(warning.message) for warning in caught]
+
+
+def run(share, n_weeks=8, seed=0):
+    """Alerts and thresholds of each week, and how often the ratchet was told of."""
+    rng = np.random.default_rng(seed)
+    model, weeks, n_told = tuner(), [], 0
+    is_reported = None
+    for _ in range(n_weeks):
+        scores, truth = log_week(rng)
+        is_reported = (scores >= 2).any(axis=1) if not weeks else model.predict(scores)
+        is_reported = np.asarray(is_reported, dtype=bool)
+        y, propensity = explore(scores, truth, is_reported, share, rng)
+        told = told_of(model, scores, y, propensity=propensity)
+        n_told += any(RATCHET in text for text in told)
+        weeks.append((is_reported.sum(), *model.thresholds_))
+    return np.array(weeks), n_told
+
+
+def test_thresholds_of_reports_alone_only_rise_and_the_tuner_says_so():
+    weeks, n_told = run(0)
+    # Not below the last ones, but for what is between two scores.
+    assert (np.diff(weeks[:, 1:], axis=0) > -0.02).all()
+    assert weeks[-1, 0] < 0.7 * weeks[1, 0]
+    assert n_told == len(weeks) - 1  # the first guess was nobody's fit
+
+
+def test_thresholds_with_exploration_go_up_and_down():
+    weeks, n_told = run(0.2)
+    steps = np.diff(weeks[1:, 1:], axis=0)
+    assert (steps < -0.05).any()
+    assert (steps > 0.05).any()
+    assert weeks[-3:, 0].mean() > 0.75 * weeks[1:4, 0].mean()
+    assert n_told == 0
+
+
+def test_the_warning_is_of_another_fit_and_of_unrated_documents():
+    rng = np.random.default_rng(0)
+    scores, truth = log_week(rng)
+    model = tuner().fit(scores, truth)
+    model.fit(scores, truth)  # everything is rated: nothing is told
+    y = np.where(model.predict(scores) == 1, truth, -1)
+    assert not any(RATCHET in text for text in told_of(clone(model), scores, y))
+    assert any(RATCHET in text for text in told_of(model, scores, y))
+    # Another number of columns, of which the last fit knows nothing.
+    other = np.column_stack([scores, rng.normal(size=len(scores))])
+    y = np.where((other >= 2.5).any(axis=1), truth, -1)
+    assert not any(RATCHET in text for text in told_of(model, other, y))
+
+
+def test_the_warning_of_classifiers_that_are_fitted_again():
+    rng = np.random.default_rng(0)
+    n = 3000
+    truth = (rng.random(n) < 0.1).astype(int)
+    X = rng.normal(size=(n, 4)) + truth[:, np.newaxis]
+    views = [
+        ("left", LogisticRegression(), slice(0, 2)),
+        ("right", LogisticRegression(), slice(2, 4)),
+    ]
+    model = EnsembleThresholdTuner(
+        views, cv=3, base_thresholds=[0, 0], on_infeasible="nearest", **TARGET
+    ).fit(X, truth)
+    y = np.where(model.predict(X) == 1, truth, -1)
+    assert any(RATCHET in text for text in told_of(model, X, y))
+
+
+def test_propensity_is_that_of_arrays():
+    rng = np.random.default_rng(0)
+    scores, truth = log_week(rng)
+    y, propensity = explore(scores, truth, (scores >= 2).any(axis=1), 0.3, rng)
+    weight = rng.uniform(1, 2, len(y))
+    model = tuner().fit(scores, y, sample_weight=weight, propensity=propensity)
+    point = operating_point(
+        scores, y, sample_weight=weight, propensity=propensity, **TARGET
+    )
+    assert model.operating_point_.to_dict() == point.to_dict()
+    # Documents that were drawn say nothing of how far down ratings are complete.
+    assert (model.base_thresholds_ < 1.6).all()
+    plain = tuner().fit(scores, y)
+    assert (plain.base_thresholds_ > 1.9).all()
+
+
+def test_counts_stand_for_all_documents():
+    rng = np.random.default_rng(1)
+    scores, truth = log_week(rng, 20_000)
+    y, propensity = explore(scores, truth, (scores >= 2.5).any(axis=1), 0.2, rng)
+    model = tuner(marginal_precision=0.15).fit(scores, y, propensity=propensity)
+    found = model.predict(scores) == 1
+    low, high = model.operating_point_.tp_interval
+    assert low < truth[found].sum() < high
+    assert model.operating_point_.n_predicted == found.sum()
+
+
+def test_one_number_is_the_propensity_of_all():
+    rng = np.random.default_rng(0)
+    scores, truth = log_week(rng)
+    y = np.where(rng.random(len(truth)) < 0.5, truth, -1)
+    one = tuner().fit(scores, y, propensity=0.5)
+    all_ = tuner().fit(scores, y, propensity=np.full(len(y), 0.5))
+    assert one.operating_point_.to_dict() == all_.operating_point_.to_dict()
+
+
+def test_propensity_reaches_no_classifier_and_is_sliced_by_folds():
+    rng = np.random.default_rng(0)
+    scores, truth = log_week(rng, 1500)
+    y = np.where(rng.random(1500) < 0.5, truth, -1)
+    views = [("a", LogisticRegression(), [0]), ("b", LogisticRegression(), [1])]
+    chance = np.full(1500, 0.5)
+    base = {"base_thresholds": [0.0, 0.0]}
+    model = EnsembleThresholdTuner(views, cv=3, **base, **TARGET)
+    fitted = model.fit(scores, y, propensity=chance)
+    plain = clone(model).fit(scores, y, propensity=None)
+    np.testing.assert_array_equal(
+        fitted.estimators_[0].coef_, plain.estimators_[0].coef_
+    )
+    with config_context(enable_metadata_routing=True):
+        routed = clone(model).set_fit_request(propensity=True)
+        result = cross_validate(
+            routed, scores, y, cv=3, params={"propensity": chance}, error_score="raise"
+        )
+    assert np.isfinite(result["test_score"]).all()
+
+
+@pytest.mark.parametrize(
+    ("propensity", "words"),
+    [
+        (np.full(4000, 2.0), r"propensity must hold one probability in \]0, 1\]"),
+        (0.0, r"propensity must hold one probability in \]0, 1\]"),
+        (np.full(7, 0.5), "propensity"),
+        (np.full(4000, np.nan), "propensity is NaN in row"),
+    ],
+    ids=["two", "zero", "short", "missing"],
+)
+def test_bad_propensity(propensity, words):
+    scores, truth = log_week(np.random.default_rng(0))
+    with pytest.raises(ValueError, match=words):
+        tuner().fit(scores, truth, propensity=propensity)
