@@ -18,7 +18,7 @@ from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
 
 TITLE = "sets of the least expected loss, one thread unless said"
 
-_BY_QUADRATURE = ("f_beta", "jaccard", "am", "g_tp_pr", "auc")
+_BY_QUADRATURE = ("f1", "jaccard", "am", "g_tp_pr", "auc")
 _MEANS_OF_RATES = ("g_mean", "h_mean")
 
 # Probabilities of items: how many are likely is what differs.
@@ -84,8 +84,8 @@ def _curve_rows():
             yield from _curve_rows_of(n_items, kind, times[n_items, kind], limit)
     yield from _growth_rows(times)
     eta = make_probabilities("few", _LARGE)
-    arrays = peak_bytes(partial(_curve, eta, "f_beta")) / eta.nbytes
-    yield Row(f"{_LARGE:,} items, f_beta: peak memory", "", f"{arrays:.3g} arrays")
+    arrays = peak_bytes(partial(_curve, eta, "f1")) / eta.nbytes
+    yield Row(f"{_LARGE:,} items, f1: peak memory", "", f"{arrays:.3g} arrays")
 
 
 def _curve_rows_of(n_items, kind, times, limit):
@@ -115,14 +115,14 @@ def _reference_rows():
     eta = make_probabilities("even", 1000)
     times = interleaved_medians(
         {
-            "ours": partial(_curve, eta, "f_beta"),
-            "reference": partial(_curve, eta, "f_beta", method="reference"),
+            "ours": partial(_curve, eta, "f1"),
+            "reference": partial(_curve, eta, "f1", method="reference"),
         },
         repeats=2,
     )
     gain = times["reference"] / times["ours"]
     details = f"{show_time(times['ours'])} against {show_time(times['reference'])}"
-    what = "1,000 items, f_beta, all k: faster than algorithm 1"
+    what = "1,000 items, f1, all k: faster than algorithm 1"
     yield at_least(what, 1000, gain, " x", details)
 
 
@@ -157,7 +157,7 @@ def _xcolumns_rows():
     theirs = seconds(
         lambda: found.append(ascend(eta[:, None], k=0, init_y_pred="top", seed=0))
     )
-    ours = interleaved_medians({"ours": partial(decode, eta, loss="f_beta")}, 3)["ours"]
+    ours = interleaved_medians({"ours": partial(decode, eta, loss="f1")}, 3)["ours"]
     details = f"{show_time(ours)} against {show_time(theirs)}"
     yield at_least(f"{what}: faster than xCOLUMNs", 50, theirs / ours, " x", details)
     yield _excess_row(what, eta, found[0][:, 0] > 0)
@@ -169,8 +169,8 @@ def _excess_row(what, eta, their_mask):
     what = f"{what}: expected loss of ours above theirs"
     if not their_mask[:k].all():
         return Row(what, "<= 0", "theirs is no top-k set")
-    curve = _curve(eta, "f_beta")
-    mask, _ = decode(eta, loss="f_beta")
+    curve = _curve(eta, "f1")
+    mask, _ = decode(eta, loss="f1")
     excess = curve[np.count_nonzero(mask)] - curve[k]
     return at_most(what, 0, float(excess), "", f"k = {mask.sum()} against {k}")
 
@@ -180,13 +180,13 @@ def _threshold_rows():
     for kind in ("few", "even"):
         eta = rng.permutation(make_probabilities(kind, _LARGE))
         y = (rng.random(_LARGE) < eta).astype(int)
-        for loss in ("f_beta", "balanced_accuracy"):
+        for loss in ("f1", "balanced_accuracy"):
             what = f"1,000,000 items, {kind} positive, tune_threshold, {loss}"
             ours = partial(tune_threshold, y, eta, loss=loss)
             yield ratio_row(what, 2, ours, partial(_sort_and_accumulate, y, eta))
     sets = rng.integers(0, 1000, _LARGE)
-    ours = partial(tune_threshold, y, eta, loss="f_beta", groups=sets)
-    what = "the same in 1,000 groups, f_beta"
+    ours = partial(tune_threshold, y, eta, loss="f1", groups=sets)
+    what = "the same in 1,000 groups, f1"
     times = interleaved_medians(
         {"ours": ours, "reference": partial(_sort_and_accumulate, y, eta)}, repeats=3
     )
@@ -203,8 +203,8 @@ def _matrix_rows():
     n_rows, n_labels = 10**5, 100
     eta = _KINDS["few"](np.random.default_rng(0), (n_rows, n_labels))
     for n_jobs in (1, 2):
-        work = partial(decode, eta, loss="f_beta", n_jobs=n_jobs)
-        decode(eta[:1000], loss="f_beta", n_jobs=n_jobs)  # warms up
+        work = partial(decode, eta, loss="f1", n_jobs=n_jobs)
+        decode(eta[:1000], loss="f1", n_jobs=n_jobs)  # warms up
         with threadpool_limits(1):
             time = min(seconds(work) for _ in range(2))
         what = (

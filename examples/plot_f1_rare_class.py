@@ -59,7 +59,7 @@ def compare(classifier):
     """Print how good the sets of a classifier are, and how good it expects them."""
     print(f"{'strategy':10}{'F1':>7}{'expected':>10}{'predicted':>11}")
     for strategy in (0.5, "eum", "dta"):
-        model = ExpectedLossDecoder(classifier, loss="f_beta", strategy=strategy)
+        model = ExpectedLossDecoder(classifier, loss="f1", strategy=strategy)
         model.fit(X_train, y_train, groups=batches_train)
         y_pred = model.predict(X_test, groups=batches_test)
         loss = set_loss(y_test, y_pred, groups=batches_test)

@@ -71,7 +71,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.metrics import set_loss
 
-LOSSES = "zero_one", "jaccard", "f_beta", "am"
+LOSSES = "hamming", "jaccard", "f1", "am"
 frozen = FrozenEstimator(classifier)
 print(f"{'chosen for':12}" + "".join(f"{loss:>10}" for loss in LOSSES) + "      tags")
 for wanted in LOSSES:
@@ -82,8 +82,8 @@ for wanted in LOSSES:
     print(f"{wanted:12}" + "".join(f"{value:10.3f}" for value in row))
 
 # %%
-# The smallest loss of each column is on the diagonal. The 0/1 loss of single tags takes
-# what is above 0.5. F1 and the Jaccard index are about the tags alone, and want the
+# The smallest loss of each column is on the diagonal. The Hamming loss takes what is
+# above 0.5. F1 and the Jaccard index are about the tags alone, and want the
 # most probable one anyhow. The balanced error ("am") counts a missed tag as a share of
 # the few that are there, and a wrong one as a share of the many that are not, so that
 # it is generous.
@@ -146,8 +146,8 @@ for zero_division in (0.0, 1.0):
 # the sets come back sparse:
 
 sparse_eta = csr_matrix(np.where(eta < 0.01, 0, eta))
-mask, expected_loss = decode(eta, loss="f_beta")
-sparse_mask, sparse_loss = decode(sparse_eta, loss="f_beta")
+mask, expected_loss = decode(eta, loss="f1")
+sparse_mask, sparse_loss = decode(sparse_eta, loss="f1")
 same = (sparse_mask.toarray() == mask).all(axis=1).mean()
 print(f"stored: {sparse_eta.nnz / eta.size:.0%} of the probabilities")
 print(f"same tags for {same:.1%} of the documents")

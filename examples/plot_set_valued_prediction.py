@@ -69,7 +69,7 @@ def describe(classifier, name, **options):
 print(HEADER)
 describe(classifier, "Jaccard", loss="jaccard")
 describe(classifier, "F0.5", loss="f_beta", beta=0.5)
-describe(classifier, "F1", loss="f_beta")
+describe(classifier, "F1", loss="f1")
 describe(classifier, "F2", loss="f_beta", beta=2.0)
 describe(classifier, "AM", loss="am")
 

@@ -171,10 +171,10 @@ CONFIGURATIONS = {
     "decoder, G-mean": decoder(loss="g_mean", zero_division=1.0),
     "decoder, price": decoder(loss=price_of_mistakes),
     "decoder, bounds": decoder(loss="am", min_positive=1),
-    "decoder, tuned": decoder(strategy="eum", beta=2.0),
+    "decoder, tuned": decoder(loss="f_beta", strategy="eum", beta=2.0),
     "decoder, tuned on a share": decoder(strategy="eum", cv=0.3, random_state=0),
     "decoder, threshold": decoder(strategy=0.5),
-    "decoder, trees": ExpectedLossDecoder(small_forest, loss="zero_one"),
+    "decoder, trees": ExpectedLossDecoder(small_forest, loss="hamming"),
     "decoder, neighbours": ExpectedLossDecoder(
         KNeighborsClassifier(3), strategy="eum", cv=2, zero_division=1.0
     ),

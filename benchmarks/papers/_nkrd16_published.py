@@ -28,7 +28,7 @@ LEAST_POSITIVES = (1, 10, 50, 100)
 
 # Losses by the names that they have here.
 TITLES = {
-    "f_beta": "table 2, F1",
+    "f1": "table 2, F1",
     "jaccard": "table 2, Jaccard",
     "am": "table 3, AM",
     "g_tp_pr": "table 3, G-TP/PR",
@@ -73,6 +73,6 @@ def _parse(lines, losses):
 
 
 TABLES = {
-    **_parse(_TABLE_2, ("f_beta", "jaccard")),
+    **_parse(_TABLE_2, ("f1", "jaccard")),
     **_parse(_TABLE_3, ("am", "g_tp_pr")),
 }

@@ -20,7 +20,7 @@ N_DRAWS = 2000
 
 NAMES = {
     "am": "AM",
-    "f_beta": "F1",
+    "f1": "F1",
     "jaccard": "Jaccard",
     "g_tp_pr": "G-TP/PR",
     "g_mean": "G-mean",

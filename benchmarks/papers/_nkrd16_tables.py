@@ -105,7 +105,7 @@ def print_tables(records):
         _print_rows(tables[loss], TABLES[loss])
         _print_means(tables[loss], TABLES[loss])
         _print_expected(table(records, loss, "expected"))
-    if sets_compared(tables["f_beta"]):
+    if sets_compared(tables["f1"]):
         print_table("what is asked of tables 2 and 3", verdicts(tables))
 
 
@@ -181,7 +181,7 @@ def _print_expected(expected):
 def verdicts(tables):
     """Yield the rows of what is asked, of differences of means over the sets."""
     for loss, rows in tables.items():
-        for pair in (*_ASKED, *(_ASKED_OF_F1 if loss == "f_beta" else ())):
+        for pair in (*_ASKED, *(_ASKED_OF_F1 if loss == "f1" else ())):
             yield _compare(loss, sets_compared(rows), *pair)
 
 

@@ -79,9 +79,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Classifier with `fit` and `predict_proba`. A
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
 
-    loss : {"f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", "g_mean", \
-            "h_mean", "zero_one", "auc", "precision", "recall"}, array-like of shape \
-            (2, 4), callable or SetLoss, default="f_beta"
+    loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
+            "g_mean", "h_mean", "hamming", "auc", "precision", "recall"}, array-like \
+            of shape (2, 4), callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it, lower
         is better. "auc", "precision" and "recall" need bounds on the size of the sets.
 
@@ -174,7 +174,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
     0.76
-    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f_beta")
+    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f1")
     >>> decoder = decoder.fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
     0.82
@@ -190,7 +190,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self,
         estimator,
         *,
-        loss="f_beta",
+        loss="f1",
         beta=1.0,
         strategy="dta",
         zero_division=0.0,

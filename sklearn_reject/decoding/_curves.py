@@ -112,7 +112,7 @@ def expected_loss_curve(
     Examples
     --------
     >>> from sklearn_reject.decoding import expected_loss_curve
-    >>> expected_loss_curve([0.9, 0.4, 0.1], loss="f_beta").round(3)
+    >>> expected_loss_curve([0.9, 0.4, 0.1], loss="f1").round(3)
     array([1.   , 0.244, 0.27 , 0.394])
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)

@@ -100,7 +100,7 @@ def decode(
     Examples
     --------
     >>> from sklearn_reject.decoding import decode
-    >>> mask, expected_loss = decode([0.1, 0.9, 0.6], loss="f_beta")
+    >>> mask, expected_loss = decode([0.1, 0.9, 0.6], loss="f1")
     >>> mask
     array([False,  True,  True])
     >>> round(expected_loss, 3)

@@ -101,14 +101,14 @@ def tune_threshold(
     --------
     >>> from sklearn_reject.decoding import tune_threshold
     >>> y, eta = [1, 0, 1, 0, 0, 0], [0.9, 0.6, 0.5, 0.3, 0.2, 0.1]
-    >>> tuned = tune_threshold(y, eta, loss="f_beta")
+    >>> tuned = tune_threshold(y, eta, loss="f1")
     >>> round(tuned.threshold, 3), round(tuned.loss, 3)
     (0.4, 0.2)
 
     The first three and the last three items, each a set of its own:
 
     >>> groups = [0, 0, 0, 1, 1, 1]
-    >>> tuned = tune_threshold(y, eta, loss="f_beta", zero_division=1.0, groups=groups)
+    >>> tuned = tune_threshold(y, eta, loss="f1", zero_division=1.0, groups=groups)
     >>> round(tuned.threshold, 3), round(tuned.loss, 3)
     (0.4, 0.1)
     """
@@ -143,7 +143,7 @@ class TunedThreshold:
     Examples
     --------
     >>> from sklearn_reject.decoding import tune_threshold
-    >>> tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f_beta")
+    >>> tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f1")
     TunedThreshold(threshold=0.3..., loss=0.0)
     """
 

@@ -265,8 +265,8 @@ class HMeanLoss(_MeanOfRates):
 class HammingLoss(_TotalLoss):
     """Share of the items that are predicted wrongly.
 
-    ``(fp + fn) / n``, in [0, 1]; the 0/1 loss of single items. The best set has the
-    items that are more likely positive than not.
+    ``(fp + fn) / n``, in [0, 1], as :func:`sklearn.metrics.hamming_loss` has it. The
+    best set has the items that are more likely positive than not.
 
     Examples
     --------
@@ -275,7 +275,7 @@ class HammingLoss(_TotalLoss):
     0.2
     """
 
-    name = "zero_one"
+    name = "hamming"
 
     def _expansion(self, n_items):
         wrong = Cells(fp=1.0, fn=1.0)
@@ -536,14 +536,29 @@ def _weights_of_cells(constants):
     return Cells(*np.where(np.abs(totals) <= sizes, 0.0, totals).tolist())
 
 
+def f1_loss(*, zero_division=0.0):
+    """Return the F-measure that weighs recall and precision alike, by its own name."""
+    return FBetaLoss(zero_division=zero_division)
+
+
+SET_LOSSES["f1"] = f1_loss
+
+
+def _options_of(loss):
+    """Return which of `beta` and `zero_division` a loss by name takes."""
+    if not isinstance(loss, str) or loss not in SET_LOSSES:
+        return set()
+    return {"beta", "zero_division"} & signature(SET_LOSSES[loss]).parameters.keys()
+
+
 def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     """Turn what a user gives as the loss of a set into a :class:`SetLoss`.
 
     Parameters
     ----------
-    loss : {"am", "auc", "balanced_accuracy", "f_beta", "g_mean", "g_tp_pr", "h_mean", \
-            "jaccard", "precision", "recall", "zero_one"}, array-like of shape (2, 4), \
-            callable or SetLoss
+    loss : {"am", "auc", "balanced_accuracy", "f1", "f_beta", "g_mean", "g_tp_pr", \
+            "h_mean", "hamming", "jaccard", "precision", "recall"}, array-like of \
+            shape (2, 4), callable or SetLoss
         A name, the constants of numerator and denominator of a
         :class:`FractionalLinearLoss`, or a function of (tp, fp, fn, tn).
 
@@ -561,8 +576,9 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     Raises
     ------
     ValueError
-        If the name is unknown, `beta` is not positive, `zero_division` not in [0, 1],
-        or the constants do not make a loss.
+        If the name is unknown, `beta` is not positive, or is given for another loss
+        than "f_beta", `zero_division` not in [0, 1], or the constants do not make a
+        loss.
 
     Examples
     --------
@@ -574,12 +590,24 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     0.5
     """
     FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
+    taken = _options_of(loss)
+    if beta != 1 and "beta" not in taken:
+        raise ValueError(
+            f"beta={beta!r} is of the loss 'f_beta' alone, got loss={loss!r}. Pass "
+            "loss='f_beta' as well, or leave beta at 1."
+        )
     if isinstance(loss, SetLoss):
         return loss
     if isinstance(loss, str) and loss in SET_LOSSES:
         options = {"beta": beta, "zero_division": zero_division}
-        taken = options.keys() & signature(SET_LOSSES[loss]).parameters
         return SET_LOSSES[loss](**{name: options[name] for name in taken})
+    if isinstance(loss, str) and loss == "zero_one":
+        raise ValueError(
+            "loss='zero_one' is the loss of a whole set in scikit-learn, one wherever "
+            "any item is wrong, which is not a loss here. Pass 'hamming' for the share "
+            "of wrong items, or for whole sets a function, "
+            "`lambda tp, fp, fn, tn: 1.0 * (fp + fn > 0)`."
+        )
     if callable(loss) and not isinstance(loss, type):
         return CallableSetLoss(loss)
     constants = _as_constants(loss, (2, 4), "loss")

@@ -693,9 +693,7 @@ def make_neg_fpr_at_tpr_scorer(*, tpr=0.95, positive="id", ood_label="auto"):
 
 
 @_factory
-def make_neg_set_loss_scorer(
-    *, loss="f_beta", beta=1.0, zero_division=0.0, pos_label=None
-):
+def make_neg_set_loss_scorer(*, loss="f1", beta=1.0, zero_division=0.0, pos_label=None):
     """Make a scorer of minus the mean loss of predicted sets.
 
     It takes any classifier. With two classes the samples of one call are a set, or
@@ -705,7 +703,7 @@ def make_neg_set_loss_scorer(
 
     Parameters
     ----------
-    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
+    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0

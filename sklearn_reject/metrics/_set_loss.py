@@ -11,7 +11,7 @@ def set_loss(
     y_true,
     y_pred,
     *,
-    loss="f_beta",
+    loss="f1",
     beta=1.0,
     zero_division=0.0,
     groups=None,
@@ -39,7 +39,7 @@ def set_loss(
     y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
         Predicted labels, or indicators of the predicted items, 0 and 1.
 
-    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
+    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0

@@ -17,6 +17,10 @@ def rates(tp, fp, fn, tn, z):
     return ratio(tp, tp + fn, z), ratio(tn, tn + fp, z)
 
 
+def f1(tp, fp, fn, tn, beta, z):
+    return 1 - ratio(2 * tp, 2 * tp + fp + fn, z)
+
+
 def f_beta(tp, fp, fn, tn, beta, z):
     if tp + fp + fn == 0:
         return 1 - z
@@ -54,7 +58,7 @@ def h_mean(tp, fp, fn, tn, beta, z):
     return 1.0 if tpr == 0 or tnr == 0 else 1 - 2 / (1 / tpr + 1 / tnr)
 
 
-def zero_one(tp, fp, fn, tn, beta, z):
+def hamming(tp, fp, fn, tn, beta, z):
     return (fp + fn) / (tp + fp + fn + tn)
 
 
@@ -75,6 +79,7 @@ def recall(tp, fp, fn, tn, beta, z):
 DEFINITIONS = {
     function.__name__: function
     for function in (
+        f1,
         f_beta,
         jaccard,
         am,
@@ -82,14 +87,17 @@ DEFINITIONS = {
         g_tp_pr,
         g_mean,
         h_mean,
-        zero_one,
+        hamming,
         auc,
         precision,
         recall,
     )
 }
 
-BETAS = [0.5, 1.0, 2.0]
+# Losses that are never 0/0.
+DEFINED_EVERYWHERE = {"balanced_accuracy", "hamming"}
+
+BETAS = [0.5, 2.0]  # one is "f1"
 ZERO_DIVISIONS = [0.0, 0.5, 1.0]
 
 # Loss 1 - Phi and Phi itself rising with u on all of [0, 1]^3.
@@ -101,13 +109,24 @@ def priced(tp, fp, fn, tn):
     return 2.0 * fn + (fp > 0) + fp**1.5 - 3.0
 
 
+def options_of(name, beta=1.0, z=0.0):
+    """Return the loss and those of its parameters that it takes."""
+    options = {"loss": name}
+    if isinstance(name, str) and name == "f_beta":
+        options["beta"] = beta
+    if not isinstance(name, str) or name not in DEFINED_EVERYWHERE:
+        options["zero_division"] = z
+    return options
+
+
 def all_losses():
     """Return every loss, (name, beta, zero_division) to the object."""
     found = {}
     for name in DEFINITIONS:
         betas = BETAS if name == "f_beta" else [1.0]
-        for beta, z in product(betas, ZERO_DIVISIONS):
-            found[name, beta, z] = check_set_loss(name, beta=beta, zero_division=z)
+        values = [0.0] if name in DEFINED_EVERYWHERE else ZERO_DIVISIONS
+        for beta, z in product(betas, values):
+            found[name, beta, z] = check_set_loss(**options_of(name, beta, z))
     found["fractional_linear", 1.0, 0.0] = check_set_loss(FRACTIONAL)
     found["callable", 1.0, 0.0] = CallableSetLoss(priced)
     return found

@@ -139,7 +139,7 @@ def test_absent_classes(kind, z):
 # Sizes of rows
 
 
-@pytest.mark.parametrize("name", ["f_beta", "g_mean"])
+@pytest.mark.parametrize("name", ["f1", "g_mean"])
 @pytest.mark.parametrize("n", [5, 60])
 def test_threshold_size_counts_within_the_bounds(name, n):
     eta = -np.sort(-np.random.default_rng(0).random((3, n)))
@@ -173,16 +173,16 @@ def test_losses_of_given_sizes_with_further_negatives():
 
 
 def test_which_rows_need_all_items():
-    f_beta, recall = map(check_set_loss, ("f_beta", "zero_one"))
-    assert SetSize(f_beta, "multinomial", 0, 3).needs_all_items
-    for loss in (f_beta, recall):
+    f1, recall = map(check_set_loss, ("f1", "hamming"))
+    assert SetSize(f1, "multinomial", 0, 3).needs_all_items
+    for loss in (f1, recall):
         needs = SetSize(loss, "independent", 0, 3).needs_all_items
         assert needs is not loss.spares_negatives
 
 
 def test_equal_losses_to_rounding_take_the_smallest_size():
     # Two classes of equal probability: one of them is as good as both.
-    problem = SetSize(check_set_loss("zero_one"), "independent", 0, 2)
+    problem = SetSize(check_set_loss("hamming"), "independent", 0, 2)
     sizes, losses = problem.choose(np.array([[0.5, 0.5]]))
     assert (sizes.tolist(), losses.tolist()) == ([0], [0.5])
     sizes, _ = problem._replace(min_positive=1).choose(np.array([[0.5, 0.5]]))

@@ -22,6 +22,7 @@ from tests.decoding.set_oracle import (
     expected_losses_by_convolution,
     expected_losses_by_enumeration,
     loss_names,
+    options_of,
     outcomes,
     probabilities,
 )
@@ -110,7 +111,7 @@ def test_items_against_the_reference(kind, n, losses):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "certain"])
-@pytest.mark.parametrize("name", ["f_beta", "jaccard", "am", "g_tp_pr", "auc"])
+@pytest.mark.parametrize("name", ["f1", "jaccard", "am", "g_tp_pr", "auc"])
 def test_many_items_against_the_reference(name, kind):
     eta = draw_probabilities(kind, 200, np.random.default_rng(2))
     expected = expected_loss_curve(eta, loss=name, method="reference")
@@ -178,7 +179,7 @@ def test_many_equal_items_make_binomial_counts(levels):
     eta = np.concatenate([np.full(n, p) for n, p in levels])
     sizes = [0, 1, 2, 63, 1_000, 4_999, 5_000, 5_001, 12_345, 19_999, 20_000]
     for name in (*DEFINITIONS, FRACTIONAL):
-        loss = check_set_loss(name, beta=2.0, zero_division=0.5)
+        loss = check_set_loss(**options_of(name, 2.0, 0.5))
         if loss.expansion(1) is not None:
             curve = expected_loss_curve(eta, loss=loss)
             expected = [expected_loss_of_levels(levels, k, loss) for k in sizes]
@@ -214,7 +215,7 @@ def test_rows_of_a_long_callable():
     rng = np.random.default_rng(5)
     eta = np.array([draw_probabilities(kind, 300, rng) for kind in ("few", "ties")])
     curves = expected_loss_curve(eta, loss=lambda tp, fp, fn, tn: (fp + fn) / 300)
-    assert_close(curves, expected_loss_curve(eta, loss="zero_one"))
+    assert_close(curves, expected_loss_curve(eta, loss="hamming"))
 
 
 # What must hold
@@ -262,7 +263,7 @@ def added_by_zero_division(name, eta, z):
     n, k = len(eta), np.arange(len(eta) + 1)
     no_positive, no_negative = np.prod(1 - eta), np.prod(eta)
     share, rest = k / n, (n - k) / n
-    if name in ("f_beta", "jaccard", "g_tp_pr"):
+    if name in ("f1", "jaccard", "g_tp_pr"):
         return z * no_positive * (k == 0)
     if name == "am":
         return np.full(n + 1, z * (no_positive + no_negative) / 2)
@@ -282,7 +283,7 @@ def harmonic_mean(z, rates):
 
 
 @pytest.mark.parametrize(
-    "name", ["f_beta", "jaccard", "g_tp_pr", "am", "auc", "g_mean", "h_mean"]
+    "name", ["f1", "jaccard", "g_tp_pr", "am", "auc", "g_mean", "h_mean"]
 )
 @pytest.mark.parametrize("z", ZERO_DIVISIONS)
 def test_what_zero_division_adds(name, z):
@@ -307,7 +308,7 @@ def test_what_balanced_accuracy_makes_of_absent_classes(eta):
 
 def test_the_first_local_minimum_need_not_be_the_least():
     """The stop of NKRD16's algorithm 1 would return k = 1."""
-    curve = expected_loss_curve([1.0, *[0.307] * 8], loss="f_beta")
+    curve = expected_loss_curve([1.0, *[0.307] * 8], loss="f1")
     assert curve[1] < curve[2]
     assert curve.argmin() > 2
     assert curve.min() < curve[1] - 1e-4
@@ -364,12 +365,13 @@ def closed_form(name, eta, beta):
     n, k, c = len(eta), np.arange(len(eta) + 1), np.append(0, np.cumsum(eta))
     safe_k = np.maximum(k, 1)
     return {
+        "f1": 2 * c / (1 + k),
         "f_beta": (1 + beta**2) * c / (beta**2 + k),
         "jaccard": c / safe_k,
         "precision": c / safe_k,
         "recall": c,
         "g_tp_pr": c / np.sqrt(safe_k),
-        "zero_one": 1 - (k + 1 - 2 * c) / n,
+        "hamming": 1 - (k + 1 - 2 * c) / n,
         "am": (c + (n - 1 - k + c) / (n - 1)) / 2,
         "g_mean": c * np.sqrt((n - k) / (n - 1)),
         "h_mean": 2 * c * (n - k) / (2 * n - 1 - k),
@@ -383,7 +385,7 @@ def closed_form(name, eta, beta):
     beta=st.sampled_from([0.5, 1.0, 2.0]),
 )
 def test_multinomial_closed_forms(eta, name, beta):
-    options = {"loss": name, "beta": beta, "distribution": "multinomial"}
+    options = {**options_of(name, beta), "distribution": "multinomial"}
     curve = expected_loss_curve(eta, **options)
     expected = 1 - closed_form(name, eta, beta)
     np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-14)
@@ -391,9 +393,9 @@ def test_multinomial_closed_forms(eta, name, beta):
 
 def test_multinomial_rows():
     eta = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.4, 0.4, 0.2]])
-    curves = expected_loss_curve(eta, loss="f_beta", distribution="multinomial")
+    curves = expected_loss_curve(eta, loss="f1", distribution="multinomial")
     for row, curve in zip(eta, curves, strict=True):
-        single = expected_loss_curve(row, loss="f_beta", distribution="multinomial")
+        single = expected_loss_curve(row, loss="f1", distribution="multinomial")
         np.testing.assert_array_equal(curve, single)
 
 
@@ -416,7 +418,7 @@ def test_multinomial_rows():
         ({"eta": ["0.5"]}, "eta must hold numbers, got an array of dtype <U3"),
         ({"eta": [0.5, None]}, "eta must hold numbers, got an array of dtype object"),
         ({"eta": [0.5 + 0j]}, "eta must hold numbers, got an array of dtype complex"),
-        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": "f2"}, "loss must be one of"),
         ({"beta": 0}, r"beta must be in \]0"),
         ({"zero_division": -1}, "zero_division must be in"),
         ({"distribution": "poisson"}, "distribution must be one of .*'multinomial'"),
@@ -441,14 +443,14 @@ def test_multinomial_rows():
     ids=str,
 )
 def test_bad_input(arguments, message):
-    arguments = {"eta": [0.5, 0.3], "loss": "f_beta", **arguments}
+    arguments = {"eta": [0.5, 0.3], "loss": "f1", **arguments}
     with pytest.raises(ValueError, match=message):
         expected_loss_curve(arguments.pop("eta"), **arguments)
 
 
 def test_sparse_input_is_for_decode():
     with pytest.raises(ValueError, match=r"eta must be dense here: .*eta.toarray\(\)"):
-        expected_loss_curve(csr_matrix([[0.5, 0.3]]), loss="f_beta")
+        expected_loss_curve(csr_matrix([[0.5, 0.3]]), loss="f1")
 
 
 def test_losses_that_rise_warn():
@@ -556,7 +558,7 @@ def test_no_set_is_better_than_the_most_probable_items(eta, key):
 
 def test_first_local_minimum_need_not_be_the_least():
     curve = expected_losses_by_convolution(
-        np.array([1.0] + 8 * [0.307]), check_set_loss("f_beta")
+        np.array([1.0] + 8 * [0.307]), check_set_loss("f1")
     )
     first = int(np.argmax(np.diff(curve) > 0))
     assert first < np.argmin(curve)
@@ -574,7 +576,7 @@ def of_both_empty(z, k, n, no_positive, no_negative):
 
 # What `zero_division` adds to the expected score, in closed form.
 GAINS = {
-    "f_beta": of_both_empty,
+    "f1": of_both_empty,
     "jaccard": of_both_empty,
     "g_tp_pr": of_both_empty,
     "am": lambda z, k, n, p0, p1: z * (p0 + p1) / 2,

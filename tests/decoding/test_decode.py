@@ -17,11 +17,13 @@ from sklearn_reject.decoding import (
 from sklearn_reject.decoding._best_size import expected_rates
 from sklearn_reject.losses import CallableSetLoss, SetLoss, check_set_loss
 from tests.decoding.set_oracle import (
+    BETAS,
     KINDS,
     LOSSES,
     ZERO_DIVISIONS,
     draw_probabilities,
     expected_losses_by_enumeration,
+    options_of,
     outcomes,
     priced,
     probabilities,
@@ -96,7 +98,7 @@ def test_ties_first_come_first():
 
 
 def test_the_smallest_set_of_equals():
-    assert decode([0.5, 0.5, 0.5], loss="zero_one")[0].sum() == 0
+    assert decode([0.5, 0.5, 0.5], loss="hamming")[0].sum() == 0
     # Whether one of two sure items, or one of no use, is added: all the same.
     mask, _ = decode([1.0, 0.0, 0.0], loss="recall", max_positive=3)
     assert mask.tolist() == [True, False, False]
@@ -137,8 +139,8 @@ def test_rounding_of_small_losses_is_that_of_their_scores():
 
 def test_second_minimum_of_nkrd16():
     """Where algorithm 1 stops, one item is predicted."""
-    mask, expected_loss = decode([1.0, *[0.307] * 8], loss="f_beta")
-    one = expected_loss_curve([1.0, *[0.307] * 8], loss="f_beta")[1]
+    mask, expected_loss = decode([1.0, *[0.307] * 8], loss="f1")
+    one = expected_loss_curve([1.0, *[0.307] * 8], loss="f1")[1]
     assert mask.sum() > 2
     assert expected_loss < one - 1e-4
 
@@ -176,7 +178,7 @@ def test_impossible_items(n):
 
 
 def test_one_item():
-    mask, expected_loss = decode([0.6], loss="zero_one")
+    mask, expected_loss = decode([0.6], loss="hamming")
     assert mask.tolist() == [True]
     assert type(expected_loss) is float
     assert expected_loss == pytest.approx(0.4)
@@ -237,10 +239,10 @@ def test_groups_are_single_calls(items, key):
 
 def test_groups_may_have_names():
     eta = [0.9, 0.2, 0.8, 0.1]
-    mask, losses = decode(eta, loss="zero_one", groups=["b", "a", "b", "a"])
+    mask, losses = decode(eta, loss="hamming", groups=["b", "a", "b", "a"])
     assert mask.tolist() == [True, False, True, False]
     np.testing.assert_allclose(losses, [0.15, 0.15])
-    one, losses = decode(eta, loss="zero_one", groups=[7, 7, 7, 7])
+    one, losses = decode(eta, loss="hamming", groups=[7, 7, 7, 7])
     assert one.tolist() == mask.tolist()
     assert losses.shape == (1,)
 
@@ -249,7 +251,7 @@ def test_two_jobs_do_the_same():
     rng = np.random.default_rng(0)
     eta = rng.beta(0.5, 2, (7, 9))
     for options in (
-        {"loss": "f_beta"},
+        {"loss": "f1"},
         {"loss": priced},
         {"loss": "auc", "min_positive": 1, "max_positive": 8},
     ):
@@ -277,8 +279,9 @@ def test_long_rows_of_all_kinds_at_once(name, n):
     rng = np.random.default_rng(n)
     eta = np.array([draw_probabilities(kind, n, rng) for kind in KINDS * 2])
     eta[-1, 1:] = 0.0
-    for beta, z, high in product((0.5, 2.0), ZERO_DIVISIONS, (n, 3, 40)):
-        options = {"loss": name, "beta": beta, "zero_division": z}
+    betas = BETAS if name == "f_beta" else [1.0]
+    for beta, z, high in product(betas, ZERO_DIVISIONS, (n, 3, 40)):
+        options = options_of(name, beta, z)
         curves = expected_loss_curve(eta, **options)[:, : high + 1]
         masks, losses = decode(eta, max_positive=high, **options)
         np.testing.assert_allclose(losses, curves.min(axis=1), rtol=0, atol=2e-12)
@@ -385,7 +388,7 @@ def test_input_is_not_changed():
     eta = np.array([[0.3, 1 + 1e-10, -1e-10], [0.1, 0.2, 0.2]])
     before = eta.copy()
     eta.flags.writeable = False
-    for loss in ("f_beta", "h_mean", priced):
+    for loss in ("f1", "h_mean", priced):
         decode(eta, loss=loss)
         decode(eta[0], loss=loss, groups=[1, 0, 1])
     np.testing.assert_array_equal(eta, before)
@@ -417,7 +420,7 @@ def test_losses_that_rise_warn():
         ({"groups": [[0, 1]]}, r"groups must be a vector.*\(1, 2\)"),
         ({"groups": [0, np.nan]}, "groups contains NaN"),
         ({"eta": [[0.1, 0.2]], "groups": [0]}, "each row is a set. Leave groups out"),
-        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": "f2"}, "loss must be one of"),
         ({"beta": -1.0}, r"beta must be in \]0"),
         ({"zero_division": 2}, r"zero_division must be in \[0, 1\]"),
         ({"distribution": "one"}, "distribution must be one of"),
@@ -458,7 +461,7 @@ def test_losses_that_rise_warn():
 )
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_bad_input(arguments, message):
-    arguments = {"eta": [0.2, 0.5], "loss": "f_beta", **arguments}
+    arguments = {"eta": [0.2, 0.5], "loss": "f1", **arguments}
     with pytest.raises(ValueError, match=message):
         decode(arguments.pop("eta"), **arguments)
 
@@ -524,14 +527,14 @@ def test_losses_that_reward_surely_negative_items(dense):
 def test_multinomial_rows(dense):
     dense[:, 0] += dense.sum(axis=1) == 0
     dense /= dense.sum(axis=1, keepdims=True)
-    for loss in ("f_beta", "g_tp_pr", "h_mean"):
+    for loss in ("f1", "g_tp_pr", "h_mean"):
         options = {"loss": loss, "distribution": "multinomial"}
         assert_same(sparse.csr_matrix(dense), dense, **options)
 
 
 def test_more_items_wanted_than_stored():
     dense = np.array([[0, 0, 0.4, 0, 0], [0, 0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.5]])
-    mask, _ = decode(sparse.csr_matrix(dense), loss="f_beta", min_positive=3)
+    mask, _ = decode(sparse.csr_matrix(dense), loss="f1", min_positive=3)
     assert mask.toarray().tolist() == [
         [True, True, True, False, False],
         [True, True, True, False, False],
@@ -560,7 +563,7 @@ def test_explicit_zeros_and_duplicates():
     values = [0.4, 0.5, 0.0, 0.7, 1e-10 - 1e-9]  # the last is rounding of zero
     eta = sparse.coo_matrix((values, (rows, columns)), shape=(2, 4))
     dense = np.array([[0, 0, 0.9, 0], [0, 0.7, 0, 0]])
-    for loss in ("f_beta", "am", priced):
+    for loss in ("f1", "am", priced):
         assert_same(eta, dense, loss=loss)
         assert_same(eta, dense, loss=loss, min_positive=3)
 
@@ -579,13 +582,13 @@ def test_sparse_input_is_not_changed():
         (data, np.array([2, 0, 1, 3, 3]), np.array([0, 2, 5])), shape=(2, 4)
     )
     parts = [part.copy() for part in (eta.data, eta.indices, eta.indptr)]
-    for loss in ("f_beta", "g_mean", priced):
+    for loss in ("f1", "g_mean", priced):
         decode(eta, loss=loss)
     for part, before in zip((eta.data, eta.indices, eta.indptr), parts, strict=True):
         np.testing.assert_array_equal(part, before)
 
 
-@pytest.mark.parametrize("name", ["f_beta", "am", "g_mean", "h_mean"])
+@pytest.mark.parametrize("name", ["f1", "am", "g_mean", "h_mean"])
 def test_long_rows_of_few_items(name):
     """Some rows store more items than fit into tables of all counts."""
     rng = np.random.default_rng(0)
@@ -607,13 +610,13 @@ def test_many_rows_in_any_order_of_length():
 def test_two_jobs_do_the_same_to_sparse_rows():
     rng = np.random.default_rng(0)
     dense = rng.random((7, 9)) * (rng.random((7, 9)) < 0.4)
-    assert_same(sparse.csr_matrix(dense), dense, loss="f_beta", n_jobs=2)
+    assert_same(sparse.csr_matrix(dense), dense, loss="f1", n_jobs=2)
 
 
 def test_memory_is_that_of_the_stored_items():
     """A row of a hundred million labels."""
     eta = sparse.csr_matrix(([0.9, 0.2], ([0, 1], [5, 99_999_999])), shape=(2, 10**8))
-    mask, losses = decode(eta, loss="f_beta")
+    mask, losses = decode(eta, loss="f1")
     assert mask.indices.tolist() == [5, 99_999_999]
     np.testing.assert_allclose(losses, [0.1, 0.8], atol=1e-12)
 
@@ -643,13 +646,13 @@ def test_memory_is_that_of_the_stored_items():
 )
 def test_bad_sparse_input(eta, options, message):
     with pytest.raises(ValueError, match=message):
-        decode(sparse.csr_matrix(eta), **{"loss": "f_beta", **options})
+        decode(sparse.csr_matrix(eta), **{"loss": "f1", **options})
 
 
 def test_duplicates_that_add_up_to_more_than_one():
     eta = sparse.coo_matrix(([0.6, 0.6], ([0, 0], [1, 1])), shape=(1, 2))
     with pytest.raises(ValueError, match=r"probabilities in \[0, 1\], got 1.2"):
-        decode(eta, loss="f_beta")
+        decode(eta, loss="f1")
 
 
 class Vector(sparse.coo_matrix):
@@ -660,7 +663,7 @@ class Vector(sparse.coo_matrix):
 
 def test_sparse_vectors():
     with pytest.raises(ValueError, match=r"\(n_sets, n_items\) where it is sparse"):
-        decode(Vector(np.zeros((1, 3))), loss="f_beta")
+        decode(Vector(np.zeros((1, 3))), loss="f1")
 
 
 # Curves of sets in any form
@@ -668,8 +671,8 @@ def test_sparse_vectors():
 
 def test_curves_of_sets_in_any_form():
     eta = np.random.default_rng(3).random((3, 6)) * [[1], [0], [1]]
-    problem = SetSize(check_set_loss("f_beta"), "independent", 0, 6)
-    expected = expected_loss_curve(-np.sort(-eta), loss="f_beta")
+    problem = SetSize(check_set_loss("f1"), "independent", 0, 6)
+    expected = expected_loss_curve(-np.sort(-eta), loss="f1")
     for form in (eta, sparse.csr_matrix(eta)):
         np.testing.assert_array_equal(expected_curves(form, problem), expected)
     groups = np.repeat([2, 0, 1], [6, 6, 1])

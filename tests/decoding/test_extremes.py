@@ -65,7 +65,7 @@ def test_function_that_works_in_place():
 def test_many_equal_chances_of_absence():
     n_items = 10**5
     eta = np.full(n_items, 1e-5)
-    curve = expected_loss_curve(eta, loss="f_beta", zero_division=1.0)
+    curve = expected_loss_curve(eta, loss="f1", zero_division=1.0)
     exact = -np.expm1(n_items * np.log1p(-1e-5))
     assert curve[0] == pytest.approx(exact, abs=1e-13)
 
@@ -96,7 +96,7 @@ def test_likely_items_are_the_unlikely_ones_of_the_other_class(
         assert expected_loss == pytest.approx(allowed.min(), abs=1e-11)
 
 
-@pytest.mark.parametrize("loss", ["f_beta", "jaccard"])
+@pytest.mark.parametrize("loss", ["f1", "jaccard"])
 def test_one_long_set_is_searched_in_large_steps(loss):
     eta = np.sort(np.random.default_rng(0).beta(0.5, 4, 20_000))[::-1]
     mask, expected_loss = decode(eta, loss=loss)
@@ -117,5 +117,5 @@ def test_rows_that_store_much_of_many_columns(loss):
 
 
 def test_empty_rows_are_filled_with_the_first_columns():
-    mask, _ = decode(csr_matrix((3, 1_000)), loss="f_beta", min_positive=2)
+    mask, _ = decode(csr_matrix((3, 1_000)), loss="f1", min_positive=2)
     assert mask.indices.reshape(3, 2).tolist() == [[0, 1]] * 3

@@ -19,6 +19,7 @@ from sklearn_reject.losses._set_loss import Cells, Ratio
 from tests.decoding.set_oracle import (
     KINDS,
     draw_probabilities,
+    options_of,
     outcomes,
     probabilities,
 )
@@ -119,7 +120,7 @@ def test_further_negatives(eta, ratio, n_negatives):
     assert np.abs(curve - expected).max() <= TOL * largest
 
 
-@pytest.mark.parametrize("name", ["f_beta", "am", "auc", "zero_one"])
+@pytest.mark.parametrize("name", ["f1", "am", "auc", "hamming"])
 def test_further_negatives_are_items_of_probability_zero(name):
     eta = draw_probabilities("uniform", 30, np.random.default_rng(0))
     for ratio in check_set_loss(name).expansion(100).ratios:
@@ -128,7 +129,7 @@ def test_further_negatives_are_items_of_probability_zero(name):
         np.testing.assert_allclose(curve, appended[:31], rtol=0, atol=2 * TOL)
 
 
-NAMES = ["f_beta", "jaccard", "am", "g_tp_pr", "auc", "precision", "zero_one"]
+NAMES = ["f1", "jaccard", "am", "g_tp_pr", "auc", "precision", "hamming"]
 
 
 @given(
@@ -140,7 +141,7 @@ NAMES = ["f_beta", "jaccard", "am", "g_tp_pr", "auc", "precision", "zero_one"]
 def test_blocks_do_not_matter(kinds, n, name, n_at_once):
     rng = np.random.default_rng(n)
     eta = np.array([draw_probabilities(kind, n, rng) for kind in kinds])
-    for ratio in check_set_loss(name, beta=2.0).expansion(n + 3).ratios:
+    for ratio in check_set_loss(**options_of(name, 2.0)).expansion(n + 3).ratios:
         whole = ratio_curves(eta, ratio, n_negatives=3)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_ratios, "_N_AT_ONCE", n_at_once)
@@ -193,7 +194,7 @@ def test_sure_items_that_weigh_much():
 
 def test_memory_is_a_few_vectors():
     eta = draw_probabilities("few", 200_000, np.random.default_rng(0))[np.newaxis]
-    (ratio,) = check_set_loss("f_beta").expansion(eta.size).ratios
+    (ratio,) = check_set_loss("f1").expansion(eta.size).ratios
     tracemalloc.start()
     try:
         ratio_curves(eta, ratio)

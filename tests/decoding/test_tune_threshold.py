@@ -117,7 +117,7 @@ def exact_balanced(tp, fp, fn, tn):
 
 
 EXACT = {
-    "f_beta": exact_f1,
+    "f1": exact_f1,
     "jaccard": exact_jaccard,
     "balanced_accuracy": exact_balanced,
 }
@@ -145,7 +145,7 @@ def test_choice_among_equal_minima(name, problem):
 def test_threshold_is_midway(problem):
     y, eta, groups, low, high = problem
     tuned = tune_threshold(
-        y, eta, loss="f_beta", groups=groups, min_positive=low, max_positive=high
+        y, eta, loss="f1", groups=groups, min_positive=low, max_positive=high
     )
     below, above = eta[eta < tuned.threshold], eta[eta >= tuned.threshold]
     if len(above) == 0:
@@ -162,7 +162,7 @@ def test_threshold_is_midway(problem):
 def test_threshold_between_neighbouring_floats(low, n_sets):
     high = np.nextafter(low, 2)
     y, eta = [[0, 1]] * n_sets, [[low, high]] * n_sets
-    tuned = tune_threshold(y, eta, loss="f_beta")
+    tuned = tune_threshold(y, eta, loss="f1")
     assert tuned == TunedThreshold(high, 0.0)
 
 
@@ -170,7 +170,7 @@ def test_probabilities_of_all_magnitudes_are_kept_apart():
     rng = np.random.default_rng(0)
     eta = np.append(10.0 ** rng.uniform(-320, 0, 500), [0.0, -0.0, 1.0])
     y = rng.integers(0, 2, len(eta))
-    loss = check_set_loss("f_beta")
+    loss = check_set_loss("f1")
     tuned = tune_threshold(y, eta, loss=loss)
     assert tuned.loss == least_loss([(y, eta)], loss)
     cuts = cut_one_set(y == 1, eta, loss, (0, len(y)))
@@ -180,18 +180,18 @@ def test_probabilities_of_all_magnitudes_are_kept_apart():
 @pytest.mark.parametrize("shape", [(4,), (2, 2), (1, 4)])
 def test_plain_results(shape):
     y, eta = np.reshape([0, 1, 0, 1], shape), np.reshape([0.1, 0.9, 0.3, 0.8], shape)
-    tuned = tune_threshold(y, eta, loss="f_beta")
+    tuned = tune_threshold(y, eta, loss="f1")
     assert tuned == TunedThreshold(pytest.approx(0.55), 0.0)
     assert type(tuned.threshold) is float
     assert type(tuned.loss) is float
 
 
 def test_everything_and_nothing():
-    assert tune_threshold([1, 1], [0.2, 0.4], loss="f_beta") == TunedThreshold(0, 0)
-    nothing = tune_threshold([0, 0], [0.2, 0.4], loss="f_beta", zero_division=1.0)
+    assert tune_threshold([1, 1], [0.2, 0.4], loss="f1") == TunedThreshold(0, 0)
+    nothing = tune_threshold([0, 0], [0.2, 0.4], loss="f1", zero_division=1.0)
     assert nothing == TunedThreshold(np.inf, 0)
     # Without a positive item all cuts are as bad: the fewest items are predicted.
-    assert tune_threshold([0, 0], [0.2, 0.4], loss="f_beta").threshold == np.inf
+    assert tune_threshold([0, 0], [0.2, 0.4], loss="f1").threshold == np.inf
 
 
 def test_bounds_that_leave_no_choice():
@@ -281,7 +281,7 @@ def count_at(y, eta, sets, threshold):
 
 def test_sums_over_many_sets_do_not_drift(many_items):
     y, eta, sets = many_items
-    loss = check_set_loss("f_beta")
+    loss = check_set_loss("f1")
     sizes = np.bincount(sets)
     cuts = cut_sets(y, eta, sets, loss, (0, sizes))
     assert len(cuts.values) > 299_000
@@ -296,7 +296,7 @@ def test_sums_over_many_sets_do_not_drift(many_items):
 def test_one_large_set(many_items):
     y, eta, sets = many_items
     one_set = np.zeros_like(sets)
-    loss = check_set_loss("f_beta")
+    loss = check_set_loss("f1")
     tuned = tune_threshold(y, eta, loss=loss)
     assert tuned.loss == loss(*count_at(y, eta, one_set, tuned.threshold))[0]
     for threshold in np.append(np.quantile(eta, np.linspace(0, 1, 40)), np.inf):
@@ -324,7 +324,7 @@ SETS = {
     "even": lambda: make_classification(800, flip_y=0.3, random_state=2),
 }
 SCORES = {
-    "f1": ("f_beta", f1_score),
+    "f1": ("f1", f1_score),
     "balanced_accuracy": ("balanced_accuracy", balanced_accuracy_score),
 }
 
@@ -353,7 +353,7 @@ def test_a_grid_misses_the_best_threshold():
     theirs = TunedThresholdClassifierCV(
         FrozenEstimator(model), scoring="f1", cv="prefit", refit=False, thresholds=10
     ).fit(X, y)
-    ours = tune_threshold(y, model.predict_proba(X)[:, 1], loss="f_beta")
+    ours = tune_threshold(y, model.predict_proba(X)[:, 1], loss="f1")
     assert ours.loss < 1 - f1_score(y, theirs.predict(X)) - 1e-3
 
 
@@ -382,7 +382,7 @@ def test_a_grid_misses_the_best_threshold():
         ({"groups": [0, np.nan]}, "groups contains NaN"),
         ({"y": [[0, 1]], "eta": [[0.1, 0.2]], "groups": [0]}, "each row is a set"),
         ({"eta": csr_array([[0.1, 0.5]])}, r"eta must be dense.*toarray\(\)"),
-        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": "f2"}, "loss must be one of"),
         ({"beta": 0.0}, r"beta must be in \]0"),
         ({"zero_division": 2}, r"zero_division must be in \[0, 1\]"),
         ({"min_positive": -1}, "min_positive must be an int >= 0, got -1"),
@@ -405,6 +405,6 @@ def test_a_grid_misses_the_best_threshold():
     ids=str,
 )
 def test_bad_input(arguments, message):
-    arguments = {"y": [0, 1], "eta": [0.2, 0.6], "loss": "f_beta", **arguments}
+    arguments = {"y": [0, 1], "eta": [0.2, 0.6], "loss": "f1", **arguments}
     with pytest.raises(ValueError, match=message):
         tune_threshold(arguments.pop("y"), arguments.pop("eta"), **arguments)

@@ -30,7 +30,9 @@ logistic = LogisticRegression()
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": "f2"}, "loss must be one of"),
+        ({"loss": "zero_one"}, "Pass 'hamming' for the share"),
+        ({"beta": 2.0}, "Pass loss='f_beta'"),
         ({"loss": [[0, 1]]}, "loss must be one of"),
         ({"loss": "auc"}, "min_positive and max_positive"),
         ({"loss": "auc", "min_positive": 1}, "max_positive"),

@@ -45,7 +45,7 @@ def expected_losses(mask, eta, loss):
     return curves[np.arange(len(mask)), mask.sum(axis=1)]
 
 
-@pytest.mark.parametrize("loss", ["f_beta", "jaccard", "am", "g_tp_pr", "g_mean"])
+@pytest.mark.parametrize("loss", ["f1", "jaccard", "am", "g_tp_pr", "g_mean"])
 def test_regret_goes_to_zero(loss):
     rng = np.random.default_rng(0)
     regrets = [

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.metrics import zero_one_loss
 
 from sklearn_reject import losses
 from sklearn_reject.losses import (
@@ -37,20 +38,30 @@ from sklearn_reject.losses import (
 )
 from sklearn_reject.losses._set_loss import SET_LOSSES
 from sklearn_reject.losses._task import _LOSSES
-from tests.decoding.set_oracle import BETAS, DEFINITIONS, LOSSES, ZERO_DIVISIONS, priced
+from sklearn_reject.metrics import set_loss
+from tests.decoding.set_oracle import (
+    BETAS,
+    DEFINED_EVERYWHERE,
+    DEFINITIONS,
+    LOSSES,
+    ZERO_DIVISIONS,
+    options_of,
+    priced,
+)
 
 NAMES = {
     "am": AMLoss,
     "auc": AUCLoss,
     "balanced_accuracy": BalancedAccuracyLoss,
+    "f1": FBetaLoss,
     "f_beta": FBetaLoss,
     "g_mean": GMeanLoss,
     "g_tp_pr": GTPPRLoss,
     "h_mean": HMeanLoss,
+    "hamming": HammingLoss,
     "jaccard": JaccardLoss,
     "precision": PrecisionLoss,
     "recall": RecallLoss,
-    "zero_one": HammingLoss,
 }
 TASK_NAMES = {"absolute", "squared", "zero_one"}
 
@@ -76,9 +87,36 @@ def test_every_exported_loss_with_a_name_is_found_and_documented():
         for name, cls in named.items():
             assert type(check(name)) is cls
             assert f'"{name}"' in check.__doc__
-        with pytest.raises(ValueError, match=re.escape(str(sorted(named)))):
+        known = set(NAMES if base is SetLoss else TASK_NAMES)
+        with pytest.raises(ValueError, match=re.escape(str(sorted(known)))):
             check("no such name")
-        assert set(named) == set(NAMES if base is SetLoss else TASK_NAMES)
+        assert set(named) == known - {"f1"}  # the F-measure has two names
+
+
+def test_f1_is_the_f_measure_of_beta_one():
+    assert repr(check_set_loss("f1", zero_division=0.5)) == (
+        "FBetaLoss(beta=1.0, zero_division=0.5)"
+    )
+    assert '"f1"' in check_set_loss.__doc__
+
+
+@pytest.mark.parametrize("loss", ["f1", "jaccard", JaccardLoss(), FBetaLoss(2.0)])
+def test_beta_beside_losses_without_it(loss):
+    with pytest.raises(ValueError, match=r"beta=2.0 is of .*Pass loss='f_beta'"):
+        check_set_loss(loss, beta=2.0)
+
+
+def test_zero_one_is_another_loss_in_scikit_learn(monkeypatch):
+    with pytest.raises(ValueError, match="Pass 'hamming' for the share of wrong items"):
+        check_set_loss("zero_one")
+    # As the message has it, and as scikit-learn has it for indicators.
+    subset = check_set_loss(lambda tp, fp, fn, tn: 1.0 * (fp + fn > 0))
+    rng = np.random.default_rng(0)
+    y_true, y_pred = rng.integers(2, size=(2, 50, 2))
+    loss = set_loss(y_true, y_pred, loss=subset)
+    assert loss == pytest.approx(zero_one_loss(y_true, y_pred))
+    monkeypatch.setitem(SET_LOSSES, "zero_one", HammingLoss)  # a name of the user's
+    assert type(check_set_loss("zero_one")) is HammingLoss
 
 
 @pytest.mark.parametrize(
@@ -102,7 +140,7 @@ def test_a_subclass_with_a_name_is_found_by_it(monkeypatch, base, names, check):
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_each_loss_is_its_definition(name, z):
     for beta in (*BETAS, 0.01, 50.0) if name == "f_beta" else (1.0,):
-        losses = check_set_loss(name, beta=beta, zero_division=z)(*TABLES.T)
+        losses = check_set_loss(**options_of(name, beta, z))(*TABLES.T)
         expected = [DEFINITIONS[name](*table, beta, z) for table in TABLES.tolist()]
         np.testing.assert_allclose(losses, expected, rtol=0, atol=4e-16)
         assert losses.dtype == np.float64
@@ -112,10 +150,9 @@ def test_each_loss_is_its_definition(name, z):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_check_set_loss_by_name(name):
-    loss = check_set_loss(name, zero_division=0.25)
+    loss = check_set_loss(**options_of(name, z=0.25))
     assert type(loss) is NAMES[name]
-    has_choice = name not in ("balanced_accuracy", "zero_one")
-    assert loss.zero_division == (0.25 if has_choice else 0.0)
+    assert loss.zero_division == (0.0 if name in DEFINED_EVERYWHERE else 0.25)
 
 
 def test_beta_reaches_the_f_measure():
@@ -374,13 +411,13 @@ def test_worst_value_of_0_over_0_may_be_what_rises():
 def test_constants_of_known_losses():
     equal = {
         "jaccard": [[0, -2, 1, 1], [0, -1, 1, 1]],
-        "zero_one": [[0, -2, 1, 1], [1, 0, 0, 0]],
-        "f_beta": [[0, -2, 1, 1], [0, 0, 1, 1]],
+        "hamming": [[0, -2, 1, 1], [1, 0, 0, 0]],
+        "f1": [[0, -2, 1, 1], [0, 0, 1, 1]],
     }
     for name, constants in equal.items():
         loss = check_set_loss(constants, zero_division=0.25)
         assert type(loss) is FractionalLinearLoss
-        expected = check_set_loss(name, zero_division=0.25)(*TABLES.T)
+        expected = check_set_loss(**options_of(name, z=0.25))(*TABLES.T)
         np.testing.assert_allclose(loss(*TABLES.T), expected, atol=1e-15)
 
 
@@ -495,7 +532,7 @@ def test_bad_zero_division(z):
 
 @pytest.mark.parametrize(
     "loss",
-    ["f1", "F_beta", "", None, 3, FBetaLoss, [0, -2, 1, 1], [[0, -2, 1], [0, -1, 1]],
+    ["F1", "f2", "", None, 3, FBetaLoss, [0, -2, 1, 1], [[0, -2, 1], [0, -1, 1]],
      [["a", "b", "c", "d"]] * 2, [[1, 2], [3]], {"am": 1}],
     ids=str,
 )  # fmt: skip

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 
 from sklearn_reject.losses import FBetaLoss
 from sklearn_reject.metrics import set_loss
-from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS
+from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS, options_of
 
 
 @st.composite
@@ -44,7 +44,7 @@ def test_each_row_by_definition(name, sets, beta, z):
     expected = [
         DEFINITIONS[name](*table(*rows), beta, z) for rows in zip(*sets, strict=True)
     ]
-    options = {"loss": name, "beta": beta, "zero_division": z}
+    options = options_of(name, beta, z)
     losses = set_loss(*sets, average=None, **options)
     np.testing.assert_allclose(losses, expected, rtol=1e-14, atol=1e-15)
     mean = set_loss(*sets, **options)
@@ -52,23 +52,23 @@ def test_each_row_by_definition(name, sets, beta, z):
     assert mean == pytest.approx(np.mean(expected), abs=1e-14)
 
 
-def options_of(z):
+def averaging(z):
     return {"average": "samples", "zero_division": z}
 
 
 @given(sets=indicators(min_columns=2), z=st.sampled_from([0.0, 1.0]))
 def test_rows_as_scikit_learn_has_them(sets, z):
     expected = {
-        ("f_beta", 1.0): 1 - f1_score(*sets, **options_of(z)),
-        ("f_beta", 2.0): 1 - fbeta_score(*sets, beta=2.0, **options_of(z)),
-        ("f_beta", 0.5): 1 - fbeta_score(*sets, beta=0.5, **options_of(z)),
-        ("jaccard", 1.0): 1 - jaccard_score(*sets, **options_of(z)),
-        ("precision", 1.0): 1 - precision_score(*sets, **options_of(z)),
-        ("recall", 1.0): 1 - recall_score(*sets, **options_of(z)),
-        ("zero_one", 1.0): hamming_loss(*sets),
+        ("f1", 1.0): 1 - f1_score(*sets, **averaging(z)),
+        ("f_beta", 2.0): 1 - fbeta_score(*sets, beta=2.0, **averaging(z)),
+        ("f_beta", 0.5): 1 - fbeta_score(*sets, beta=0.5, **averaging(z)),
+        ("jaccard", 1.0): 1 - jaccard_score(*sets, **averaging(z)),
+        ("precision", 1.0): 1 - precision_score(*sets, **averaging(z)),
+        ("recall", 1.0): 1 - recall_score(*sets, **averaging(z)),
+        ("hamming", 1.0): hamming_loss(*sets),
     }
     for (name, beta), value in expected.items():
-        loss = set_loss(*sets, loss=name, beta=beta, zero_division=z)
+        loss = set_loss(*sets, **options_of(name, beta, z))
         assert loss == pytest.approx(value, abs=1e-14), name
 
 
@@ -88,14 +88,15 @@ def test_one_set_as_scikit_learn_has_it(sets, names, z):
     samples = [np.array(names)[part.ravel()] for part in sets]
     options = {"pos_label": names[1], "zero_division": z}
     expected = {
-        "f_beta": 1 - f1_score(*samples, **options),
+        "f1": 1 - f1_score(*samples, **options),
         "jaccard": 1 - jaccard_score(*samples, **options),
-        "zero_one": hamming_loss(*samples),
+        "hamming": hamming_loss(*samples),
     }
     if len(np.unique(sets[0])) == 2:  # else scikit-learn warns
         expected["balanced_accuracy"] = 1 - balanced_accuracy_score(*samples)
     for name, value in expected.items():
-        assert set_loss(*samples, loss=name, **options) == pytest.approx(value), name
+        loss = set_loss(*samples, pos_label=names[1], **options_of(name, z=z))
+        assert loss == pytest.approx(value), name
 
 
 # Forms
@@ -173,7 +174,7 @@ def test_data_frames():
 def test_losses_of_the_user():
     y_true, y_pred = [[1, 0, 1]], [[1, 1, 0]]
     assert set_loss(y_true, y_pred, loss=lambda tp, fp, fn, tn: 10 * fn + fp) == 11
-    assert set_loss(y_true, y_pred, loss=FBetaLoss(), beta=3.0) == 0.5
+    assert set_loss(y_true, y_pred, loss=FBetaLoss()) == 0.5
     constants = [[0, -2, 1, 1], [0, -1, 1, 1]]
     assert set_loss(y_true, y_pred, loss=constants) == pytest.approx(
         set_loss(y_true, y_pred, loss="jaccard")
@@ -225,7 +226,7 @@ MATRIX = [[0, 1], [1, 1]]
         ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\).*within a set"),
         (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
         (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
-        (MATRIX, MATRIX, {"loss": "f1"}, "loss must be one of"),
+        (MATRIX, MATRIX, {"loss": "f2"}, "loss must be one of"),
         (MATRIX, MATRIX, {"beta": -1}, r"beta must be in \]0"),
     ],
     ids=str,

@@ -82,7 +82,7 @@ def _routing():
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 def test_two_classes_are_one_set(beta):
-    value = make_neg_set_loss_scorer(beta=beta)(BAYES, X_test, y_test)
+    value = make_neg_set_loss_scorer(loss="f_beta", beta=beta)(BAYES, X_test, y_test)
     assert type(value) is float
     theirs = fbeta_score(y_test, BAYES.predict(X_test), beta=beta)
     assert value == pytest.approx(theirs - 1, rel=1e-12)
@@ -164,7 +164,7 @@ def test_several_labels(form):
 def test_single_class_of_several_is_a_set_of_one():
     model = LogisticRegression().fit(X3, y3)
     accuracy = np.mean(model.predict(X3) == y3)
-    for name in ("f_beta", "jaccard", "precision", "recall"):
+    for name in ("f1", "jaccard", "precision", "recall"):
         value = make_neg_set_loss_scorer(loss=name)(model, X3, y3)
         assert value == pytest.approx(accuracy - 1, rel=1e-12)
 
@@ -295,7 +295,7 @@ def test_search_over_the_options_of_the_decoder():
     search = GridSearchCV(
         pipeline,
         {
-            "expectedlossdecoder__loss": ["f_beta", "recall"],
+            "expectedlossdecoder__loss": ["f1", "recall"],
             "expectedlossdecoder__strategy": ["dta", "eum", 0.5],
             "expectedlossdecoder__max_positive": [4],
         },
@@ -323,14 +323,14 @@ def test_search_over_the_options_of_the_decoder():
 
 def test_by_name():
     scorer = get_selective_scorer("neg_set_loss", loss="f_beta", beta=2.0)
-    assert repr(scorer) == repr(make_neg_set_loss_scorer(beta=2.0))
-    expected = make_neg_set_loss_scorer(beta=2.0)(BAYES, X_test, y_test)
+    assert repr(scorer) == repr(make_neg_set_loss_scorer(loss="f_beta", beta=2.0))
+    expected = make_neg_set_loss_scorer(loss="f_beta", beta=2.0)(BAYES, X_test, y_test)
     assert scorer(BAYES, X_test, y_test) == expected
 
 
 def test_repr():
     assert repr(neg_set_loss_scorer) == (
-        "<selective scorer -set_loss, loss='f_beta', beta=1.0, zero_division=0.0, "
+        "<selective scorer -set_loss, loss='f1', beta=1.0, zero_division=0.0, "
         "pos_label=None>"
     )
     assert "loss=JaccardLoss(zero_division=0.5)" in repr(
@@ -355,7 +355,7 @@ def test_pickle_and_requests():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": "f2"}, "loss must be one of"),
         ({"beta": 0}, "beta must be in"),
         ({"zero_division": -1}, "zero_division must be in"),
     ],

@@ -54,7 +54,7 @@ needs_data = [
 # Where it is 0/0, a rate or a mean of rates is zero.
 _PHI = {
     "am": lambda u, v, p: 1 - (_ratio(u, p) + _ratio(1 - v - p + u, 1 - p)) / 2,
-    "f_beta": lambda u, v, p: 1 - _ratio(2 * u, p + v),
+    "f1": lambda u, v, p: 1 - _ratio(2 * u, p + v),
     "jaccard": lambda u, v, p: 1 - _ratio(u, p + v - u),
     "g_tp_pr": lambda u, v, p: 1 - _ratio(u, np.sqrt(p * v)),
     "g_mean": lambda u, v, p: 1 - np.sqrt(_ratio(u * (1 - v - p + u), p * (1 - p))),
@@ -102,8 +102,8 @@ def test_a_decoder_that_errs_is_called_a_miss(monkeypatch, decoded):
         return masks, np.full(len(eta), 0.5)
 
     monkeypatch.setattr(_nkrd16_synthetic, "decode", decode)
-    found = _nkrd16_synthetic.verify("f_beta", n_draws=20)
-    rows = list(_nkrd16_synthetic.verdicts({"f_beta": found}))
+    found = _nkrd16_synthetic.verify("f1", n_draws=20)
+    rows = list(_nkrd16_synthetic.verdicts({"f1": found}))
     assert [row.verdict for row in rows] == ["ok", "miss", "miss"]
 
 
@@ -112,8 +112,8 @@ def test_figure_1_shows_that_losses_differ_in_their_best_sets(tmp_path):
     draw_figure(path)
     assert path.read_bytes().startswith(b"\x89PNG")
     eta = np.array([[0.9, 0.6, 0.55, 0.5, 0.45, 0.45, 0.4, 0.4, 0.3, 0.1]])
-    sizes = {name: best_set(name, eta).sum() for name in ("f_beta", "am", "auc")}
-    assert sizes["f_beta"] > sizes["am"]
+    sizes = {name: best_set(name, eta).sum() for name in ("f1", "am", "auc")}
+    assert sizes["f1"] > sizes["am"]
     assert sizes["auc"] in (1, 9)
 
 
@@ -131,7 +131,7 @@ def test_every_row_of_the_paper_is_there():
 @pytest.mark.parametrize("name", ["webpage", "image", "breast_cancer"])
 def test_published_f1_and_jaccard_of_one_set_agree(name):
     """The baseline predicts one set, whatever the loss: J = 2 F / (1 + F)."""
-    f1 = TABLES["f_beta"][name, 1].baseline
+    f1 = TABLES["f1"][name, 1].baseline
     assert TABLES["jaccard"][name, 1].baseline == pytest.approx(
         2 * f1 / (1 + f1), abs=2e-4
     )
@@ -143,14 +143,14 @@ def test_published_losses_are_as_the_text_says():
         loss: {name for (name, _), row in table.items() if row[0] > min(row[1:3])}
         for loss, table in TABLES.items()
     }
-    assert behind["f_beta"] == {"spambase", "image"}
+    assert behind["f1"] == {"spambase", "image"}
     assert len(behind["jaccard"]) == 6
     # "competitive": the structured SVM has the least loss of all in these rows
     best = {
         loss: sum(row.s_svm == min(row) for row in table.values())
         for loss, table in TABLES.items()
     }
-    assert best == {"f_beta": 3, "jaccard": 5, "am": 4, "g_tp_pr": 5}
+    assert best == {"f1": 3, "jaccard": 5, "am": 4, "g_tp_pr": 5}
 
 
 # Sets
@@ -264,7 +264,7 @@ class TestRealData:
 
 # The structured SVM
 
-_CONCAVE = ("f_beta", "jaccard", "am", "g_tp_pr")
+_CONCAVE = ("f1", "jaccard", "am", "g_tp_pr")
 
 
 def _right_hand_side(loss, y, is_in, scores):
@@ -347,7 +347,7 @@ def test_the_objective_is_least_among_all_constraints(name, strength):
 def test_a_separable_sample_is_separated():
     X, _ = _made_up(60, seed=1)
     y = X[:, 0] > 0.2
-    weights = fit_structured_svms(X, y, check_set_loss("f_beta"), [1e4])[0]
+    weights = fit_structured_svms(X, y, check_set_loss("f1"), [1e4])[0]
     np.testing.assert_array_equal(decision(weights, X) > 0, y)
 
 
@@ -433,7 +433,7 @@ def test_what_is_measured_is_what_the_methods_lose(made_up_split, record):
     X, Y, X_test, Y_test, _ = made_up_split
     classifier = LogisticRegression(C=record["strength"], tol=1e-8).fit(X, Y[:, 0])
     f1 = f1_score(Y_test[:, 0], classifier.predict(X_test))
-    assert usual["losses"]["0.5"]["f_beta"] == pytest.approx(1 - f1)
+    assert usual["losses"]["0.5"]["f1"] == pytest.approx(1 - f1)
     assert usual["positives"] == [Y[:, 0].sum(), Y_test[:, 0].sum()]
     assert usual["losses"]["0.5"]["jaccard"] == pytest.approx(2 * (1 - f1) / (2 - f1))
     # Half is far too high for so few positives.
@@ -446,7 +446,7 @@ def test_a_single_positive_is_measured(record):
     assert rare["positives"] == [1, 1]
     # Nothing can be tuned, so that half is the threshold.
     assert rare["losses"]["tuned, folds"] == rare["losses"]["0.5"]
-    assert rare["losses"]["tuned"]["f_beta"] == 1
+    assert rare["losses"]["tuned"]["f1"] == 1
 
 
 def test_all_methods_are_measured_but_the_svm_if_not_wanted(made_up_split, record):
@@ -502,7 +502,7 @@ def test_losses_are_averaged_over_problems_then_over_seeds():
 )
 def test_losing_more_than_a_threshold_is_a_miss(changes, misses):
     records = _made_up_records(**changes)
-    rows = _nkrd16_tables.verdicts({"f_beta": _nkrd16_tables.table(records, "f_beta")})
+    rows = _nkrd16_tables.verdicts({"f1": _nkrd16_tables.table(records, "f1")})
     found = [row.what for row in rows if row.verdict == "miss"]
     assert found == [f"F1: {what}, 2 sets" for what in misses]
 

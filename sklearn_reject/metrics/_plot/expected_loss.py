@@ -146,7 +146,7 @@ class ExpectedLossDisplay:
         eta,
         *,
         y=None,
-        loss="f_beta",
+        loss="f1",
         beta=1.0,
         zero_division=0.0,
         distribution="independent",
@@ -168,7 +168,7 @@ class ExpectedLossDisplay:
         y : {array-like, sparse matrix} of the shape of `eta`, default=None
             Whether each item is positive, as 0 and 1, for the realised loss.
 
-        loss : str, array-like of shape (2, 4), callable or SetLoss, default="f_beta"
+        loss : str, array-like of shape (2, 4), callable or SetLoss, default="f1"
             Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
         beta : float > 0, default=1.0

@@ -72,9 +72,9 @@ def test_numbers_are_those_of_the_functions(options):
     display = ExpectedLossDisplay.from_probabilities(ETA, y=Y, **options)
     bounds = ("min_positive", "max_positive")
     of_loss = {key: value for key, value in options.items() if key not in bounds}
-    of_loss = {"loss": "f_beta", **of_loss}
+    of_loss = {"loss": "f1", **of_loss}
     curve = expected_loss_curve(np.sort(ETA)[::-1], **of_loss)
-    mask, least = decode(ETA, **{"loss": "f_beta", **options})
+    mask, least = decode(ETA, **{"loss": "f1", **options})
     np.testing.assert_array_equal(display.line_.get_xdata(), np.arange(31))
     np.testing.assert_array_equal(display.line_.get_ydata(), curve)
     assert display.chosen == [mask.sum()]
@@ -120,7 +120,7 @@ def test_groups_and_rows():
 def test_classes_of_which_one_is_true():
     eta = RNG.dirichlet(np.ones(5), 3)
     display = ExpectedLossDisplay.from_probabilities(
-        eta, loss="f_beta", distribution="multinomial"
+        eta, loss="f1", distribution="multinomial"
     )
     top = np.cumsum(-np.sort(-eta, axis=1), axis=1)
     expected = 1 - 2 * top / (np.arange(1, 6) + 1)
@@ -178,7 +178,8 @@ def test_from_estimator_of_several_classes():
     sets = decoder.predict_set(X3[:6])
     assert display.chosen == sets.sum(axis=1).tolist()
     realised = at_choice(display.realised, display.chosen)
-    losses = set_loss(names[:6], sets, labels=decoder.classes_, beta=2.0, average=None)
+    options = {"labels": decoder.classes_, "average": None}
+    losses = set_loss(names[:6], sets, loss="f_beta", beta=2.0, **options)
     np.testing.assert_allclose(realised, losses)
 
 
@@ -316,7 +317,7 @@ def test_too_many_sets():
         ({"y": Y + 1}, "y must hold 0 and 1, got 2"),
         ({"groups": [0]}, "groups has 1 elements where 30 samples"),
         ({"loss": "auc"}, "needs min_positive and max_positive"),
-        ({"loss": "f1"}, "loss must be one of"),
+        ({"loss": "f2"}, "loss must be one of"),
         ({"min_positive": 31}, "min_positive=31 is above the number of items, 30"),
         ({"distribution": "binomial"}, "distribution must be one of"),
     ],
