@@ -527,9 +527,14 @@ class ExpectedLossDecoder(ClassifierWrapper):
         is_one_of_all = self.target_type_ == "multiclass"
         distribution = "multinomial" if is_one_of_all else "independent"
         threshold = getattr(self, "threshold_", None)
-        bounds = least, np.max(largest)
         return eta, SetSize(
-            self.set_loss_, distribution, *bounds, threshold, tells_loss
+            self.set_loss_,
+            distribution,
+            np.max(least),
+            np.max(largest),
+            threshold,
+            tells_loss,
+            ties="whole",
         )
 
 

@@ -11,6 +11,7 @@ from sklearn_reject._response._positive import (
     find_target_type,
     item_probabilities,
     positive_score,
+    with_unseen,
 )
 from sklearn_reject._response._response import Response
 from sklearn_reject._response._row_sums import (
@@ -45,4 +46,5 @@ __all__ = [
     "row_sums",
     "softmax",
     "user_keys",
+    "with_unseen",
 ]

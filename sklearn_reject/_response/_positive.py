@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_array
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import as_flags, check_probabilities
+from sklearn_reject.exceptions import warn_user
 
 _METHODS = {
     "auto": ("predict_proba", "decision_function"),
@@ -99,6 +100,30 @@ def check_known(y, classes):
             f"{classes.tolist()} of the estimator."
         )
     return classes
+
+
+def with_unseen(classes, y):
+    """Return the classes of a fitted classifier and those of y, sorted.
+
+    Warn of classes that only y has, as of a fold of few samples; raise where labels are
+    of another kind.
+    """
+    y = np.asarray(y)
+    _, unknown = index_labels(y, classes)
+    if not unknown.any():
+        return classes
+    unseen = np.unique(y[unknown])
+    if isinstance(unseen[0], str) != isinstance(classes[0], str):
+        raise ValueError(
+            f"y holds the label {unseen.tolist()[0]!r}, not among the classes "
+            f"{classes.tolist()} of the estimator."
+        )
+    warn_user(
+        f"y holds labels that were not in y of fit, {unseen.tolist()}: they count as "
+        "missed. In cross-validation, stratified folds keep rare classes in all of "
+        "them."
+    )
+    return np.union1d(classes, unseen)
 
 
 def check_has_probabilities(estimator):

@@ -47,7 +47,9 @@ _FRACTION_OF_TOL = 1 / 8
 _LARGEST_LOSS = 1.0
 
 
-def best_size(eta, loss, *, distribution, groups, ties, min_positive, max_positive):
+def best_size(
+    eta, loss, *, distribution, groups, min_positive, max_positive, ties="whole"
+):
     """Return the size of the least expected loss of each set, after all checks."""
     check_option(distribution, "distribution", DISTRIBUTIONS)
     check_option(ties, "ties", TIES)

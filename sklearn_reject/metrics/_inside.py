@@ -75,16 +75,24 @@ def _predicts_groups(estimator):
     return "groups" in signature(estimator.predict).parameters
 
 
-def predict_classes(estimator, X, classes):
+def predict_classes(estimator, X, seen, classes):
     """Return the set of classes of each sample, a single one where there are no sets.
 
-    Indicators of shape (n_samples, n_classes), sparse or not.
+    Indicators of shape (n_samples, n_classes), sparse or not; classes that the
+    estimator has not `seen` are in no set.
     """
-    inner, inner_X = locate(estimator, X, has_method("predict_set"))
-    if inner is not None:
-        return inner.predict_set(inner_X)
-    index = index_predicted(estimator, estimator.predict(X), classes)
-    return one_hot(index, (len(index), len(classes)))
+    inner = None
+    if len(seen) > 2:
+        inner, inner_X = locate(estimator, X, has_method("predict_set"))
+    if inner is None:
+        index = index_predicted(estimator, estimator.predict(X), classes)
+        return one_hot(index, (len(index), len(classes)))
+    sets = inner.predict_set(inner_X)
+    if len(seen) == len(classes):
+        return sets
+    all_sets = np.zeros((len(sets), len(classes)), dtype=bool)
+    all_sets[:, index_labels(seen, classes)[0]] = sets
+    return all_sets
 
 
 def index_predicted(estimator, labels, classes):

@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from sklearn_reject import ExpectedLossDecoder
+from sklearn_reject.exceptions import RejectionWarning
 
 
 @pytest.fixture
@@ -188,8 +189,9 @@ def test_sets_of_classes_where_there_are_none():
 
 def test_more_positives_wanted_than_there_are_samples():
     decoder = ExpectedLossDecoder(logistic, min_positive=5).fit(X, y)
-    with pytest.raises(ValueError, match="min_positive=5"):
-        decoder.predict(X[:3])
+    with pytest.warns(RejectionWarning, match="min_positive=5 is above .*items, 3"):
+        labels = decoder.predict(X[:3])
+    assert (labels == decoder.classes_[1]).all()
 
 
 class Liar(ClassifierMixin, BaseEstimator):
