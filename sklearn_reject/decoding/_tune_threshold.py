@@ -209,8 +209,8 @@ class TunedThreshold:
 
     threshold: float | np.ndarray
     loss: float
-    thresholds: np.ndarray | list = field(default=None, repr=False)
-    losses: np.ndarray | list = field(default=None, repr=False)
+    thresholds: np.ndarray | list = field(repr=False)
+    losses: np.ndarray | list = field(repr=False)
 
     def __eq__(self, other):
         if not isinstance(other, TunedThreshold):
