@@ -15,6 +15,12 @@ from sklearn_reject._estimators._base import (
     require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._item_sets import (
+    add_positive,
+    check_average_of,
+    groups_of_sets,
+    order_of_samples,
+)
 from sklearn_reject._fitting import (
     ALL_ROWS,
     FoldScore,
@@ -33,6 +39,8 @@ from sklearn_reject._response import (
     check_multilabel,
     find_target_type,
     item_probabilities,
+    widen_sets,
+    with_unseen,
 )
 from sklearn_reject._sklearn import _num_samples, _routing_enabled, with_callbacks
 from sklearn_reject._validation import (
@@ -46,6 +54,8 @@ from sklearn_reject.decoding import (
     choose_sets,
     count_sets,
     expected_curves,
+    items_in_place,
+    sets_as_rows,
     sizes_of_sets,
     tune_threshold,
 )
@@ -63,7 +73,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     - Two classes: the samples of one call of `predict`, or of each of the `groups`, are
       the items, and the set has those that are predicted to be positive.
-    - Several labels a sample (a matrix of indicators): the labels of each sample.
+    - Several labels a sample (a matrix of indicators): the labels of each sample, or
+      what `average` says.
     - More than two classes: the classes of each sample, of which one is true.
       `predict_set` predicts several of them, `predict` remains a single class.
 
@@ -98,11 +109,17 @@ class ExpectedLossDecoder(ClassifierWrapper):
         What a score is where it is 0/0, as in the metrics of scikit-learn. At 0 an
         empty set is never rewarded.
 
+    average : {"samples", "macro", "micro"}, default="samples"
+        What a set is where samples have several labels: the labels of each sample, the
+        samples of each label, or all entries of a call. Else "samples".
+
     min_positive : int >= 0, default=0
-        Least number of items of a set to predict.
+        Least number of items of a set to predict; all of a set that has fewer, with a
+        warning.
 
     max_positive : int >= 0, default=None
-        Largest number of items of a set to predict. None for no bound.
+        Largest number of items of a set to predict. None for no bound. If it equals
+        `min_positive`, each set has exactly so many.
 
     pos_label : label, default=None
         The positive one of two classes. None is the last of the sorted classes, and
@@ -134,8 +151,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
     target_type_ : {"binary", "multilabel", "multiclass"}
         What the items are.
 
-    threshold_ : float
-        The threshold, tuned or given. Not for "dta".
+    threshold_ : float or ndarray of shape (n_labels,)
+        The threshold, tuned or given. One a label where "eum" tunes them for the
+        average "macro". Not for "dta".
 
     tuned_loss_ : float
         Mean loss that the threshold has on the predictions that tuned it. For "eum"
@@ -194,6 +212,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         beta=1.0,
         strategy="dta",
         zero_division=0.0,
+        average="samples",
         min_positive=0,
         max_positive=None,
         pos_label=None,
@@ -206,6 +225,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self.beta = beta
         self.strategy = strategy
         self.zero_division = zero_division
+        self.average = average
         self.min_positive = min_positive
         self.max_positive = max_positive
         self.pos_label = pos_label
@@ -264,6 +284,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         X, y = indexable(X, y)
         y = _check_labels(y)
         items = self._find_items(y)
+        check_average_of(self.average, items.target_type)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
 
@@ -294,7 +315,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples. Where there are two classes, these samples are one set: the label
-            of one depends on the others.
+            of one depends on the others. It does not depend on their order.
 
         groups : array-like of shape (n_samples,), default=None
             Samples of equal value are a set, where there are two classes.
@@ -307,7 +328,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         require_fit(self)
         if self.target_type_ == "multiclass":
-            _refuse_groups(groups)
+            groups_of_sets(groups, self.target_type_)
             return self.estimator_.predict(X)
         mask, _ = self._choose(X, groups, tells_loss=False)
         if self.target_type_ == "multilabel":
@@ -358,11 +379,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
         -------
         expected_loss : float or ndarray of shape (n_sets,)
             Lower is better: one number where all samples are one set, else one for
-            each set. Groups are in the order of their sorted values.
+            each set, which is a label where the average is "macro". Groups are in the
+            order of their sorted values.
         """
         losses = self._choose(X, groups)[1]
         is_one = self.target_type_ == "binary" and groups is None
-        return float(losses[0]) if is_one else losses
+        return float(losses[0]) if is_one or self.average == "micro" else losses
 
     def expected_loss_curves(self, X, groups=None):
         """Return the expected loss of the k most probable items of sets, for all k.
@@ -379,10 +401,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
         -------
         curves : list of ndarray of shape (n_items + 1,)
             One a set, lower is better, for k = 0, 1, ... items. Groups are in the order
-            of their sorted values.
+            of their sorted values, labels in that of their columns.
         """
-        eta, chooser = self._probabilities(X, groups)
-        return expected_curves(eta, chooser, groups=groups)
+        sets, chooser = self._probabilities(X, groups)
+        groups = groups_of_sets(groups, self.target_type_)
+        return expected_curves(sets, chooser, groups=groups)
 
     def score(self, X, y, sample_weight=None, groups=None):
         """Return minus the mean loss of the predicted sets.
@@ -408,16 +431,33 @@ class ExpectedLossDecoder(ClassifierWrapper):
             losses, take :func:`~sklearn_reject.metrics.make_neg_set_loss_scorer`.
         """
         require_fit(self)
-        if sample_weight is not None and self.target_type_ == "binary":
+        if sample_weight is not None and self._samples_are_items():
             raise ValueError(
-                "sample_weight weighs sets in their mean, but with two classes samples "
-                "are the items of a set, which are counted. Leave it out."
+                "sample_weight weighs sets in their mean, but with two classes, or "
+                "where the average is 'macro' or 'micro', samples are the items of "
+                "sets, which are counted. Leave it out."
             )
-        truth = self._truth(y)
         weight = check_sample_weight(sample_weight, _num_samples(y))
-        mask, _ = self._choose(X, groups, tells_loss=False)
-        counts = count_sets(truth, mask, groups=groups, pos_label=True)
-        return -float(np.average(self.set_loss_(*counts), weights=weight))
+        losses = self.set_loss_(*self._counts(X, self._check_kind(y), groups))
+        return -float(np.average(losses, weights=weight))
+
+    def _counts(self, X, y, groups):
+        """Return tp, fp, fn and tn of the sets; unseen classes are in none of them."""
+        seen = self._items.classes
+        if seen is None:
+            truth, mask = self._items.truth(y), self._choose(X, tells_loss=False)[0]
+            return count_sets(truth, mask, average=self.average)
+        classes = with_unseen(seen, y)
+        if len(classes) <= 2:
+            positive = classes[-1] if self.pos_label is None else self.pos_label
+            labels = self.predict(X, groups)
+            truth = y == positive
+            return count_sets(truth, labels == positive, groups=groups, pos_label=True)
+        if self.target_type_ == "multiclass":
+            sets = self._choose(X, groups, tells_loss=False)[0]
+        else:
+            sets = self.predict(X)[:, None] == seen
+        return count_sets(y, widen_sets(sets, seen, classes), labels=classes)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "target_type_")
@@ -443,19 +483,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
             number = len(classes)
         target_type, positive = find_target_type(classes), None
         if target_type == "binary":
-            positive = number - 1
-        if self.pos_label is not None:
-            if target_type != "binary":
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is for two classes, but y is "
-                    f"{target_type}. Leave it at None."
-                )
-            if self.pos_label not in classes.tolist():
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is not among the classes "
-                    f"{classes.tolist()}. Pass one of them, or None for the last."
-                )
-            positive = classes.tolist().index(self.pos_label)
+            classes, positive = add_positive(classes, self.pos_label)
+        elif self.pos_label is not None:
+            raise ValueError(
+                f"pos_label={self.pos_label!r} is for two classes, but y is "
+                f"{target_type}. Leave it at None."
+            )
         return Items(target_type, classes, positive, number)
 
     def _route_groups(self, X, params, items):
@@ -470,8 +503,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
                 params = {
                     key: value for key, value in params.items() if key != "groups"
                 }
-                if not is_binary:
-                    _refuse_groups(groups)
+                groups_of_sets(groups, items.target_type)
         fit_params, split_params, _ = route_params(
             self, n_samples, params, estimator=self.estimator
         )
@@ -480,8 +512,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
             check_same_length(n_samples, groups=groups)
         return fit_params, split_params, groups
 
-    def _truth(self, y):
-        """Return whether each item is positive, for labels of samples."""
+    def _check_kind(self, y):
+        """Return labels of samples, of the kind that they had in `fit`."""
         y = _check_labels(y)
         if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
             raise ValueError(
@@ -490,9 +522,14 @@ class ExpectedLossDecoder(ClassifierWrapper):
             )
         if self._items.classes is None:
             self._items.check_number(y.shape[1])
-        else:
+        return y
+
+    def _truth(self, y):
+        """Return whether each item is positive, in sets as those of probabilities."""
+        y = self._check_kind(y)
+        if self._items.classes is not None:
             check_known(y, self._items.classes)
-        return self._items.truth(y)
+        return sets_as_rows(self._items.truth(y), self.average)
 
     def _tune(self, set_loss, items, evaluated, y, groups):
         """Return the threshold, and the loss that it has out of sample, if any."""
@@ -506,6 +543,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             evaluated.scores,
             loss=set_loss,
             groups=None if groups is None else np.asarray(groups)[evaluated.rows],
+            average=self.average,
             min_positive=self.min_positive,
             max_positive=self.max_positive,
         )
@@ -513,21 +551,45 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _choose(self, X, groups=None, *, tells_loss=True):
         """Return the mask of the sets and, if `tells_loss`, their expected losses."""
-        eta, chooser = self._probabilities(X, groups, tells_loss=tells_loss)
-        return choose_sets(eta, chooser, groups=groups, n_jobs=self.n_jobs)
+        order = order_of_samples(X) if self._samples_are_cut() else None
+        eta, groups = self._items_in_order(X, groups, order)
+        sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
+        mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
+        mask = items_in_place(mask, eta.shape, self.average)
+        return mask if order is None else mask[np.argsort(order)], losses
 
-    def _probabilities(self, X, groups, *, tells_loss=True):
-        """Return the probabilities of the items, and what chooses sizes of sets."""
+    def _samples_are_items(self):
+        return self.target_type_ == "binary" or self.average != "samples"
+
+    def _samples_are_cut(self):
+        """Tell whether a bound may part samples of equal probability."""
+        is_bounded = self.min_positive > 0 or self.max_positive is not None
+        return is_bounded and self._samples_are_items()
+
+    def _items_in_order(self, X, groups, order):
+        """Return the probabilities of items and their groups, samples in order."""
         require_fit(self)
-        if self.target_type_ != "binary":
-            _refuse_groups(groups)
+        groups = groups_of_sets(groups, self.target_type_)
         eta = self._items.probabilities(self.estimator_, X)
-        sizes = sizes_of_sets(eta.shape, groups)
+        if groups is not None:
+            check_same_length(len(eta), groups=groups)
+        if order is None:
+            return eta, groups
+        return eta[order], None if groups is None else np.asarray(groups)[order]
+
+    def _probabilities(self, X, groups):
+        """Return the probabilities of sets, and what chooses their sizes."""
+        return self._sets(*self._items_in_order(X, groups, None))
+
+    def _sets(self, eta, groups, *, tells_loss=True):
+        """Return the probabilities of sets, and what chooses their sizes."""
+        sets = sets_as_rows(eta, self.average)
+        sizes = sizes_of_sets(sets.shape, groups)
         least, largest = self._check_bounds(self.set_loss_, sizes)
         is_one_of_all = self.target_type_ == "multiclass"
         distribution = "multinomial" if is_one_of_all else "independent"
         threshold = getattr(self, "threshold_", None)
-        return eta, SetSize(
+        return sets, SetSize(
             self.set_loss_,
             distribution,
             np.max(least),
@@ -598,11 +660,3 @@ def _check_strategy(strategy):
         f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
         f"got {strategy!r}."
     )
-
-
-def _refuse_groups(groups):
-    if groups is not None:
-        raise ValueError(
-            "groups say which samples form a set where there are two classes. Here "
-            "each sample is a set of its own: leave groups out."
-        )

@@ -11,6 +11,7 @@ from sklearn_reject._response._positive import (
     find_target_type,
     item_probabilities,
     positive_score,
+    widen_sets,
     with_unseen,
 )
 from sklearn_reject._response._response import Response
@@ -46,5 +47,6 @@ __all__ = [
     "row_sums",
     "softmax",
     "user_keys",
+    "widen_sets",
     "with_unseen",
 ]

@@ -1,6 +1,7 @@
 """Probabilities and scores of the positive class, or of each label."""
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.ensemble import StackingClassifier
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
@@ -106,14 +107,15 @@ def with_unseen(classes, y):
     """Return the classes of a fitted classifier and those of y, sorted.
 
     Warn of classes that only y has, as of a fold of few samples; raise where labels are
-    of another kind.
+    of another kind, or several and all of them others.
     """
     y = np.asarray(y)
     _, unknown = index_labels(y, classes)
     if not unknown.any():
         return classes
     unseen = np.unique(y[unknown])
-    if isinstance(unseen[0], str) != isinstance(classes[0], str):
+    is_other_kind = isinstance(unseen[0], str) != isinstance(classes[0], str)
+    if is_other_kind or (unknown.all() and len(unseen) > 1):
         raise ValueError(
             f"y holds the label {unseen.tolist()[0]!r}, not among the classes "
             f"{classes.tolist()} of the estimator."
@@ -124,6 +126,15 @@ def with_unseen(classes, y):
         "them."
     )
     return np.union1d(classes, unseen)
+
+
+def widen_sets(sets, seen, classes):
+    """Return sets of the classes that were seen as sets of all of them."""
+    if len(seen) == len(classes):
+        return sets
+    wide = np.zeros((sets.shape[0], len(classes)), dtype=bool)
+    wide[:, index_labels(seen, classes)[0]] = sets.toarray() if issparse(sets) else sets
+    return wide
 
 
 def check_has_probabilities(estimator):

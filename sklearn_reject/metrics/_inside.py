@@ -8,7 +8,7 @@ from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._curves import make_finite
-from sklearn_reject._response import Response
+from sklearn_reject._response import Response, widen_sets
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
 from sklearn_reject.scores import evaluate_score, resolve_score
@@ -87,12 +87,7 @@ def predict_classes(estimator, X, seen, classes):
     if inner is None:
         index = index_predicted(estimator, estimator.predict(X), classes)
         return one_hot(index, (len(index), len(classes)))
-    sets = inner.predict_set(inner_X)
-    if len(seen) == len(classes):
-        return sets
-    all_sets = np.zeros((len(sets), len(classes)), dtype=bool)
-    all_sets[:, index_labels(seen, classes)[0]] = sets
-    return all_sets
+    return widen_sets(inner.predict_set(inner_X), seen, classes)
 
 
 def index_predicted(estimator, labels, classes):

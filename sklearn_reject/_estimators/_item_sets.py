@@ -1,0 +1,70 @@
+"""The sets that a call of a decoder makes of its items."""
+
+import numpy as np
+
+from sklearn_reject._response import row_keys
+from sklearn_reject._sklearn import _routing_enabled
+from sklearn_reject.decoding import AVERAGES, check_average
+from sklearn_reject.exceptions import warn_user
+
+
+def check_average_of(average, target_type):
+    """Raise unless items of this kind can be averaged so."""
+    check_average(average, (1, 1), options=AVERAGES)
+    if average != "samples" and target_type != "multilabel":
+        raise ValueError(
+            f"average={average!r} makes sets of the samples of each label, or of all "
+            f"entries, where samples have several labels, but y is {target_type}. "
+            "Leave average at 'samples'."
+        )
+
+
+def groups_of_sets(groups, target_type):
+    """Return the groups whose samples are sets, None where each sample is one.
+
+    There groups are an error, unless metadata routing is on: then they are requested
+    for the other kind of labels, and routed because a splitter needs them.
+    """
+    if groups is None or target_type == "binary":
+        return groups
+    if not _routing_enabled():
+        raise ValueError(
+            "groups say which samples form a set where there are two classes. Here "
+            "each sample is a set of its own: leave groups out."
+        )
+    return None
+
+
+def order_of_samples(X):
+    """Return an order of samples by their values, whatever order they come in.
+
+    Where a bound parts equally probable samples, those are taken that come first in it.
+    By hashes no sample is preferred for what it is like. Equal samples are one as good
+    as the other; samples whose values make no hash stay as they come.
+    """
+    try:
+        return np.argsort(row_keys(X, slice(None)), kind="stable")
+    except ValueError:
+        return None
+
+
+def add_positive(classes, pos_label):
+    """Return classes and the position of the positive one, which may be absent."""
+    known = classes.tolist()
+    if pos_label is None:
+        return classes, len(known) - 1
+    if pos_label in known:
+        return classes, known.index(pos_label)
+    if len(known) > 1 or isinstance(pos_label, str) != isinstance(known[0], str):
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the classes {known}. Pass one of "
+            "them, or None for the last."
+        )
+    # As in a fold without positive samples.
+    warn_user(
+        f"pos_label={pos_label!r} is not among the classes {known} of y: it has "
+        "probability zero. In cross-validation, stratified folds keep a rare class in "
+        "all of them."
+    )
+    classes = np.union1d(classes, [pos_label])
+    return classes, classes.tolist().index(pos_label)
