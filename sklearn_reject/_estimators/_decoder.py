@@ -1,6 +1,5 @@
 """The classifier that predicts sets of the least expected loss."""
 
-from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -10,14 +9,16 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
-    check_class_labels,
-    find_classes,
     require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._set_items import (
+    check_set_labels,
+    find_items,
+    refuse_groups,
+)
 from sklearn_reject._fitting import (
     ALL_ROWS,
-    FoldScore,
     Plan,
     check_cv_choice,
     check_inner,
@@ -27,13 +28,7 @@ from sklearn_reject._fitting import (
     route_params,
     splits_by_groups,
 )
-from sklearn_reject._response import (
-    check_has_probabilities,
-    check_known,
-    check_multilabel,
-    find_target_type,
-    item_probabilities,
-)
+from sklearn_reject._response import check_has_probabilities, check_known
 from sklearn_reject._sklearn import _num_samples, _routing_enabled, with_callbacks
 from sklearn_reject._validation import (
     check_number,
@@ -262,8 +257,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         )
         self._check_bounds(set_loss, np.inf)
         X, y = indexable(X, y)
-        y = _check_labels(y)
-        items = self._find_items(y)
+        y = check_set_labels(y)
+        items = find_items(self.estimator, y, self.pos_label)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
 
@@ -307,7 +302,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         require_fit(self)
         if self.target_type_ == "multiclass":
-            _refuse_groups(groups)
+            refuse_groups(groups)
             return self.estimator_.predict(X)
         mask, _ = self._choose(X, groups, tells_loss=False)
         if self.target_type_ == "multilabel":
@@ -434,30 +429,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         loss = set_loss if self.strategy in _STRATEGIES else None
         return check_bounds(loss, n_items, self.min_positive, self.max_positive)
 
-    def _find_items(self, y):
-        """Return what the items of y are."""
-        if y.ndim == 2:
-            classes, number = None, y.shape[1]
-        else:
-            classes = check_known(y, find_classes(self.estimator, y))
-            number = len(classes)
-        target_type, positive = find_target_type(classes), None
-        if target_type == "binary":
-            positive = number - 1
-        if self.pos_label is not None:
-            if target_type != "binary":
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is for two classes, but y is "
-                    f"{target_type}. Leave it at None."
-                )
-            if self.pos_label not in classes.tolist():
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is not among the classes "
-                    f"{classes.tolist()}. Pass one of them, or None for the last."
-                )
-            positive = classes.tolist().index(self.pos_label)
-        return Items(target_type, classes, positive, number)
-
     def _route_groups(self, X, params, items):
         """Return the parameters of inner `fit` and split, and the sets of samples."""
         n_samples, is_binary = _num_samples(X), items.target_type == "binary"
@@ -471,7 +442,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
                     key: value for key, value in params.items() if key != "groups"
                 }
                 if not is_binary:
-                    _refuse_groups(groups)
+                    refuse_groups(groups)
         fit_params, split_params, _ = route_params(
             self, n_samples, params, estimator=self.estimator
         )
@@ -482,7 +453,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _truth(self, y):
         """Return whether each item is positive, for labels of samples."""
-        y = _check_labels(y)
+        y = check_set_labels(y)
         if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
             raise ValueError(
                 f"y has shape {y.shape}, but the labels of `fit` were "
@@ -520,7 +491,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """Return the probabilities of the items, and what chooses sizes of sets."""
         require_fit(self)
         if self.target_type_ != "binary":
-            _refuse_groups(groups)
+            refuse_groups(groups)
         eta = self._items.probabilities(self.estimator_, X)
         sizes = sizes_of_sets(eta.shape, groups)
         least, largest = self._check_bounds(self.set_loss_, sizes)
@@ -533,56 +504,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Items(FoldScore):
-    """What is in a set or not: samples, labels of a sample, or its classes.
-
-    `positive` is the position of the positive one of two `classes`, which are None
-    where there are several labels a sample.
-    """
-
-    target_type: str
-    classes: np.ndarray | None
-    positive: int | None
-    number: int
-
-    def probabilities(self, estimator, X):
-        """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
-        eta = item_probabilities(estimator, X, self.classes)
-        self.check_number(eta.shape[1])
-        if self.positive is None:
-            return eta
-        return np.ascontiguousarray(eta[:, self.positive])
-
-    def truth(self, y):
-        """Return whether each item is positive."""
-        if self.classes is None:
-            return y != 0
-        if self.positive is not None:
-            return y == self.classes[self.positive]
-        return y[:, None] == self.classes
-
-    def check_number(self, n_labels):
-        """Raise unless there are as many labels as in `fit`."""
-        if self.classes is None and n_labels != self.number:
-            raise ValueError(
-                f"{n_labels} labels a sample are given where y of `fit` has "
-                f"{self.number}. Pass labels, or a classifier, for the same ones."
-            )
-
-    def evaluate_response(self, response, y):
-        """Return the probabilities of the items of some samples."""
-        eta = self.probabilities(response.estimator, response.X)
-        return (eta.toarray() if issparse(eta) else eta,)
-
-
-def _check_labels(y):
-    """Return labels as a vector of classes, or as indicators of several labels."""
-    if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
-        return check_multilabel(y)
-    return check_class_labels(y)
-
-
 def _check_strategy(strategy):
     if isinstance(strategy, str) and strategy in _STRATEGIES:
         return
@@ -593,11 +514,3 @@ def _check_strategy(strategy):
         f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
         f"got {strategy!r}."
     )
-
-
-def _refuse_groups(groups):
-    if groups is not None:
-        raise ValueError(
-            "groups say which samples form a set where there are two classes. Here "
-            "each sample is a set of its own: leave groups out."
-        )
