@@ -1,6 +1,5 @@
 """The classifier that predicts sets of the least expected loss."""
 
-from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -10,20 +9,17 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
-    check_class_labels,
-    find_classes,
     require_fit,
     store_fitted,
 )
-from sklearn_reject._estimators._item_sets import (
-    add_positive,
+from sklearn_reject._estimators._set_items import check_set_labels, find_items
+from sklearn_reject._estimators._sets_of_call import (
     check_average_of,
     groups_of_sets,
     order_of_samples,
 )
 from sklearn_reject._fitting import (
     ALL_ROWS,
-    FoldScore,
     Plan,
     check_cv_choice,
     check_inner,
@@ -36,9 +32,6 @@ from sklearn_reject._fitting import (
 from sklearn_reject._response import (
     check_has_probabilities,
     check_known,
-    check_multilabel,
-    find_target_type,
-    item_probabilities,
     widen_sets,
     with_unseen,
 )
@@ -282,8 +275,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         )
         self._check_bounds(set_loss, np.inf)
         X, y = indexable(X, y)
-        y = _check_labels(y)
-        items = self._find_items(y)
+        y = check_set_labels(y)
+        items = find_items(self.estimator, y, self.pos_label)
         check_average_of(self.average, items.target_type)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
@@ -474,23 +467,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         loss = set_loss if self.strategy in _STRATEGIES else None
         return check_bounds(loss, n_items, self.min_positive, self.max_positive)
 
-    def _find_items(self, y):
-        """Return what the items of y are."""
-        if y.ndim == 2:
-            classes, number = None, y.shape[1]
-        else:
-            classes = check_known(y, find_classes(self.estimator, y))
-            number = len(classes)
-        target_type, positive = find_target_type(classes), None
-        if target_type == "binary":
-            classes, positive = add_positive(classes, self.pos_label)
-        elif self.pos_label is not None:
-            raise ValueError(
-                f"pos_label={self.pos_label!r} is for two classes, but y is "
-                f"{target_type}. Leave it at None."
-            )
-        return Items(target_type, classes, positive, number)
-
     def _route_groups(self, X, params, items):
         """Return the parameters of inner `fit` and split, and the sets of samples."""
         n_samples, is_binary = _num_samples(X), items.target_type == "binary"
@@ -514,7 +490,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _check_kind(self, y):
         """Return labels of samples, of the kind that they had in `fit`."""
-        y = _check_labels(y)
+        y = check_set_labels(y)
         if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
             raise ValueError(
                 f"y has shape {y.shape}, but the labels of `fit` were "
@@ -598,56 +574,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
             tells_loss,
             ties="whole",
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Items(FoldScore):
-    """What is in a set or not: samples, labels of a sample, or its classes.
-
-    `positive` is the position of the positive one of two `classes`, which are None
-    where there are several labels a sample.
-    """
-
-    target_type: str
-    classes: np.ndarray | None
-    positive: int | None
-    number: int
-
-    def probabilities(self, estimator, X):
-        """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
-        eta = item_probabilities(estimator, X, self.classes)
-        self.check_number(eta.shape[1])
-        if self.positive is None:
-            return eta
-        return np.ascontiguousarray(eta[:, self.positive])
-
-    def truth(self, y):
-        """Return whether each item is positive."""
-        if self.classes is None:
-            return y != 0
-        if self.positive is not None:
-            return y == self.classes[self.positive]
-        return y[:, None] == self.classes
-
-    def check_number(self, n_labels):
-        """Raise unless there are as many labels as in `fit`."""
-        if self.classes is None and n_labels != self.number:
-            raise ValueError(
-                f"{n_labels} labels a sample are given where y of `fit` has "
-                f"{self.number}. Pass labels, or a classifier, for the same ones."
-            )
-
-    def evaluate_response(self, response, y):
-        """Return the probabilities of the items of some samples."""
-        eta = self.probabilities(response.estimator, response.X)
-        return (eta.toarray() if issparse(eta) else eta,)
-
-
-def _check_labels(y):
-    """Return labels as a vector of classes, or as indicators of several labels."""
-    if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
-        return check_multilabel(y)
-    return check_class_labels(y)
 
 
 def _check_strategy(strategy):

@@ -5,7 +5,6 @@ import numpy as np
 from sklearn_reject._response import row_keys
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject.decoding import AVERAGES, check_average
-from sklearn_reject.exceptions import warn_user
 
 
 def check_average_of(average, target_type):
@@ -46,25 +45,3 @@ def order_of_samples(X):
         return np.argsort(row_keys(X, slice(None)), kind="stable")
     except ValueError:
         return None
-
-
-def add_positive(classes, pos_label):
-    """Return classes and the position of the positive one, which may be absent."""
-    known = classes.tolist()
-    if pos_label is None:
-        return classes, len(known) - 1
-    if pos_label in known:
-        return classes, known.index(pos_label)
-    if len(known) > 1 or isinstance(pos_label, str) != isinstance(known[0], str):
-        raise ValueError(
-            f"pos_label={pos_label!r} is not among the classes {known}. Pass one of "
-            "them, or None for the last."
-        )
-    # As in a fold without positive samples.
-    warn_user(
-        f"pos_label={pos_label!r} is not among the classes {known} of y: it has "
-        "probability zero. In cross-validation, stratified folds keep a rare class in "
-        "all of them."
-    )
-    classes = np.union1d(classes, [pos_label])
-    return classes, classes.tolist().index(pos_label)
