@@ -17,6 +17,7 @@ from sklearn_reject._estimators._sets_of_call import (
     check_average_of,
     groups_of_sets,
     order_of_samples,
+    several_labels,
 )
 from sklearn_reject._fitting import (
     ALL_ROWS,
@@ -285,9 +286,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if self.strategy == "eum":
             stratify = y.ndim == 1
             plan = plan_fits(self, X, y, split_params, learns=False, stratify=stratify)
-        evaluated = evaluate_out_of_sample(
-            self.estimator, items, X, y, plan=plan, fit_params=fit_params, caller=self
-        )
+        options = {"plan": plan, "fit_params": fit_params, "caller": self}
+        with several_labels(self.estimator, y):
+            evaluated = evaluate_out_of_sample(self.estimator, items, X, y, **options)
         check_has_probabilities(evaluated.estimator)
         tuned = self._tune(set_loss, items, evaluated, y, groups)
         for name in ("threshold_", "tuned_loss_"):
@@ -438,8 +439,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """Return tp, fp, fn and tn of the sets; unseen classes are in none of them."""
         seen = self._items.classes
         if seen is None:
-            truth, mask = self._items.truth(y), self._choose(X, tells_loss=False)[0]
-            return count_sets(truth, mask, average=self.average)
+            mask, _ = self._choose(X, groups, tells_loss=False)
+            return count_sets(self._items.truth(y), mask, average=self.average)
         classes = with_unseen(seen, y)
         if len(classes) <= 2:
             positive = classes[-1] if self.pos_label is None else self.pos_label

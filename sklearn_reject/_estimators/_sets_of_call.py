@@ -1,6 +1,9 @@
 """The sets that a call of a decoder makes of its items."""
 
+from contextlib import contextmanager
+
 import numpy as np
+from sklearn.utils import get_tags
 
 from sklearn_reject._response import row_keys
 from sklearn_reject._sklearn import _routing_enabled
@@ -45,3 +48,21 @@ def order_of_samples(X):
         return np.argsort(row_keys(X, slice(None)), kind="stable")
     except ValueError:
         return None
+
+
+@contextmanager
+def several_labels(estimator, y):
+    """Say what helps where a classifier does not take several labels a sample."""
+    try:
+        yield
+    except ValueError as error:
+        tags = get_tags(estimator).classifier_tags
+        if y.ndim == 1 or tags is None or tags.multi_label:
+            raise
+        name = type(estimator).__name__
+        raise ValueError(
+            f"{name} failed to fit several labels a sample, which it does not say to "
+            "take. Fit a classifier for each label, as OneVsRestClassifier and "
+            f"MultiOutputClassifier do, whose estimator may be calibrated. {name} "
+            f"said: {error}"
+        ) from error

@@ -153,6 +153,8 @@ def item_probabilities(estimator, X, classes=None):
     probability zero. Without classes they are several labels a sample, maybe sparse.
     """
     check_has_probabilities(estimator)
+    if classes is None:
+        _refuse_stacks(estimator)
     proba = estimator.predict_proba(X)
     if classes is None:
         return _of_labels(estimator, proba)
@@ -179,14 +181,18 @@ def item_probabilities(estimator, X, classes=None):
     return eta
 
 
-def _of_labels(estimator, proba):
-    """Return the probability of one for each label, from whatever form it has."""
+def _refuse_stacks(estimator):
     if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
             "StackingClassifier cannot be used for several labels a sample: its "
-            "predict_proba returns how likely each label is *not* there. Stack within "
-            "each label, for example with MultiOutputClassifier(StackingClassifier())."
+            "predict_proba fails, or returns how likely each label is *not* there. "
+            "Stack within each label, for example with "
+            "MultiOutputClassifier(StackingClassifier())."
         )
+
+
+def _of_labels(estimator, proba):
+    """Return the probability of one for each label, from whatever form it has."""
     if isinstance(proba, list):
         # Each label is a classifier of its own.
         classes = getattr(estimator, "classes_", None)
