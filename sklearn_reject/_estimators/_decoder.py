@@ -6,13 +6,28 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.metaestimators import available_if
 
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
+    inner_has,
     require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._set_choice import SetProblem, choose, draw_calls
 from sklearn_reject._estimators._set_items import check_set_labels, find_items
+from sklearn_reject._estimators._set_options import (
+    can_do_without_folds,
+    check_batches,
+    check_choices_for,
+    check_open_choices,
+    choice_without_folds,
+    fewest_rows,
+    needs_folds,
+    parts_of,
+    warn_of_few_rows,
+    warn_without_folds,
+)
 from sklearn_reject._estimators._sets_of_call import (
     check_average_of,
     groups_of_sets,
@@ -33,15 +48,12 @@ from sklearn_reject._fitting import (
 from sklearn_reject._response import (
     check_has_probabilities,
     check_known,
+    refuse_stacks,
     widen_sets,
     with_unseen,
 )
 from sklearn_reject._sklearn import _num_samples, _routing_enabled, with_callbacks
-from sklearn_reject._validation import (
-    check_number,
-    check_same_length,
-    check_sample_weight,
-)
+from sklearn_reject._validation import check_same_length, check_sample_weight
 from sklearn_reject.decoding import (
     SetSize,
     check_bounds,
@@ -51,11 +63,8 @@ from sklearn_reject.decoding import (
     items_in_place,
     sets_as_rows,
     sizes_of_sets,
-    tune_threshold,
 )
 from sklearn_reject.losses import check_set_loss
-
-_STRATEGIES = ("dta", "eum")
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -204,7 +213,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         *,
         loss="f1",
         beta=1.0,
-        strategy="dta",
+        strategy="auto",
+        calibration="auto",
+        batch_size=None,
         zero_division=0.0,
         average="samples",
         min_positive=0,
@@ -218,6 +229,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self.loss = loss
         self.beta = beta
         self.strategy = strategy
+        self.calibration = calibration
+        self.batch_size = batch_size
         self.zero_division = zero_division
         self.average = average
         self.min_positive = min_positive
@@ -269,7 +282,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             need not be one of the most probable items.
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
-        _check_strategy(self.strategy)
+        check_open_choices(self)
         check_cv_choice(self.cv, self.estimator, learns=False)
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
@@ -279,27 +292,29 @@ class ExpectedLossDecoder(ClassifierWrapper):
         y = check_set_labels(y)
         items = find_items(self.estimator, y, self.pos_label)
         check_average_of(self.average, items.target_type)
+        if items.classes is None:
+            refuse_stacks(self.estimator)
+        check_choices_for(self, items)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
+        check_batches(self, groups)
 
-        plan = Plan(ALL_ROWS)
-        if self.strategy == "eum":
-            stratify = y.ndim == 1
-            plan = plan_fits(self, X, y, split_params, learns=False, stratify=stratify)
-        options = {"plan": plan, "fit_params": fit_params, "caller": self}
         with several_labels(self.estimator, y):
-            evaluated = evaluate_out_of_sample(self.estimator, items, X, y, **options)
+            evaluated, plan = self._evaluate(X, y, items, fit_params, split_params)
         check_has_probabilities(evaluated.estimator)
-        tuned = self._tune(set_loss, items, evaluated, y, groups)
+        found = self._choose_and_tune(set_loss, items, evaluated, plan, y, groups)
         for name in ("threshold_", "tuned_loss_"):
             vars(self).pop(name, None)
         self._items = items
+        self._fewest_rows = fewest_rows(
+            set_loss, items.truth(y), self.batch_size, groups, self.average
+        )
         return store_fitted(
             self,
             evaluated.estimator,
             set_loss_=set_loss,
             target_type_=items.target_type,
-            **tuned,
+            **found,
         )
 
     def predict(self, X, groups=None):
@@ -330,6 +345,51 @@ class ExpectedLossDecoder(ClassifierWrapper):
         # One class only: there is no other label.
         other = len(self._items.classes) - 1 - self._items.positive
         return self._items.classes[np.where(mask, self._items.positive, other)]
+
+    @available_if(inner_has("predict_proba"))
+    def predict_proba(self, X):
+        """Return the probabilities that sets are decoded with.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), or as the classifier's
+            Those of the classifier where `calibration_` is None. Calibrated ones have
+            columns in the order of `classes_`; for several labels a sample they are an
+            array of shape (n_samples, n_labels).
+        """
+        require_fit(self)
+        if self._calibrate is None:
+            return super().predict_proba(X)
+        eta = self._decoded_probabilities(X)
+        if self.target_type_ == "multilabel":
+            return eta
+        columns = [1 - eta, eta]
+        return np.column_stack(columns if self._items.positive == 1 else columns[::-1])
+
+    @available_if(inner_has("predict_log_proba"))
+    def predict_log_proba(self, X):
+        """Return the logarithms of the probabilities that sets are decoded with.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Those of :meth:`predict_proba`.
+        """
+        require_fit(self)
+        if self._calibrate is None:
+            return super().predict_log_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict_set(self, X):
         """Predict the best set of classes of each sample, more than two classes given.
@@ -465,7 +525,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _check_bounds(self, set_loss, n_items):
         """Return the bounds on the size of sets of so many items."""
-        loss = set_loss if self.strategy in _STRATEGIES else None
+        loss = None if isinstance(self.strategy, Real) else set_loss
         return check_bounds(loss, n_items, self.min_positive, self.max_positive)
 
     def _route_groups(self, X, params, items):
@@ -508,23 +568,48 @@ class ExpectedLossDecoder(ClassifierWrapper):
             check_known(y, self._items.classes)
         return sets_as_rows(self._items.truth(y), self.average)
 
-    def _tune(self, set_loss, items, evaluated, y, groups):
-        """Return the threshold, and the loss that it has out of sample, if any."""
-        if self.strategy == "dta":
-            return {}
-        if self.strategy != "eum":
-            return {"threshold_": float(self.strategy)}
-        truth = items.truth(y[evaluated.rows])
-        tuned = tune_threshold(
-            truth.toarray() if issparse(truth) else truth,
-            evaluated.scores,
+    def _evaluate(self, X, y, items, fit_params, split_params):
+        """Return the fitted classifier, probabilities out of sample, and their plan."""
+        plan = Plan(ALL_ROWS)
+        options = {"fit_params": fit_params, "caller": self}
+        if needs_folds(self):
+            options_of_plan = {"learns": False, "stratify": y.ndim == 1}
+            try:
+                plan = plan_fits(self, X, y, split_params, **options_of_plan)
+                return evaluate_out_of_sample(
+                    self.estimator, items, X, y, plan=plan, **options
+                ), plan
+            except ValueError as error:
+                if not can_do_without_folds(self):
+                    raise
+                plan, reason = Plan(ALL_ROWS), error
+        evaluated = evaluate_out_of_sample(
+            self.estimator, items, X, y, plan=plan, **options
+        )
+        if needs_folds(self):
+            warn_without_folds(reason)
+        return evaluated, plan
+
+    def _choose_and_tune(self, set_loss, items, evaluated, plan, y, groups):
+        """Return the strategy, the calibration, and all that was learned for them."""
+        if evaluated.scores is None:
+            return choice_without_folds(self)
+        rows = np.arange(_num_samples(y))[evaluated.rows]
+        truth = items.truth(y[rows])
+        has_calls = items.target_type == "binary" or self.average != "samples"
+        problem = SetProblem(
+            eta=evaluated.scores,
+            truth=truth.toarray() if issparse(truth) else truth,
+            parts=parts_of(plan, rows, y),
             loss=set_loss,
-            groups=None if groups is None else np.asarray(groups)[evaluated.rows],
+            distribution=items.distribution,
             average=self.average,
             min_positive=self.min_positive,
             max_positive=self.max_positive,
+            groups=None if groups is None else np.asarray(groups)[rows],
+            calls=draw_calls(len(rows), self.batch_size) if has_calls else None,
         )
-        return {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
+        return choose(problem, self.strategy, self.calibration)
 
     def _choose(self, X, groups=None, *, tells_loss=True):
         """Return the mask of the sets and, if `tells_loss`, their expected losses."""
@@ -547,7 +632,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """Return the probabilities of items and their groups, samples in order."""
         require_fit(self)
         groups = groups_of_sets(groups, self.target_type_)
-        eta = self._items.probabilities(self.estimator_, X)
+        eta = self._decoded_probabilities(X)
         if groups is not None:
             check_same_length(len(eta), groups=groups)
         if order is None:
@@ -563,12 +648,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
         sets = sets_as_rows(eta, self.average)
         sizes = sizes_of_sets(sets.shape, groups)
         least, largest = self._check_bounds(self.set_loss_, sizes)
-        is_one_of_all = self.target_type_ == "multiclass"
-        distribution = "multinomial" if is_one_of_all else "independent"
         threshold = getattr(self, "threshold_", None)
+        if self._samples_are_items() and groups is None and threshold is None:
+            warn_of_few_rows(eta.shape[0], self._fewest_rows)
         return sets, SetSize(
             self.set_loss_,
-            distribution,
+            self._items.distribution,
             np.max(least),
             np.max(largest),
             threshold,
@@ -576,14 +661,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
             ties="whole",
         )
 
-
-def _check_strategy(strategy):
-    if isinstance(strategy, str) and strategy in _STRATEGIES:
-        return
-    if isinstance(strategy, Real) and not isinstance(strategy, bool):
-        check_number(strategy, "strategy, as a threshold,", high=1.0)
-        return
-    raise ValueError(
-        f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
-        f"got {strategy!r}."
-    )
+    def _decoded_probabilities(self, X):
+        """Return the probabilities of the items, calibrated as in use."""
+        eta = self._items.probabilities(self.estimator_, X)
+        if self._calibrate is None:
+            return eta
+        return self._calibrate(eta.toarray() if issparse(eta) else eta)

@@ -29,6 +29,11 @@ class Items(FoldScore):
     positive: int | None
     number: int
 
+    @property
+    def distribution(self):
+        """How many items of a set may be positive: any number, or exactly one."""
+        return "multinomial" if self.target_type == "multiclass" else "independent"
+
     def probabilities(self, estimator, X):
         """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
         eta = item_probabilities(estimator, X, self.classes)

@@ -11,6 +11,7 @@ from sklearn_reject._response._positive import (
     find_target_type,
     item_probabilities,
     positive_score,
+    refuse_stacks,
     widen_sets,
     with_unseen,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "log_sum_exp",
     "positive_score",
     "pull_back",
+    "refuse_stacks",
     "row_keys",
     "row_norms",
     "row_products",

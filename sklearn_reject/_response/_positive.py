@@ -154,7 +154,7 @@ def item_probabilities(estimator, X, classes=None):
     """
     check_has_probabilities(estimator)
     if classes is None:
-        _refuse_stacks(estimator)
+        refuse_stacks(estimator)
     proba = estimator.predict_proba(X)
     if classes is None:
         return _of_labels(estimator, proba)
@@ -181,7 +181,8 @@ def item_probabilities(estimator, X, classes=None):
     return eta
 
 
-def _refuse_stacks(estimator):
+def refuse_stacks(estimator):
+    """Raise for a stack of classifiers, where samples have several labels."""
     if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
             "StackingClassifier cannot be used for several labels a sample: its "

@@ -167,7 +167,7 @@ def decode(
     return items_in_place(mask, eta.shape, average), losses
 
 
-def choose_sets(eta, chooser, *, groups=None, n_jobs=None):
+def choose_sets(eta, chooser, *, groups=None, n_jobs=None, warns=True):
     """Return the mask of the chosen items, and the expected loss of each set.
 
     Probabilities may come in any order. `chooser` is a `SetSize`, which says how many
@@ -175,7 +175,7 @@ def choose_sets(eta, chooser, *, groups=None, n_jobs=None):
     """
     mask, losses, costs = _choose(eta, chooser, groups, n_jobs)
     cost, mean = np.mean(costs), np.mean(losses)
-    if cost > _COSTLY * abs(mean):
+    if warns and cost > _COSTLY * abs(mean):
         warn_user(
             "Equally probable items are taken or left together, as nothing but their "
             f"order tells them apart. The mean expected loss is {mean:.3g} so, and "

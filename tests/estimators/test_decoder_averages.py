@@ -21,6 +21,17 @@ X, Y = make_multilabel_classification(120, n_classes=4, random_state=0)
 OVR = OneVsRestClassifier(GaussianNB())
 AVERAGES = ["samples", "macro", "micro"]
 
+
+def decoder_of(classifier, **options):
+    """Return a decoder that leaves nothing to be chosen."""
+    options = {"strategy": "dta", "calibration": None, **options}
+    return ExpectedLossDecoder(classifier, **options)
+
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Out of sample:sklearn_reject.exceptions.RejectionWarning",
+    "ignore:.* rows were taken:sklearn_reject.exceptions.RejectionWarning",
+)
 COSTS = pytest.mark.filterwarnings(
     "ignore:Equally probable:sklearn_reject.exceptions.RejectionWarning"
 )
@@ -50,7 +61,7 @@ class Told(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("name", ["f1", "jaccard", "g_mean"])
 def test_sets_are_those_of_the_probabilities(average, name):
-    decoder = ExpectedLossDecoder(OVR, loss=name, average=average).fit(X, Y)
+    decoder = decoder_of(OVR, loss=name, average=average).fit(X, Y)
     eta = clone(OVR).fit(X, Y).predict_proba(X)
     mask, expected = decode(eta, loss=name, average=average)
     labels = decoder.predict(X)
@@ -67,7 +78,7 @@ def test_sets_are_those_of_the_probabilities(average, name):
 
 @pytest.mark.parametrize("average", AVERAGES)
 def test_curves(average):
-    decoder = ExpectedLossDecoder(OVR, average=average).fit(X, Y)
+    decoder = decoder_of(OVR, average=average).fit(X, Y)
     eta = decoder.predict_proba(X)
     sets = {"samples": eta, "macro": eta.T, "micro": eta.reshape(1, -1)}[average]
     curves = decoder.expected_loss_curves(X)
@@ -84,7 +95,7 @@ def test_curves(average):
 def test_thresholds(average, bounds):
     """One a label where each label is a set of its own."""
     options = {"average": average, **bounds}
-    decoder = ExpectedLossDecoder(OVR, strategy="eum", cv=KFold(3), **options)
+    decoder = decoder_of(OVR, strategy="eum", cv=KFold(3), **options)
     decoder.fit(X, Y)
     eta = np.concatenate(
         [
@@ -118,7 +129,7 @@ def test_sparse_probabilities(average, strategy):
     y = (rng.random((30, 3)) < eta).astype(int)
     found = []
     for is_sparse in (False, True):
-        decoder = ExpectedLossDecoder(
+        decoder = decoder_of(
             Told(is_sparse=is_sparse), strategy=strategy, average=average, cv=3
         ).fit(eta, csr_array(y) if is_sparse else y)
         labels = decoder.predict(eta)
@@ -138,7 +149,7 @@ def test_sparse_probabilities(average, strategy):
 @pytest.mark.parametrize("strategy", ["dta", "eum", 0.3])
 @pytest.mark.parametrize("name", ["f1", "auc", "precision", "recall"])
 def test_exactly_k(average, strategy, name):
-    decoder = ExpectedLossDecoder(
+    decoder = decoder_of(
         OVR,
         loss=name,
         strategy=strategy,
@@ -157,9 +168,9 @@ def test_exactly_k(average, strategy, name):
 
 
 def test_macro_is_a_decoder_for_each_label():
-    decoder = ExpectedLossDecoder(OVR, average="macro").fit(X, Y)
+    decoder = decoder_of(OVR, average="macro").fit(X, Y)
     for label, column in zip(decoder.predict(X).T, Y.T, strict=True):
-        alone = ExpectedLossDecoder(GaussianNB()).fit(X, column)
+        alone = decoder_of(GaussianNB()).fit(X, column)
         np.testing.assert_array_equal(label, alone.predict(X))
 
 
@@ -169,15 +180,15 @@ def test_macro_is_a_decoder_for_each_label():
 @pytest.mark.parametrize("y", [Y[:, 0], Y.sum(axis=1)], ids=["two", "more"])
 def test_single_labels_have_no_averages(y):
     with pytest.raises(ValueError, match=r"average='macro'.*Leave average at"):
-        ExpectedLossDecoder(GaussianNB(), average="macro").fit(X, y)
-    ExpectedLossDecoder(GaussianNB(), average="samples").fit(X, y)
+        decoder_of(GaussianNB(), average="macro").fit(X, y)
+    decoder_of(GaussianNB(), average="samples").fit(X, y)
 
 
 def test_bad_input():
     with pytest.raises(ValueError, match="average must be one of"):
-        ExpectedLossDecoder(OVR, average="weighted").fit(X, Y)
+        decoder_of(OVR, average="weighted").fit(X, Y)
     for average in ("macro", "micro"):
-        decoder = ExpectedLossDecoder(OVR, average=average).fit(X, Y)
+        decoder = decoder_of(OVR, average=average).fit(X, Y)
         with pytest.raises(ValueError, match="samples are the items"):
             decoder.score(X, Y, sample_weight=np.ones(120))
         with pytest.raises(ValueError, match="leave groups out"):
@@ -204,7 +215,7 @@ def test_labels_do_not_depend_on_the_order_of_samples(name, seed, n, average):
     bound = 2 if name == "recall" else None
     options = {"loss": name, "max_positive": bound}
     y, groups = eta > 0.5, None
-    model = ExpectedLossDecoder(Told(), **options)
+    model = decoder_of(Told(), **options)
     if average in (None, "groups"):
         model.set_params(estimator=Told(1))
         y = np.arange(n) % 2
@@ -224,7 +235,7 @@ def test_labels_do_not_depend_on_the_order_of_samples(name, seed, n, average):
 def test_equal_samples_have_equal_labels():
     rng = np.random.default_rng(0)
     samples, y = rng.integers(0, 3, (200, 2)), rng.integers(0, 2, 200)
-    model = ExpectedLossDecoder(DecisionTreeClassifier(), loss="g_mean")
+    model = decoder_of(DecisionTreeClassifier(), loss="g_mean")
     labels = model.fit(samples, y).predict(samples)
     for value in np.unique(samples, axis=0):
         assert len(np.unique(labels[(samples == value).all(axis=1)])) == 1
@@ -248,5 +259,5 @@ def test_samples_without_a_hash_stay_as_they_come():
 
     things = np.array([Thing() for _ in range(4)], dtype=object)[:, None]
     options = {"min_positive": 2, "max_positive": 2}
-    model = ExpectedLossDecoder(OfThings(), **options).fit(things, [0, 1, 0, 1])
+    model = decoder_of(OfThings(), **options).fit(things, [0, 1, 0, 1])
     assert model.predict(things).tolist() == [1, 1, 0, 0]

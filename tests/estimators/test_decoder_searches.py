@@ -18,6 +18,19 @@ from sklearn_reject.metrics import make_neg_set_loss_scorer, set_loss
 X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
 X3, y3 = make_classification(60, n_informative=4, n_classes=3, random_state=0)
 GROUPS = np.arange(60) // 4
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Out of sample:sklearn_reject.exceptions.RejectionWarning",
+    "ignore:.* rows were taken:sklearn_reject.exceptions.RejectionWarning",
+)
+
+
+def decoder_of(classifier, **options):
+    """Return a decoder that leaves nothing to be chosen."""
+    options = {"strategy": "dta", "calibration": None, **options}
+    return ExpectedLossDecoder(classifier, **options)
+
+
 SEVERAL = OneVsRestClassifier(GaussianNB())
 
 
@@ -38,7 +51,7 @@ def _routing():
 def test_groups_of_a_splitter_where_samples_are_sets(kind, scoring):
     data = {"labels": (SEVERAL, X, Y), "classes": (GaussianNB(), X3, y3)}
     classifier, X_, y_ = data[kind]
-    decoder = ExpectedLossDecoder(classifier)
+    decoder = decoder_of(classifier)
     search = GridSearchCV(
         decoder,
         {"strategy": ["dta", "eum"], "cv": [GroupKFold(2)]},
@@ -50,7 +63,7 @@ def test_groups_of_a_splitter_where_samples_are_sets(kind, scoring):
     for number, strategy in enumerate(["dta", "eum"]):
         for fold, (train, test) in enumerate(folds):
             cv = list(GroupKFold(2).split(X_[train], y_[train], GROUPS[train]))
-            alone = ExpectedLossDecoder(classifier, strategy=strategy, cv=cv)
+            alone = decoder_of(classifier, strategy=strategy, cv=cv)
             alone.fit(X_[train], y_[train])
             score = search.cv_results_[f"split{fold}_test_score"][number]
             assert score == alone.score(X_[test], y_[test])
@@ -67,7 +80,7 @@ def test_groups_of_a_splitter_where_samples_are_sets(kind, scoring):
 
 
 def test_groups_without_routing_are_a_mistake():
-    decoder = ExpectedLossDecoder(SEVERAL)
+    decoder = decoder_of(SEVERAL)
     with pytest.raises(ValueError, match="leave groups out"):
         decoder.fit(X, Y, groups=GROUPS)
     decoder.fit(X, Y)
@@ -98,7 +111,7 @@ def rare_samples(n_classes):
 @pytest.mark.parametrize("strategy", ["dta", "eum"])
 def test_the_positive_class_is_missed_where_it_was_not_seen(names, pos_label, strategy):
     labels = np.array(names)[rare_samples(2)]
-    decoder = ExpectedLossDecoder(
+    decoder = decoder_of(
         GaussianNB(), strategy=strategy, pos_label=names[1] if pos_label else None
     )
     with pytest.warns(RejectionWarning, match="not in y of fit|has probability zero"):
@@ -114,7 +127,7 @@ def test_the_positive_class_is_missed_where_it_was_not_seen(names, pos_label, st
 
 def test_one_class_of_many_is_missed():
     labels = rare_samples(4)
-    decoder = ExpectedLossDecoder(GaussianNB(), loss="recall", max_positive=2)
+    decoder = decoder_of(GaussianNB(), loss="recall", max_positive=2)
     with pytest.warns(RejectionWarning, match=r"\[3\]: they count as missed"):
         scores = cross_val_score(decoder, X, labels, cv=KFold(4), error_score="raise")
     decoder.fit(X[:45], labels[:45])
@@ -129,7 +142,7 @@ def test_one_class_of_many_is_missed():
 def test_two_classes_of_three_were_seen():
     """Each sample is a set with the one class that is predicted."""
     labels = rare_samples(3)
-    decoder = ExpectedLossDecoder(GaussianNB()).fit(X[:45], labels[:45])
+    decoder = decoder_of(GaussianNB()).fit(X[:45], labels[:45])
     with pytest.warns(RejectionWarning, match="count as missed"):
         score = decoder.score(X[45:], labels[45:])
     hits = decoder.predict(X[45:]) == labels[45:]
@@ -140,7 +153,7 @@ def test_two_classes_of_three_were_seen():
 def test_a_label_of_many_is_missed(average):
     labels = Y.copy()
     labels[:, 0] = rare_samples(2)
-    decoder = ExpectedLossDecoder(MultiOutputClassifier(GaussianNB()), average=average)
+    decoder = decoder_of(MultiOutputClassifier(GaussianNB()), average=average)
     decoder.fit(X[:45], labels[:45])
     predicted = decoder.predict(X[45:])
     assert not predicted[:, 0].any()
@@ -151,10 +164,10 @@ def test_a_label_of_many_is_missed(average):
 def test_typing_errors_are_no_rare_classes():
     labels = rare_samples(2)
     with pytest.raises(ValueError, match=r"pos_label=2 is not among the classes"):
-        ExpectedLossDecoder(GaussianNB(), pos_label=2).fit(X, labels)
+        decoder_of(GaussianNB(), pos_label=2).fit(X, labels)
     with pytest.raises(ValueError, match=r"pos_label='1' is not among the classes"):
-        ExpectedLossDecoder(GaussianNB(), pos_label="1").fit(X[:45], labels[:45])
-    decoder = ExpectedLossDecoder(GaussianNB()).fit(X, labels)
+        decoder_of(GaussianNB(), pos_label="1").fit(X[:45], labels[:45])
+    decoder = decoder_of(GaussianNB()).fit(X, labels)
     with pytest.raises(ValueError, match="not among the classes"):
         decoder.score(X, labels + 5)
     with pytest.raises(ValueError, match="not among the classes"):
@@ -168,7 +181,7 @@ def test_typing_errors_are_no_rare_classes():
 def test_more_wanted_than_a_group_has(strategy):
     groups = np.r_[np.arange(57) // 4, [20, 20, 21]]
     labels = (X[:, 0] > np.median(X[:, 0])).astype(int)
-    model = ExpectedLossDecoder(GaussianNB(), strategy=strategy, min_positive=3)
+    model = decoder_of(GaussianNB(), strategy=strategy, min_positive=3)
     if strategy == "eum":
         with pytest.warns(RejectionWarning, match="min_positive=3 is above"):
             model.fit(X, labels, groups=groups)
@@ -186,7 +199,7 @@ def test_more_wanted_than_a_group_has(strategy):
 def test_stacks_of_several_labels():
     stack = StackingClassifier([("a", SEVERAL)], final_estimator=SEVERAL, cv=2)
     for strategy in ("dta", "eum"):
-        decoder = ExpectedLossDecoder(stack, strategy=strategy)
+        decoder = decoder_of(stack, strategy=strategy)
         with pytest.raises(ValueError, match=r"Stack within each label.*MultiOutput"):
             decoder.fit(X, Y).predict(X)
 
@@ -196,11 +209,11 @@ def test_stacks_of_several_labels():
 )
 def test_classifiers_of_one_label(classifier):
     with pytest.raises(ValueError, match=r"for each label, as OneVsRestClassifier.*1d"):
-        ExpectedLossDecoder(classifier).fit(X, Y)
+        decoder_of(classifier).fit(X, Y)
 
 
 def test_a_decoder_a_label():
     """The same as the average "macro" around them."""
-    several = MultiOutputClassifier(ExpectedLossDecoder(GaussianNB())).fit(X, Y)
-    macro = ExpectedLossDecoder(SEVERAL, average="macro").fit(X, Y)
+    several = MultiOutputClassifier(decoder_of(GaussianNB())).fit(X, Y)
+    macro = decoder_of(SEVERAL, average="macro").fit(X, Y)
     np.testing.assert_array_equal(several.predict(X), macro.predict(X))
