@@ -60,6 +60,7 @@ from sklearn_reject.decoding import (
     choose_sets,
     count_sets,
     expected_curves,
+    find_positive,
     items_in_place,
     sets_as_rows,
     sizes_of_sets,
@@ -100,7 +101,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         is better. "auc", "precision" and "recall" need bounds on the size of the sets.
 
     beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
+        Weight of recall in the loss "f_beta", the only one that takes it.
 
     strategy : {"dta", "eum"} or float in [0, 1], default="dta"
         How items are chosen. "dta" (decision theory) minimises the expected loss of
@@ -125,8 +126,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         `min_positive`, each set has exactly so many.
 
     pos_label : label, default=None
-        The positive one of two classes. None is the last of the sorted classes, and
-        the only one where there is one.
+        The positive one of two classes. None is the last of the sorted classes. A
+        single one is positive as well, unless it is 0, -1 or False: then the positive
+        class, 1 or True, is absent.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions tune the threshold of "eum". An int or a splitter pools
@@ -497,13 +499,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _counts(self, X, y, groups):
         """Return tp, fp, fn and tn of the sets; unseen classes are in none of them."""
-        seen = self._items.classes
-        if seen is None:
+        if self._items.classes is None:
             mask, _ = self._choose(X, groups, tells_loss=False)
             return count_sets(self._items.truth(y), mask, average=self.average)
+        seen = np.asarray(self.estimator_.classes_)
         classes = with_unseen(seen, y)
         if len(classes) <= 2:
-            positive = classes[-1] if self.pos_label is None else self.pos_label
+            positive = find_positive(classes, self.pos_label)
             labels = self.predict(X, groups)
             truth = y == positive
             return count_sets(truth, labels == positive, groups=groups, pos_label=True)

@@ -13,6 +13,7 @@ from sklearn_reject._response import (
     find_target_type,
     item_probabilities,
 )
+from sklearn_reject.decoding import add_positive, as_array
 from sklearn_reject.exceptions import warn_user
 
 
@@ -66,6 +67,7 @@ class Items(FoldScore):
 
 def check_set_labels(y):
     """Return labels as a vector of classes, or as indicators of several labels."""
+    as_array(y, "y")  # raises for lists of labels and masked arrays
     if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
         return check_multilabel(y)
     return check_class_labels(y)
@@ -91,9 +93,10 @@ def find_items(estimator, y, pos_label=None):
 
 def _add_positive(classes, pos_label):
     """Return classes and the position of the positive one, which may be absent."""
-    known = classes.tolist()
     if pos_label is None:
-        return classes, len(known) - 1
+        classes = add_positive(classes)
+        return classes, len(classes) - 1
+    known = classes.tolist()
     if pos_label in known:
         return classes, known.index(pos_label)
     if len(known) > 1 or isinstance(pos_label, str) != isinstance(known[0], str):

@@ -8,7 +8,12 @@ from sklearn.utils.validation import check_array
 
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import index_labels
-from sklearn_reject.decoding import as_flags, check_probabilities
+from sklearn_reject.decoding import (
+    as_flags,
+    check_probabilities,
+    mend_flags,
+    show_odd,
+)
 from sklearn_reject.exceptions import warn_user
 
 _METHODS = {
@@ -79,10 +84,12 @@ def check_multilabel(y):
     """Return indicators of labels as integers, or raise if they are anything else."""
     flags = as_flags(y)
     if flags is None:
+        y = y if issparse(y) else np.asarray(y)
+        way_out = "Encode several labels a sample with MultiLabelBinarizer"
         raise ValueError(
             "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
-            f"got a matrix of type {type_of_target(y, input_name='y')!r}. Encode "
-            "several labels a sample with MultiLabelBinarizer."
+            f"got {show_odd(y)} in a matrix of type "
+            f"{type_of_target(y, input_name='y')!r}. {mend_flags(y, 'y', way_out)}."
         )
     return flags.astype(np.int64)
 

@@ -14,15 +14,18 @@ from sklearn_reject.decoding._best_size import SetSize, best_size
 from sklearn_reject.decoding._curves import expected_loss_curve
 from sklearn_reject.decoding._decode import choose_sets, decode, expected_curves
 from sklearn_reject.decoding._items import (
+    as_array,
     as_flags,
     check_bounds,
     check_indicators,
     check_probabilities,
+    mend_flags,
     number_sets,
     one_hot,
+    show_odd,
     sizes_of_sets,
 )
-from sklearn_reject.decoding._set_counts import count_sets
+from sklearn_reject.decoding._set_counts import add_positive, count_sets, find_positive
 from sklearn_reject.decoding._tune_threshold import TunedThreshold, tune_threshold
 
 __all__ = ["TunedThreshold", "decode", "expected_loss_curve", "tune_threshold"]

@@ -58,7 +58,7 @@ def decode(
         best set is the same whatever the probabilities.
 
     beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
+        Weight of recall in the loss "f_beta", the only one that takes it.
 
     zero_division : float in [0, 1], default=0.0
         What a score is where it is 0/0. At 0 an empty set is never rewarded.

@@ -16,6 +16,35 @@ _ROUNDING = 1e-9
 _MISSING_MASS = 1e-3
 
 
+def as_array(values, name):
+    """Return an array or a sparse matrix, or raise for what does not make one."""
+    if issparse(values):
+        return values
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array, and what is masked has no meaning here. Leave "
+            f"those items out, `{name}[~{name}.mask]` of a vector and likewise of all "
+            "other arrays, or fill them in with `filled`."
+        )
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        if name == "eta":
+            raise ValueError(
+                "eta holds rows of different lengths. Pass them one after the other "
+                "in a vector, and in groups the number of the row of each."
+            ) from error
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    kinds = (list, tuple, set, frozenset, np.ndarray)
+    if array.dtype.kind == "O" and any(isinstance(part, kinds) for part in array.flat):
+        raise ValueError(
+            f"{name} holds lists of labels. Make a matrix of indicators of them, a "
+            f"column for each label: `MultiLabelBinarizer().fit_transform({name})`."
+        )
+    return array
+
+
 def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
     """Return probabilities in [0, 1] of at least one item, as float64 or in CSR form.
 
@@ -24,7 +53,7 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
     is_sparse = issparse(eta)
     if is_sparse and not accept_sparse:
         raise ValueError(f"{name} must be dense here: pass `{name}.toarray()`.")
-    eta = eta if is_sparse else np.asarray(eta)
+    eta = as_array(eta, name)
     if eta.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must hold numbers, got an array of dtype {eta.dtype}."
@@ -36,9 +65,14 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
         )
     if len(eta.shape) not in ndim:
         shapes = {1: "(n_items,)", 2: "(n_sets, n_items)"}
+        hint = (
+            " Of probabilities of the classes of each label, one array of shape "
+            "(n_samples, 2) a label, take those of class 1: `np.column_stack([p[:, 1] "
+            "for p in proba])`."
+        )
         raise ValueError(
             f"{name} must have shape {' or '.join(shapes[n] for n in ndim)}, got "
-            f"{eta.shape}."
+            f"{eta.shape}.{hint if len(eta.shape) == 3 else ''}"
         )
     if 0 in eta.shape:
         raise ValueError(
@@ -129,14 +163,15 @@ def _check_bound(value, name):
 
 def check_indicators(y, shape):
     """Return labels 0 and 1, in the shape of the probabilities, as booleans."""
-    y = y.toarray() if issparse(y) else np.asarray(y)
+    y = as_array(y, "y")
+    y = y.toarray() if issparse(y) else y
     if y.shape != shape:
         raise ValueError(f"y must have the shape of eta, {shape}, got {y.shape}.")
     flags = as_flags(y)
     if flags is None:
+        way_out = "Compare the labels with the positive one, as in `y == pos_label`"
         raise ValueError(
-            f"y must hold 0 and 1, got {show_odd(y)}. Compare the labels with the "
-            "positive one, as in `y == pos_label`."
+            f"y must hold 0 and 1, got {show_odd(y)}. {mend_flags(y, 'y', way_out)}."
         )
     return flags
 
@@ -162,6 +197,14 @@ def show_odd(y):
     if y.dtype.kind not in "biuf":
         return f"an array of dtype {y.dtype}"
     return str(y[~np.isin(y, (0, 1))][0])
+
+
+def mend_flags(y, name, otherwise):
+    """Return what to do about an array or a sparse matrix that holds no flags."""
+    values = y.data if issparse(y) else y
+    if values.dtype.kind in "if" and np.isin(values, (-1, 0, 1)).all():
+        return f"Pass `{name} > 0` where -1 stands for what is not there"
+    return otherwise
 
 
 def one_hot(index, shape):

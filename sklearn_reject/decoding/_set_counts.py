@@ -6,14 +6,21 @@ from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
 from sklearn_reject.decoding._averages import check_average
-from sklearn_reject.decoding._items import as_flags, number_sets, one_hot, show_odd
+from sklearn_reject.decoding._items import (
+    as_array,
+    as_flags,
+    mend_flags,
+    number_sets,
+    one_hot,
+    show_odd,
+)
 
 # The axis that the items of a set lie along, a set being a row, a column or all.
 _AXES = {"samples": 1, "macro": 0, "micro": None}
 
 
 def count_sets(
-    y_true, y_pred, *, groups=None, pos_label=1, labels=None, average="samples"
+    y_true, y_pred, *, groups=None, pos_label=None, labels=None, average="samples"
 ):
     """Return tp, fp, fn and tn of each set, arrays of shape (n_sets,).
 
@@ -21,7 +28,7 @@ def count_sets(
     sets of `average`; or `y_true` is one label a row, of the classes `labels` of the
     columns.
     """
-    y_true, y_pred = _as_array(y_true), _as_array(y_pred)
+    y_true, y_pred = _as_array(y_true, "y_true"), _as_array(y_pred, "y_pred")
     shapes = y_true.ndim, y_pred.ndim
     check_average(average, y_pred.shape, "y_pred")
     if shapes == (1, 1):
@@ -43,9 +50,9 @@ def count_sets(
     return _count_along(_AXES[average], _check_indicators(y_true, "y_true"), y_pred)
 
 
-def _as_array(y):
+def _as_array(y, name):
     if not issparse(y):
-        return np.asarray(y)
+        return as_array(y, name)
     y = csr_array(y, copy=True)
     y.sum_duplicates()
     return y
@@ -62,12 +69,7 @@ def _count_groups(y_true, y_pred, groups, pos_label):
             "them with the positive one, or pass as y_pred the predicted sets of "
             "classes, of shape (n_samples, n_classes)."
         )
-    is_other_kind = isinstance(pos_label, str) != isinstance(labels[0], str)
-    if pos_label not in labels.tolist() and (len(labels) == 2 or is_other_kind):
-        raise ValueError(
-            f"pos_label={pos_label!r} is not among the labels {labels.tolist()}. Pass "
-            "the one that is positive."
-        )
+    pos_label = find_positive(labels, pos_label)
     sets, sizes = number_sets(y_true.shape, groups)
     # Truth and prediction as the digits of a number, one for each cell.
     cell = 2 * (y_true == pos_label) + (y_pred == pos_label)
@@ -76,15 +78,49 @@ def _count_groups(y_true, y_pred, groups, pos_label):
     return tp, fp, fn, tn
 
 
+def find_positive(labels, pos_label=None):
+    """Return the positive one of one or two sorted labels, which may not occur.
+
+    By default the last of two. A single one is the negative one if it is 0, -1 or
+    False, the positive one if it is 1 or True; of others nobody can tell.
+    """
+    is_one, last = len(labels) == 1, labels.tolist()[-1]
+    if pos_label is None:
+        if not is_one:
+            return last
+        if not isinstance(last, str) and last in (-1, 0, 1):
+            return 1
+        raise ValueError(
+            f"y_true and y_pred hold the single label {last!r}, which may be the "
+            "positive one or the other. Pass pos_label, the one that is positive."
+        )
+    is_other_kind = isinstance(pos_label, str) != isinstance(last, str)
+    if pos_label not in labels.tolist() and (not is_one or is_other_kind):
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the labels {labels.tolist()}. Pass "
+            "the one that is positive, or None for the last."
+        )
+    return pos_label
+
+
+def add_positive(classes):
+    """Return the classes, with the positive one where the only one is negative."""
+    is_alone = len(classes) == 1 and classes.dtype.kind in "biuf"
+    if not is_alone or classes[0] not in (-1, 0):
+        return classes
+    return np.append(classes, np.array(1, dtype=classes.dtype))
+
+
 def _check_indicators(y, name):
     """Return a matrix of zeros and ones as one of booleans, dense or sparse."""
     if 0 in y.shape:
         raise ValueError(f"{name} is empty, of shape {y.shape}: pass at least one set.")
     flags = as_flags(y)
     if flags is None:
+        way_out = "Make indicators with MultiLabelBinarizer"
         raise ValueError(
             f"{name} must hold 0 and 1, a column for each item, got {show_odd(y)}. "
-            "Make indicators with MultiLabelBinarizer."
+            f"{mend_flags(y, name, way_out)}."
         )
     return flags
 

@@ -65,7 +65,7 @@ def tune_threshold(
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
+        Weight of recall in the loss "f_beta", the only one that takes it.
 
     zero_division : float in [0, 1], default=0.0
         What a score is where it is 0/0.

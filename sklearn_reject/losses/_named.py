@@ -1,23 +1,10 @@
-"""Set losses that have a name, and how to find one."""
-
-from inspect import signature
-from math import fsum
+"""Set losses that have a name."""
 
 import numpy as np
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.losses._frames import refuse_labels
-from sklearn_reject.losses._set_loss import (
-    SET_LOSSES,
-    Absence,
-    CallableSetLoss,
-    Cells,
-    Expansion,
-    Ratio,
-    SetLoss,
-    falls_with_tp,
-    warn_of_other_optima,
-)
+from sklearn_reject.losses._expansion import Absence, Cells, Expansion, Ratio
+from sklearn_reject.losses._set_loss import SET_LOSSES, SetLoss
 
 _PREDICTED = Cells(tp=1.0, fp=1.0)
 _POSITIVE = Cells(tp=1.0, fn=1.0)
@@ -27,21 +14,23 @@ _TRUE_NEGATIVE = Cells(tn=1.0)
 _RELEVANT = Cells(tp=1.0, fp=1.0, fn=1.0)
 
 
-class _BoundedLoss(SetLoss):
-    """A loss within [0, 1] that no wrong prediction makes better."""
+def _known(cls):
+    """State that a loss is in [0, 1], falls with tp, and rises with fp."""
+    # In each class, as what a base states does not hold for another loss.
+    cls.largest, cls.spares_negatives, cls.is_tp_monotone = 1.0, True, True
+    cls._is_known = cls._was_tried = True
+    return cls
 
-    largest = 1.0
-    spares_negatives = True
 
-
-class _TotalLoss(_BoundedLoss):
+class _TotalLoss(SetLoss):
     """A loss that is defined for all counts, without a choice of what 0/0 is."""
 
     def __init__(self):
         super().__init__()
 
 
-class FBetaLoss(_BoundedLoss):
+@_known
+class FBetaLoss(SetLoss):
     """One minus the F-measure.
 
     ``1 - (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp)``, in [0, 1].
@@ -80,7 +69,8 @@ class FBetaLoss(_BoundedLoss):
         return 1 - np.where(tp + fp + fn == 0, self.zero_division, score)
 
 
-class JaccardLoss(_BoundedLoss):
+@_known
+class JaccardLoss(SetLoss):
     """One minus the Jaccard index, intersection over union.
 
     ``1 - tp / (tp + fp + fn)``, in [0, 1].
@@ -107,7 +97,8 @@ class JaccardLoss(_BoundedLoss):
         return 1 - _divide(tp, tp + fp + fn, self.zero_division)
 
 
-class AMLoss(_BoundedLoss):
+@_known
+class AMLoss(SetLoss):
     """One minus the arithmetic mean of TPR and TNR.
 
     ``1 - (tp / (tp + fn) + tn / (tn + fp)) / 2``, in [0, 1]; the balanced error.
@@ -136,6 +127,7 @@ class AMLoss(_BoundedLoss):
         return 1 - sum(_rates(tp, fp, fn, tn, self.zero_division)) / 2
 
 
+@_known
 class BalancedAccuracyLoss(_TotalLoss):
     """One minus the mean rate of the classes that are there.
 
@@ -162,7 +154,8 @@ class BalancedAccuracyLoss(_TotalLoss):
         return 1 - _divide(tpr + tnr, n_classes, 0.0)
 
 
-class GTPPRLoss(_BoundedLoss):
+@_known
+class GTPPRLoss(SetLoss):
     """One minus the geometric mean of TPR (recall) and precision, G-TP/PR.
 
     ``1 - tp / sqrt((tp + fn) (tp + fp))``, in [0, 1].
@@ -191,10 +184,8 @@ class GTPPRLoss(_BoundedLoss):
         return 1 - np.where(both_empty, self.zero_division, score)
 
 
-class _MeanOfRates(_BoundedLoss):
+class _MeanOfRates(SetLoss):
     """One minus a concave mean of TPR and TNR; a subclass writes `_mean`."""
-
-    is_mean_of_rates = True
 
     def mean_of_rates(self, tpr, tnr):
         """Return the mean of two rates, the score.
@@ -216,6 +207,7 @@ class _MeanOfRates(_BoundedLoss):
         return 1 - self._mean(*_rates(tp, fp, fn, tn, self.zero_division))
 
 
+@_known
 class GMeanLoss(_MeanOfRates):
     """One minus the geometric mean of TPR and TNR.
 
@@ -235,10 +227,13 @@ class GMeanLoss(_MeanOfRates):
 
     name = "g_mean"
 
+    is_mean_of_rates = True
+
     def _mean(self, tpr, tnr):
         return np.sqrt(tpr * tnr)
 
 
+@_known
 class HMeanLoss(_MeanOfRates):
     """One minus the harmonic mean of TPR and TNR.
 
@@ -258,10 +253,13 @@ class HMeanLoss(_MeanOfRates):
 
     name = "h_mean"
 
+    is_mean_of_rates = True
+
     def _mean(self, tpr, tnr):
         return _divide(2 * tpr * tnr, tpr + tnr, 0.0)
 
 
+@_known
 class HammingLoss(_TotalLoss):
     """Share of the items that are predicted wrongly.
 
@@ -285,7 +283,8 @@ class HammingLoss(_TotalLoss):
         return _divide(fp + fn, tp + fp + fn + tn, 0.0)
 
 
-class AUCLoss(_BoundedLoss):
+@_known
+class AUCLoss(SetLoss):
     """Product of the two error rates.
 
     ``fp fn / ((tp + fn) (fp + tn))``, in [0, 1]. It is zero where nothing or everything
@@ -325,7 +324,8 @@ class AUCLoss(_BoundedLoss):
         return (1 - tpr) * (1 - tnr)
 
 
-class PrecisionLoss(_BoundedLoss):
+@_known
+class PrecisionLoss(SetLoss):
     """One minus precision, ``fp / (tp + fp)``, in [0, 1].
 
     The most probable item alone is best, so that a best set needs a least size.
@@ -354,7 +354,8 @@ class PrecisionLoss(_BoundedLoss):
         return 1 - _divide(tp, tp + fp, self.zero_division)
 
 
-class RecallLoss(_BoundedLoss):
+@_known
+class RecallLoss(SetLoss):
     """One minus recall (TPR), ``fn / (tp + fn)``, in [0, 1].
 
     All items together are best, so that a best set needs a largest size.
@@ -401,220 +402,9 @@ def _rates(tp, fp, fn, tn, otherwise):
     return _divide(tp, tp + fn, otherwise), _divide(tn, tn + fp, otherwise)
 
 
-# Relative to the summands: what is taken for rounding.
-_ROUNDING = 1e-15
-
-
-class FractionalLinearLoss(SetLoss):
-    r"""A ratio of two linear functions of the confusion matrix.
-
-    With u = tp / n, v = (tp + fp) / n and p = (tp + fn) / n it is
-
-    .. math::
-
-        \frac{c_0 + c_1 u + c_2 v + c_3 p}{d_0 + d_1 u + d_2 v + d_3 p}
-
-    (NKRD16, equation 4). It falls with u, and a set of the most probable items is best,
-    if ``c1 (d0 + d2 v + d3 p) <= d1 (c0 + c2 v + c3 p)`` at the four corners of (v, p).
-
-    Parameters
-    ----------
-    numerator, denominator : array-like of shape (4,)
-        The constants c and d, in this order: labels of a series are not read, and it
-        is refused. The denominator must be positive for every confusion matrix, but
-        where the numerator is zero, too.
-
-    zero_division : float in [0, 1], default=0.0
-        One minus the loss where it is 0/0.
-
-    Raises
-    ------
-    ValueError
-        If the constants are not four finite numbers each, or the denominator is not
-        positive somewhere.
-
-    Warns
-    -----
-    UserWarning
-        If the loss does not fall with u: the best set need not be one of the most
-        probable items.
-
-    Examples
-    --------
-    The Jaccard loss, (p + v - 2 u) / (p + v - u):
-
-    >>> from sklearn_reject.losses import FractionalLinearLoss
-    >>> loss = FractionalLinearLoss([0, -2, 1, 1], [0, -1, 1, 1])
-    >>> float(loss(tp=2, fp=1, fn=1, tn=6))
-    0.5
-    """
-
-    def __init__(self, numerator, denominator, *, zero_division=0.0):
-        super().__init__(zero_division=zero_division)
-        self.numerator = _check_constants(numerator, "numerator")
-        self.denominator = _check_constants(denominator, "denominator")
-        self._above = _weights_of_cells(self.numerator)
-        self._below = _weights_of_cells(self.denominator)
-        self._check_denominator()
-        # The tables tell about 0/0, which the corners leave out.
-        self.is_tp_monotone = self._falls_at_corners() and falls_with_tp(self)
-        if not self.is_tp_monotone:
-            warn_of_other_optima(repr(self))
-
-    def _expansion(self, n_items):
-        # The loss is a mean of those of single cells. Where they are all of one sign,
-        # the smallest is split off, and what is left is as exact as the loss varies.
-        of_cells = self._losses(*np.eye(len(self._above)))
-        counted = Cells(*(weight > 0 for weight in self._below))
-        of_cells = of_cells[np.array(counted)]
-        offset = float(np.clip(0.0, of_cells.min(), of_cells.max()))
-        above = Cells(
-            *(a - offset * b for a, b in zip(self._above, self._below, strict=True))
-        )
-        absence = Absence(counted, 1 - self.zero_division - offset)
-        return Expansion(offset, (Ratio(1.0, above, self._below),), (absence,))
-
-    def _losses(self, *counts):
-        above = sum(w * count for w, count in zip(self._above, counts, strict=True))
-        below = sum(w * count for w, count in zip(self._below, counts, strict=True))
-        losses = np.full(np.shape(below), 1 - self.zero_division)
-        return np.divide(above, below, out=losses, where=below > 0)
-
-    def _check_denominator(self):
-        """Raise unless each cell adds to it, or neither to the numerator."""
-        cells = zip(Cells._fields, self._above, self._below, strict=True)
-        for name, above, below in cells:
-            if below < 0 or (below == 0 and above != 0):
-                raise ValueError(
-                    f"denominator must be positive, but is {below:g} for a set of "
-                    f"nothing but {name} items, where the numerator is {above:g}. "
-                    "Change the constants so that both are zero there, or the "
-                    "denominator is positive."
-                )
-
-    def _falls_at_corners(self):
-        corners = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]])
-        c, d = self.numerator, self.denominator
-        gain = c[1] * (corners @ d[[0, 2, 3]]), d[1] * (corners @ c[[0, 2, 3]])
-        return bool((gain[0] - gain[1] <= _ROUNDING * np.abs(gain).max()).all())
-
-    def _parameters(self):
-        constants = {
-            "numerator": self.numerator.tolist(),
-            "denominator": self.denominator.tolist(),
-        }
-        return {**super()._parameters(), **constants}
-
-
-def _as_constants(values, shape, name):
-    """Return an array of floats, None where it is none of that shape."""
-    refuse_labels(values, name, "the constants of (1, u, v, p)")
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    return array if array.shape == shape else None
-
-
-def _check_constants(values, name):
-    constants = _as_constants(values, (4,), name)
-    if constants is None or not np.isfinite(constants).all():
-        raise ValueError(
-            f"{name} must be the four finite constants of (1, u, v, p), got {values!r}."
-        )
-    return constants
-
-
-def _weights_of_cells(constants):
-    """Return what one item in each cell adds, times n."""
-    # (1, u, v, p) of one item that is tp, fp, fn or tn, times n.
-    of_cells = [(1, 1, 1, 1), (1, 0, 1, 0), (1, 0, 0, 1), (1, 0, 0, 0)]
-    summands = (constants * of_cells).tolist()
-    totals = [fsum(row) for row in summands]
-    # No more than the rounding of its summands is zero.
-    sizes = [_ROUNDING * fsum(map(abs, row)) for row in summands]
-    return Cells(*np.where(np.abs(totals) <= sizes, 0.0, totals).tolist())
-
-
 def f1_loss(*, zero_division=0.0):
     """Return the F-measure that weighs recall and precision alike, by its own name."""
     return FBetaLoss(zero_division=zero_division)
 
 
 SET_LOSSES["f1"] = f1_loss
-
-
-def _options_of(loss):
-    """Return which of `beta` and `zero_division` a loss by name takes."""
-    if not isinstance(loss, str) or loss not in SET_LOSSES:
-        return set()
-    return {"beta", "zero_division"} & signature(SET_LOSSES[loss]).parameters.keys()
-
-
-def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
-    """Turn what a user gives as the loss of a set into a :class:`SetLoss`.
-
-    Parameters
-    ----------
-    loss : {"am", "auc", "balanced_accuracy", "f1", "f_beta", "g_mean", "g_tp_pr", \
-            "h_mean", "hamming", "jaccard", "precision", "recall"}, array-like of \
-            shape (2, 4), callable or SetLoss
-        A name, the constants of numerator and denominator of a
-        :class:`FractionalLinearLoss`, or a function of (tp, fp, fn, tn).
-
-    beta : float > 0, default=1.0
-        Weight of recall in "f_beta".
-
-    zero_division : float in [0, 1], default=0.0
-        What a score is where it is 0/0. A callable and a SetLoss have their own way.
-
-    Returns
-    -------
-    loss : SetLoss
-        The loss object.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, `beta` is not positive, or is given for another loss
-        than "f_beta", `zero_division` not in [0, 1], or the constants do not make a
-        loss.
-
-    Examples
-    --------
-    >>> from sklearn_reject.losses import check_set_loss
-    >>> check_set_loss("f_beta", beta=2.0)
-    FBetaLoss(beta=2.0, zero_division=0.0)
-    >>> loss = check_set_loss([[0, -2, 1, 1], [0, -1, 1, 1]])
-    >>> float(loss(tp=2, fp=1, fn=1, tn=6))
-    0.5
-    """
-    FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
-    taken = _options_of(loss)
-    if beta != 1 and "beta" not in taken:
-        raise ValueError(
-            f"beta={beta!r} is of the loss 'f_beta' alone, got loss={loss!r}. Pass "
-            "loss='f_beta' as well, or leave beta at 1."
-        )
-    if isinstance(loss, SetLoss):
-        return loss
-    if isinstance(loss, str) and loss in SET_LOSSES:
-        options = {"beta": beta, "zero_division": zero_division}
-        return SET_LOSSES[loss](**{name: options[name] for name in taken})
-    if isinstance(loss, str) and loss == "zero_one":
-        raise ValueError(
-            "loss='zero_one' is the loss of a whole set in scikit-learn, one wherever "
-            "any item is wrong, which is not a loss here. Pass 'hamming' for the share "
-            "of wrong items, or for whole sets a function, "
-            "`lambda tp, fp, fn, tn: 1.0 * (fp + fn > 0)`."
-        )
-    if callable(loss) and not isinstance(loss, type):
-        return CallableSetLoss(loss)
-    constants = _as_constants(loss, (2, 4), "loss")
-    if constants is None:
-        raise ValueError(
-            f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
-            "fractional-linear loss in an array of shape (2, 4), a callable of "
-            f"(tp, fp, fn, tn) or a SetLoss, got {loss!r}."
-        )
-    return FractionalLinearLoss(*constants, zero_division=zero_division)

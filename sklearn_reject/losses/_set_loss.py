@@ -1,25 +1,44 @@
 """Losses of predicted sets, functions of the confusion matrix: what they share."""
 
-import warnings
 from inspect import signature
-from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
 from sklearn_reject._validation import check_number
+from sklearn_reject.losses._arguments import call_with_counts, names_of_counts
 from sklearn_reject.losses._task import register_by_name
-
-# Tables of so many items tell whether a loss falls where true positives are gained.
-_N_ITEMS_OF_CHECK = 10
-
-
-# Relative to the largest loss: what rounding may add to one.
-_ROUNDING = 1e-12
-
+from sklearn_reject.losses._trials import falls_with_tp, try_out
 
 # What each name stands for.
 SET_LOSSES = {}
+
+# What says which loss it is, and what a class states about the loss.
+_DEFINITIONS = "__call__", "_losses", "_mean", "mean_of_rates"
+_STATEMENTS = (
+    "_expansion",
+    "_is_known",
+    "expansion",
+    "is_mean_of_rates",
+    "is_tp_monotone",
+    "largest",
+    "needs_bounds",
+    "spares_negatives",
+)
+
+
+def _drop_what_is_of_others(cls):
+    """Undo what bases state about a loss that `cls` defines anew."""
+    owners = cls.__mro__
+
+    def depth(name):
+        return next((n for n, base in enumerate(owners) if name in vars(base)), np.inf)
+
+    if "_was_tried" not in vars(cls):
+        cls._was_tried = False
+    defined = min(map(depth, _DEFINITIONS))
+    for name in _STATEMENTS:
+        if depth(name) > defined:
+            setattr(cls, name, vars(SetLoss)[name])
 
 
 class SetLoss:
@@ -30,8 +49,12 @@ class SetLoss:
     is least among all sets, it is least at a set of the k most probable items, if the
     loss falls, or stays, where tp grows at fixed k and P (NKRD16, theorem 1).
 
-    A subclass writes `_losses`, and `_expansion` where the loss is made of ratios. With
-    a `name` of its own, it is what :func:`check_set_loss` finds by that name.
+    A subclass writes `_losses`, which gets four arrays of counts of one shape, and
+    `_expansion` where the loss is made of ratios. With a `name` of its own, it is what
+    :func:`check_set_loss` finds by that name. Where a subclass of a loss writes another
+    `_losses`, what the loss states about itself does not hold for it: the expansion and
+    the attributes `largest`, `needs_bounds`, `spares_negatives` and `is_mean_of_rates`
+    are those of this class again, unless the subclass has its own.
 
     Parameters
     ----------
@@ -52,9 +75,6 @@ class SetLoss:
     #: What `loss` calls it, a class attribute; None where it has no name.
     name = None
 
-    #: Whether the loss falls, or stays, as tp grows at fixed tp + fp and tp + fn.
-    is_tp_monotone = True
-
     #: Bounds on k without which the best set is the same whatever the probabilities.
     needs_bounds = ()
 
@@ -68,9 +88,24 @@ class SetLoss:
     #: Whether an item that is surely negative never makes a set better.
     spares_negatives = False
 
+    # Whether counts may have any shapes that broadcast, and losses are right for sure.
+    _is_known = False
+
+    # Whether it was tried out when it was made.
+    _was_tried = False
+
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         register_by_name(cls, SET_LOSSES)
+        _drop_what_is_of_others(cls)
+
+    @property
+    def is_tp_monotone(self):
+        """Whether the loss falls, or stays, as tp grows at fixed tp + fp and tp + fn.
+
+        It is tried out on all confusion matrices of ten items.
+        """
+        return falls_with_tp(self)
 
     def __init__(self, *, zero_division=0.0):
         self.zero_division = check_number(zero_division, "zero_division", high=1.0)
@@ -92,11 +127,18 @@ class SetLoss:
         Raises
         ------
         ValueError
-            If a count is negative or not finite, or the shapes do not broadcast.
+            If a count is negative or not finite, the shapes do not broadcast, or
+            `_losses` of a subclass does not return one finite number for each
+            confusion matrix.
         """
         counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
         counts = [_check_counts(count, name) for name, count in counts.items()]
         shape = np.broadcast_shapes(*(count.shape for count in counts))
+        if self._is_known:
+            losses = np.asarray(self._losses(*counts), dtype=np.float64)
+            return np.broadcast_to(losses, shape).copy()
+        # Copies, as a function may well work in place.
+        counts = [np.array(np.broadcast_to(count, shape)) for count in counts]
         return self._check(self._losses(*counts), shape)
 
     def expansion(self, n_items):
@@ -121,7 +163,25 @@ class SetLoss:
         raise TypeError(f"{type(self).__name__} does not define `_losses`.")
 
     def _check(self, losses, shape):
-        return np.broadcast_to(np.asarray(losses, dtype=np.float64), shape).copy()
+        losses = np.asarray(losses)
+        if losses.shape != shape or losses.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{self._shown} must return one number for each confusion "
+                f"matrix, shape {shape}, got shape {losses.shape} and dtype "
+                f"{losses.dtype}. Write it with operations on whole arrays."
+            )
+        if not np.isfinite(losses).all():
+            raise ValueError(
+                f"{self._shown} must return finite numbers, got "
+                f"{losses[~np.isfinite(losses)][0]}. Say what 0/0 is, for example "
+                "with `np.divide(..., where=...)`."
+            )
+        return losses.astype(np.float64)
+
+    @property
+    def _shown(self):
+        """What messages call it."""
+        return f"loss={self!r}"
 
     def _parameters(self):
         names = signature(type(self)).parameters
@@ -139,8 +199,18 @@ class CallableSetLoss(SetLoss):
     Parameters
     ----------
     function : callable
-        Gets four arrays of counts of one shape and returns one finite number for each
-        confusion matrix, lower is better. What 0/0 is, it says itself.
+        Gets arrays of counts of one shape and returns one finite number for each
+        confusion matrix, lower is better. What 0/0 is, it says itself. Parameters that
+        are called tp, fp, fn and tn, in lower or upper case, get the counts of their
+        names, in whatever order they come, and some of them may be missing; others must
+        have defaults. Parameters of other names get all four in the order tp, fp, fn,
+        tn.
+
+    Raises
+    ------
+    ValueError
+        If the function takes other than the counts, such as labels or an estimator, or
+        does not return one finite number for each confusion matrix.
 
     Warns
     -----
@@ -155,45 +225,28 @@ class CallableSetLoss(SetLoss):
     >>> missed = CallableSetLoss(lambda tp, fp, fn, tn: 5 * fn + fp)
     >>> missed(tp=[1, 2], fp=[1, 0], fn=[1, 0], tn=[0, 1])
     array([6., 0.])
+
+    The order of :func:`sklearn.metrics.confusion_matrix` is as good:
+
+    >>> missed = CallableSetLoss(lambda tn, fp, fn, tp: 5 * fn + fp)
+    >>> missed(tp=[1, 2], fp=[1, 0], fn=[1, 0], tn=[0, 1])
+    array([6., 0.])
     """
 
+    _was_tried = True
+
     def __init__(self, function):
+        super().__init__()
         self.function = function
-        self.is_tp_monotone = falls_with_tp(self)
-        if not self.is_tp_monotone:
-            warn_of_other_optima(f"loss={function!r}")
+        self._names = names_of_counts(function)
+        try_out(self)
 
-    def _losses(self, tp, fp, fn, tn):
-        # Copies, as a function may well work in place.
-        counts = np.broadcast_arrays(tp, fp, fn, tn)
-        return self.function(*(np.array(count) for count in counts))
+    @property
+    def _shown(self):
+        return f"loss={self.function!r}"
 
-    def _check(self, losses, shape):
-        losses = np.asarray(losses)
-        if losses.shape != shape or losses.dtype.kind not in "biuf":
-            raise ValueError(
-                f"loss={self.function!r} must return one number for each confusion "
-                f"matrix, shape {shape}, got shape {losses.shape} and dtype "
-                f"{losses.dtype}. Write it with operations on whole arrays."
-            )
-        if not np.isfinite(losses).all():
-            raise ValueError(
-                f"loss={self.function!r} must return finite numbers, got "
-                f"{losses[~np.isfinite(losses)][0]}. Say what 0/0 is, for example "
-                "with `np.divide(..., where=...)`."
-            )
-        return losses.astype(np.float64)
-
-
-def warn_of_other_optima(what):
-    """Warn that the best set need not be one of the most probable items."""
-    warnings.warn(
-        f"{what} does not fall wherever a true positive is gained at the same number "
-        "of predicted and of positive items. The set of the k most probable items that "
-        "is returned may then not be the best of all sets.",
-        UserWarning,
-        stacklevel=4,
-    )
+    def _losses(self, *counts):
+        return call_with_counts(self.function, self._names, counts)
 
 
 def _check_counts(count, name):
@@ -202,62 +255,3 @@ def _check_counts(count, name):
         odd = count[~((count >= 0) & np.isfinite(count))].ravel()[0]
         raise ValueError(f"{name} must hold finite counts >= 0, got {odd}.")
     return count
-
-
-def falls_with_tp(loss):
-    """Tell whether no swap of a false positive and a false negative does harm.
-
-    All confusion matrices of a few items are tried.
-    """
-    n_items = _N_ITEMS_OF_CHECK
-    tables = [
-        (*table, n_items - sum(table))
-        for table in product(range(n_items + 1), repeat=3)
-        if sum(table) <= n_items
-    ]
-    counts = np.array(tables, dtype=np.float64)
-    before = loss(*counts.T)
-    can_swap = (counts[:, 1] > 0) & (counts[:, 2] > 0)
-    after = loss(*(counts[can_swap] + [1, -1, -1, 1]).T)
-    return bool((after <= before[can_swap] + _ROUNDING * np.abs(before).max()).all())
-
-
-class Cells(NamedTuple):
-    """A number for each cell of the confusion matrix."""
-
-    tp: float = 0.0
-    fp: float = 0.0
-    fn: float = 0.0
-    tn: float = 0.0
-
-
-class Ratio(NamedTuple):
-    """``coefficient * numerator * factor / (denominator**power * k**size_power)``.
-
-    With k = tp + fp, and with `Cells` for weights of the counts: not negative in the
-    denominator, of fn and tn only in a `factor`, whose numerator is of tp and fp only.
-    Zero where the denominator or, for a positive `size_power`, k is zero.
-    """
-
-    coefficient: float
-    numerator: Cells
-    denominator: Cells
-    factor: Cells | None = None
-    power: float = 1.0
-    size_power: float = 0.0
-
-
-class Absence(NamedTuple):
-    """``constant + slope * k`` where no item is in the cells marked True, else zero."""
-
-    cells: Cells
-    constant: float
-    slope: float = 0.0
-
-
-class Expansion(NamedTuple):
-    """A set loss as ``constant`` plus ratios, plus what is apart, mostly for 0/0."""
-
-    constant: float
-    ratios: tuple
-    absences: tuple = ()

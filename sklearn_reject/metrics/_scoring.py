@@ -10,7 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_reject._response import with_unseen
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import check_option, check_sample_weight, take_weight
-from sklearn_reject.decoding import AVERAGES
+from sklearn_reject.decoding import AVERAGES, as_array, find_positive
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._inside import (
     find,
@@ -233,6 +233,7 @@ class SetScorer(_Scorer):
 
     def __call__(self, estimator, X, y, groups=None):
         """Return the score of a fitted classifier, a float, higher is better."""
+        as_array(y, "y")  # raises for lists of labels and masked arrays
         if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
             y = column_or_1d(y, warn=True)
         average = self._options["average"]
@@ -262,14 +263,7 @@ class SetScorer(_Scorer):
         label = self._pos_label
         if label is None:
             label = getattr(find(estimator, _names_positive)[0], "pos_label", None)
-        if label is None and len(classes) == 2:
-            return classes.tolist()[1]
-        if label in classes.tolist():
-            return label
-        raise ValueError(
-            f"pos_label={label!r} does not say which of the classes "
-            f"{classes.tolist()} is the positive one. Pass one of them."
-        )
+        return find_positive(classes, label)
 
     def set_score_request(self, *, groups=None):
         """Return a scorer that asks metadata routing for `groups`, or does not.

@@ -15,7 +15,7 @@ def set_loss(
     beta=1.0,
     zero_division=0.0,
     groups=None,
-    pos_label=1,
+    pos_label=None,
     labels=None,
     average="samples",
     sample_weight=None,
@@ -43,7 +43,7 @@ def set_loss(
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0
-        Weight of recall in the loss "f_beta".
+        Weight of recall in the loss "f_beta", the only one that takes it.
 
     zero_division : float in [0, 1], default=0.0
         What a score is where it is 0/0, as in the metrics of scikit-learn.
@@ -51,8 +51,12 @@ def set_loss(
     groups : array-like of shape (n_samples,), default=None
         The set of each sample, where both are vectors.
 
-    pos_label : label, default=1
-        Label of the positive samples, where both are vectors.
+    pos_label : label, default=None
+        Label of the positive samples, where both are vectors. None is the last of the
+        sorted labels that occur, as for :class:`~sklearn_reject.ExpectedLossDecoder`.
+        Where only one occurs, 0, -1 and False are negative, 1 and True are positive,
+        and any other is an error. Give it where sets that hold but one label are to be
+        compared with others.
 
     labels : array-like of shape (n_labels,), default=None
         Classes in the order of the columns, where only `y_true` is a vector. None takes
@@ -76,9 +80,10 @@ def set_loss(
     ------
     ValueError
         If the shapes or kinds of labels do not fit, there are more than two labels in
-        vectors, `pos_label` is not one of them, an indicator is not 0 or 1, a class is
-        not among `labels`, there is no set, vectors come with "macro" or "micro", or a
-        parameter is out of its range.
+        vectors, `pos_label` is not one of them, or is needed to tell what the only
+        label is, something is masked, an indicator is not 0 or 1, a class is not among
+        `labels`, there is no set, vectors come with "macro" or "micro", or a parameter
+        is out of its range.
 
     See Also
     --------

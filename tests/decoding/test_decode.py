@@ -420,6 +420,13 @@ def test_losses_that_rise_warn():
         ({"groups": [[0, 1]]}, r"groups must be a vector.*\(1, 2\)"),
         ({"groups": [0, np.nan]}, "groups contains NaN"),
         ({"eta": [[0.1, 0.2]], "groups": [0]}, "each row is a set. Leave groups out"),
+        ({"eta": np.ma.masked_equal([0.2, 0.5], 0.5)}, "eta is a masked array"),
+        (
+            {"eta": [[0.2, 0.5], [0.1]]},
+            "eta holds rows of different lengths.*in groups",
+        ),
+        ({"eta": np.full((3, 4, 2), 0.5)}, r"got \(3, 4, 2\). .*np.column_stack\("),
+        ({"eta": [np.full((4, 2), 0.5)] * 3}, r"for p in proba\]"),
         ({"loss": "f2"}, "loss must be one of"),
         ({"beta": -1.0}, r"beta must be in \]0"),
         ({"zero_division": 2}, r"zero_division must be in \[0, 1\]"),

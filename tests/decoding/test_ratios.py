@@ -15,7 +15,7 @@ from sklearn_reject.decoding._ratios import (
     ratio_curves,
 )
 from sklearn_reject.losses import GTPPRLoss, check_set_loss
-from sklearn_reject.losses._set_loss import Cells, Ratio
+from sklearn_reject.losses._expansion import Cells, Ratio
 from tests.decoding.set_oracle import (
     KINDS,
     draw_probabilities,

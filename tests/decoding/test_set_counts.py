@@ -78,6 +78,16 @@ def test_a_single_label_may_be_the_other_one():
     assert as_lists(count_sets([0, 0], [0, 0])) == [[0], [0], [0], [2]]
 
 
+def test_the_last_label_is_positive():
+    for names in ([0, 2], [1, 2], [-1, 1], ["a", "b"], [-2.0, 0.0]):
+        y_true = np.array(names)[[0, 1, 1, 1]]
+        y_pred = np.array(names)[[1, 0, 1, 1]]
+        assert as_lists(count_sets(y_true, y_pred)) == [[2], [1], [1], [0]]
+    for negative, positive in ((-1, 1), (0, 1), (False, True)):
+        assert as_lists(count_sets([negative], [negative])) == [[0], [0], [0], [1]]
+        assert as_lists(count_sets([positive], [positive])) == [[1], [0], [0], [0]]
+
+
 def test_labels_beside_sets_of_classes():
     y_pred = [[1, 1, 0], [0, 0, 0], [0, 0, 1]]
     counts = count_sets(["a", "c", "b"], y_pred)
@@ -96,8 +106,8 @@ def test_labels_beside_sets_of_classes():
         (([0, 1], [0]), "y_pred has 1 elements"),
         (([], []), "y_true is empty"),
         (([0, 1, 2], [0, 1, 2]), r"hold 3 labels, \[0, 1, 2\]"),
-        (([0, 2], [0, 2]), r"pos_label=1 is not among the labels \[0, 2\]"),
-        ((["a"], ["a"]), "pos_label=1 is not among"),
+        ((["a"], ["a"]), "hold the single label 'a'"),
+        (([2], [2]), "hold the single label 2, which may be the positive one or"),
         (([[0, 1]], [0, 1]), r"got shapes \(1, 2\) and \(2,\)"),
         (([[[1]]], [[[1]]]), "must both be vectors of labels"),
         (([[0, 1]], [[0, 2]]), "y_pred must hold 0 and 1.*got 2.*MultiLabelBinarizer"),

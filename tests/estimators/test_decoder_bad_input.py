@@ -1,6 +1,7 @@
 """Errors of the estimator that predicts sets say what is wrong, and the way out."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sklearn.svm import LinearSVC
 
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.metrics import neg_set_loss_scorer
 
 
 @pytest.fixture
@@ -81,12 +83,51 @@ def test_targets_that_are_no_classes(target):
         ExpectedLossDecoder(logistic).fit(X, target)
 
 
+def test_indicators_of_minus_one_and_one(labels):
+    X, y = labels
+    decoder = ExpectedLossDecoder(KNeighborsClassifier())
+    for form in (np.asarray, csr_matrix):
+        with pytest.raises(ValueError, match=r"got -1 in a matrix.*Pass `y > 0` where"):
+            decoder.fit(X, form(2 * y - 1))
+
+
 @pytest.mark.parametrize("odd", [lambda y: 2 * y - 1, lambda y: y + 1, lambda y: 2 * y])
 def test_indicators_that_are_not_zero_and_one(labels, odd):
     X, y = labels
     decoder = ExpectedLossDecoder(KNeighborsClassifier())
     with pytest.raises(ValueError, match="indicators, 0 and 1"):
         decoder.fit(X, odd(y))
+
+
+LISTS = [["a"], ["a", "b"], []] * 20
+
+
+def as_objects(lists):
+    objects = np.empty(len(lists), dtype=object)
+    objects[:] = lists
+    return objects
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (LISTS, "y holds lists of labels.*MultiLabelBinarizer"),
+        (as_objects(LISTS), "y holds lists of labels.*MultiLabelBinarizer"),
+        ([set(labels) for labels in LISTS], "y holds lists of labels"),
+        (np.ma.masked_equal(np.tile([0, 1, 2], 20), 2), "y is a masked array"),
+        (np.ma.masked_equal(np.ones((60, 4), int), 1), "y is a masked array"),
+    ],
+    ids=["lists", "objects", "sets", "masked", "masked matrix"],
+)
+def test_labels_in_other_forms(labels, wrong, message):
+    X, y = labels
+    decoder = ExpectedLossDecoder(KNeighborsClassifier())
+    with pytest.raises(ValueError, match=message):
+        decoder.fit(X, wrong)
+    decoder.fit(X, y)
+    for score in (decoder.score, partial(neg_set_loss_scorer, decoder)):
+        with pytest.raises(ValueError, match=message):
+            score(X, wrong)
 
 
 def test_labels_that_are_not_those_of_fit(labels):
@@ -121,9 +162,8 @@ def test_stacked_labels_are_upside_down_in_scikit_learn(labels):
     stack = StackingClassifier(
         [("near", KNeighborsClassifier())], final_estimator=KNeighborsClassifier()
     )
-    decoder = ExpectedLossDecoder(stack).fit(X, y)
     with pytest.raises(ValueError, match="StackingClassifier cannot be used"):
-        decoder.predict(X)
+        ExpectedLossDecoder(stack).fit(X, y)
 
 
 def test_classifier_that_misreads_sparse_labels(labels):
@@ -188,7 +228,7 @@ def test_sets_of_classes_where_there_are_none():
 
 
 def test_more_positives_wanted_than_there_are_samples():
-    decoder = ExpectedLossDecoder(logistic, min_positive=5).fit(X, y)
+    decoder = ExpectedLossDecoder(logistic, strategy=0.5, min_positive=5).fit(X, y)
     with pytest.warns(RejectionWarning, match="min_positive=5 is above .*items, 3"):
         labels = decoder.predict(X[:3])
     assert (labels == decoder.classes_[1]).all()

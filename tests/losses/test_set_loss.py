@@ -102,7 +102,7 @@ def test_f1_is_the_f_measure_of_beta_one():
 
 @pytest.mark.parametrize("loss", ["f1", "jaccard", JaccardLoss(), FBetaLoss(2.0)])
 def test_beta_beside_losses_without_it(loss):
-    with pytest.raises(ValueError, match=r"beta=2.0 is of .*Pass loss='f_beta'"):
+    with pytest.raises(ValueError, match=r"beta=2.0 is not heeded"):
         check_set_loss(loss, beta=2.0)
 
 
@@ -126,7 +126,8 @@ def test_zero_one_is_another_loss_in_scikit_learn(monkeypatch):
 def test_a_subclass_with_a_name_is_found_by_it(monkeypatch, base, names, check):
     monkeypatch.setitem(names, "toy", None)
     del names["toy"]
-    first, again = (type("Toy", (base,), {"name": "toy"}) for _ in range(2))
+    body = {"name": "toy", "_losses": lambda self, *counts: counts[1]}
+    first, again = (type("Toy", (base,), body) for _ in range(2))
     assert first is not again  # as where a cell of a notebook runs twice
     assert type(check("toy")) is again
     type("Derived", (again,), {})
@@ -244,7 +245,7 @@ def test_expansion_is_the_loss_of_every_table(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_numerators_of_expansions_vanish_with_the_denominator(name):
     """As the mathematics of expected ratios takes for granted."""
-    expansion = check_set_loss(name, zero_division=0.5).expansion(5)
+    expansion = check_set_loss(**options_of(name, z=0.5)).expansion(5)
     for ratio in () if expansion is None else expansion.ratios:
         assert min(ratio.denominator) >= 0
         for table in tables_of(5).tolist():
@@ -297,7 +298,7 @@ def test_named_losses_fall_with_true_positives(key):
 @pytest.mark.parametrize("name", NAMES)
 def test_surely_negative_items_never_help(name):
     """One item more that is negative: to predict it is no better than not to."""
-    loss = check_set_loss(name, zero_division=0.5)
+    loss = check_set_loss(**options_of(name, z=0.5))
     assert loss.spares_negatives
     if name == "precision":  # of an empty set it is what zero_division says
         loss = check_set_loss(name)
@@ -537,8 +538,13 @@ def test_bad_zero_division(z):
     ids=str,
 )  # fmt: skip
 def test_unknown_losses(loss):
-    with pytest.raises(ValueError, match=r"loss must be one of \['am', .*, got "):
+    with pytest.raises(
+        ValueError, match=r"loss must be one of \['am', .*, got "
+    ) as told:
         check_set_loss(loss)
+    assert ("Pass an object of the class, `FBeta" in str(told.value)) == (
+        loss is FBetaLoss
+    )
 
 
 @pytest.mark.parametrize(

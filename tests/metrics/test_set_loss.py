@@ -217,6 +217,7 @@ def test_large_counts_do_not_overflow():
 # Bad input
 
 MATRIX = [[0, 1], [1, 1]]
+MASKED = np.ma.masked_equal([0, 1, -9], -9)
 
 
 @pytest.mark.parametrize(
@@ -224,9 +225,16 @@ MATRIX = [[0, 1], [1, 1]]
     [
         ([0, 1], [0, 1, 1], {}, "y_pred has 3 elements where 2 samples"),
         ([0, 1, 2], [0, 1, 1], {}, r"hold 3 labels, \[0, 1, 2\].*n_classes"),
-        (["a", "b"], ["a", "b"], {}, r"pos_label=1 is not among .*\['a', 'b'\]"),
-        (["a", "a"], ["a", "a"], {}, r"pos_label=1 is not among .*\['a'\]"),
-        ([0, 2], [0, 2], {}, r"pos_label=1 is not among the labels \[0, 2\]"),
+        (["a", "b"], ["a", "b"], {"pos_label": 1}, r"=1 is not among .*\['a', 'b'\]"),
+        (["a", "a"], ["a", "a"], {"pos_label": 1}, r"=1 is not among .*\['a'\]"),
+        (["a", "a"], ["a", "a"], {}, "hold the single label 'a'.*Pass pos_label"),
+        ([0, 2], [0, 2], {"pos_label": 1}, r"pos_label=1 is not among .*\[0, 2\]"),
+        (MASKED, MASKED, {}, r"y_true is a masked array.*`y_true\[~y_true.mask\]`"),
+        (MATRIX, np.ma.masked_less(MATRIX, 1), {}, "y_pred is a masked array"),
+        ([["a"], ["a", "b"]], MATRIX, {}, r"y_true holds lists of labels.*MultiLabelB"),
+        (MATRIX, [{1}, {1, 2}], {}, "y_pred holds lists of labels"),
+        (MATRIX, [[-1, 1], [1, 1]], {}, "got -1. Pass `y_pred > 0`"),
+        (csr_array([[-1, 1]]), [[0, 1]], {}, "got -1. Pass `y_true > 0`"),
         ([0, 1], [0, 1], {"pos_label": "yes"}, "pos_label='yes' is not among"),
         ([0, 1], ["0", "1"], {}, "[Mm]ix"),
         ([0, 1], [0.2, 0.7], {}, "[Mm]ix|continuous"),

@@ -448,11 +448,16 @@ def test_labels_in_a_column():
 
 
 def test_unknown_positive_class():
-    with pytest.raises(ValueError, match=r"pos_label='yes'.*classes \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"pos_label='yes'.*labels \[0, 1\]"):
         make_neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
     lonely = GaussianNB().fit(X[y == 0], y[y == 0])
-    with pytest.raises(ValueError, match=r"pos_label=None.*classes \[0\] is the pos"):
-        neg_set_loss_scorer(lonely, X[y == 0], y[y == 0])
+    with pytest.warns(RejectionWarning, match="count as missed"):
+        assert neg_set_loss_scorer(lonely, X_test, y_test) == -1
+    one = GaussianNB().fit(X[:9], ["a"] * 9)
+    with pytest.raises(ValueError, match=r"single label 'a', .*Pass pos_label"):
+        neg_set_loss_scorer(one, X[:2], ["a", "a"])
+    with pytest.warns(RejectionWarning, match="count as missed"):
+        assert neg_set_loss_scorer(one, X[:2], ["a", "b"]) == -1
     with pytest.warns(RejectionWarning, match="count as missed"):
         assert make_neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
 

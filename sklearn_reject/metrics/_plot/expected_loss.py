@@ -21,6 +21,10 @@ from sklearn_reject.metrics._plot._drawing import (
 
 _CHOSEN_STYLE = {"marker": "o", "linestyle": ""}
 _REALISED_STYLE = {"linestyle": ":"}
+_MEAN_STYLE = {"color": "black", "linewidth": 2.5}
+
+# Colours of the cycle of matplotlib.
+_CYCLE = 10
 
 # More curves can neither be distinguished nor drawn in short time.
 _MOST_CURVES = 100
@@ -30,7 +34,8 @@ class ExpectedLossDisplay:
     """Expected loss of the k most probable items against k, lower is better.
 
     Make it with :meth:`from_estimator` or :meth:`from_probabilities`; the parameters
-    below are what they compute. Each set has a curve of its own.
+    below are what they compute. Each set has a curve and a colour of its own, and
+    several have a mean curve.
 
     Parameters
     ----------
@@ -57,6 +62,9 @@ class ExpectedLossDisplay:
 
     realised_ : matplotlib Line2D, list of them or None
         The realised losses.
+
+    mean_, realised_mean_ : matplotlib Line2D or None
+        The mean of the curves, and of the realised losses.
 
     ax_, figure_ : matplotlib Axes and Figure
         Axes with the curves, and their figure.
@@ -173,7 +181,7 @@ class ExpectedLossDisplay:
             Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
         beta : float > 0, default=1.0
-            Weight of recall in the loss "f_beta".
+            Weight of recall in the loss "f_beta", the only one that takes it.
 
         zero_division : float in [0, 1], default=0.0
             What a score is where it is 0/0.
@@ -254,9 +262,11 @@ class ExpectedLossDisplay:
         name=None,
         plot_chosen=None,
         plot_realised=None,
+        plot_mean=None,
         curve_kwargs=None,
         chosen_kwargs=None,
         realised_kwargs=None,
+        mean_kwargs=None,
     ):
         """Draw the curves.
 
@@ -275,11 +285,18 @@ class ExpectedLossDisplay:
         plot_realised : bool, default=None
             Whether to draw the realised losses. None does it where they are known.
 
+        plot_mean : bool, default=None
+            Whether to draw the mean over the sets of the expected and, where they are
+            drawn, of the realised losses: of the k most probable items of each set, or
+            all of its items where it has fewer. None does it where there are several
+            sets.
+
         curve_kwargs : dict or list of dict, default=None
             Passed to matplotlib's `plot` for all curves, or for each.
 
-        chosen_kwargs, realised_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the points, and for the realised losses.
+        chosen_kwargs, realised_kwargs, mean_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the points, for the realised losses, and
+            for the means.
 
         Returns
         -------
@@ -299,47 +316,97 @@ class ExpectedLossDisplay:
         plot_realised = is_wanted(self, "realised", plot_realised, way_out)
         self.ax_ = find_axes(ax, "ExpectedLossDisplay", "expected_loss_curve")
         self.figure_ = self.ax_.figure
-        legend = self._legend(self.name if name is None else name)
+        if plot_mean is None:
+            plot_mean = len(self.expected_loss) > 1
+        name = self.name if name is None else name
+        legend, mean_label = self._legend(name, plot_mean)
+        if not isinstance(curve_kwargs, list):
+            styles = _styles_of_sets(len(self.expected_loss))
+            curve_kwargs = [{**style, **(curve_kwargs or {})} for style in styles]
         points = _against_size(self.expected_loss)
-        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
-        self.chosen_ = self.realised_ = None
-        drawn, ylabel = self.expected_loss, "Expected loss"
+        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs)
         lines = np.atleast_1d(self.line_)
-        unnamed = [None] * len(lines)
+        self.chosen_ = self.realised_ = self.mean_ = self.realised_mean_ = None
+        if plot_mean:
+            style = {**_MEAN_STYLE, "label": mean_label, **(mean_kwargs or {})}
+            self.mean_ = self._draw_mean(self.expected_loss, style)
         if plot_realised:
-            drawn, ylabel = drawn + self.realised, "Loss"
-            points = _against_size(self.realised)
-            style = {**_REALISED_STYLE, **(realised_kwargs or {})}
-            styles = [
-                {"color": line.get_color(), "alpha": line.get_alpha(), **style}
-                for line in lines
-            ]
-            legend = ["realised loss", *unnamed[1:]]
-            self.realised_ = draw_curves(self.ax_, points, legend, styles)
+            self._draw_realised(lines, plot_mean, realised_kwargs, mean_kwargs)
         if plot_chosen:
-            pairs = zip(self.chosen, self._attained(), strict=True)
-            points = [([k], [loss]) for k, loss in pairs]
-            style = {**_CHOSEN_STYLE, **(chosen_kwargs or {})}
-            styles = [{"color": line.get_color(), **style} for line in lines]
-            self.chosen_ = draw_curves(self.ax_, points, unnamed, styles)
+            self._draw_chosen(lines, chosen_kwargs)
+        drawn = self.expected_loss + (self.realised if plot_realised else [])
         if min(part.min() for part in drawn) >= 0:
             self.ax_.set_ylim(bottom=0, auto=True)
+        ylabel = "Loss" if plot_realised else "Expected loss"
         finish_axes(self.ax_, xlabel="Number of predicted items k", ylabel=ylabel)
         return self
 
-    def _legend(self, name):
-        if self.chosen is None:
-            return label_curves(name, [None] * len(self.expected_loss))
-        attained = self._attained()
-        pairs = zip(self.chosen, attained, strict=True)
-        each = [f"k = {k}, E[loss] = {loss:.4g}" for k, loss in pairs]
-        mean = f"{len(each)} sets, mean E[loss] = {np.mean(attained):.4g}"
-        return label_curves(name, each, mean)
+    def _draw_realised(self, lines, plot_mean, realised_kwargs, mean_kwargs):
+        given = {**_REALISED_STYLE, **(realised_kwargs or {})}
+        styles = [
+            {"color": line.get_color(), "alpha": line.get_alpha(), **given}
+            for line in lines
+        ]
+        unnamed = [None] * len(lines)
+        legend = unnamed if plot_mean else ["realised loss", *unnamed[1:]]
+        if plot_mean:
+            # The mean has the entry in the legend.
+            styles = [{**style, "label": None} for style in styles]
+            label = {"label": given.get("label", "mean realised loss")}
+            style = {**_MEAN_STYLE, **(mean_kwargs or {}), **_REALISED_STYLE, **label}
+            self.realised_mean_ = self._draw_mean(self.realised, style)
+        points = _against_size(self.realised)
+        self.realised_ = draw_curves(self.ax_, points, legend, styles)
+
+    def _draw_mean(self, curves, style):
+        mean = _mean_of_curves(curves)
+        return self.ax_.plot(np.arange(len(mean)), mean, **style)[0]
+
+    def _draw_chosen(self, lines, chosen_kwargs):
+        pairs = zip(self.chosen, self._attained(), strict=True)
+        points = [([k], [loss]) for k, loss in pairs]
+        given = {**_CHOSEN_STYLE, **(chosen_kwargs or {})}
+        styles = [{"color": line.get_color(), **given} for line in lines]
+        self.chosen_ = draw_curves(self.ax_, points, [None] * len(lines), styles)
+
+    def _legend(self, name, plot_mean):
+        """Return the names of the curves, and that of their mean."""
+        n_sets = len(self.expected_loss)
+        each, mean = [None] * n_sets, None
+        if self.chosen is not None:
+            attained = self._attained()
+            pairs = zip(self.chosen, attained, strict=True)
+            each = [f"k = {k}, E[loss] = {loss:.4g}" for k, loss in pairs]
+            mean = f"{n_sets} sets, mean E[loss] = {np.mean(attained):.4g}"
+        labels = label_curves(name, each, mean)
+        if not plot_mean:
+            return labels, None
+        if isinstance(name, list):
+            return labels, f"mean of {n_sets} sets"
+        return [None] * n_sets, labels[0] or f"mean of {n_sets} sets"
 
     def _attained(self):
         """Return the expected loss of each set that is chosen."""
         pairs = zip(self.expected_loss, self.chosen, strict=True)
         return [loss[k] for loss, k in pairs]
+
+
+def _styles_of_sets(n_sets):
+    """Return a colour for each set, one by one or, of many, along a scale."""
+    if n_sets == 1:
+        return [{}]
+    if n_sets <= _CYCLE:
+        return [{"color": f"C{number}", "alpha": 0.6} for number in range(n_sets)]
+    from matplotlib import colormaps
+
+    colors = colormaps["viridis"](np.linspace(0, 1, n_sets))
+    return [{"color": tuple(color), "alpha": 0.3} for color in colors]
+
+
+def _mean_of_curves(curves):
+    """Return the mean for each k, of all items of a set where these are fewer."""
+    k = np.arange(max(map(len, curves)))
+    return np.mean([curve[np.minimum(k, len(curve) - 1)] for curve in curves], axis=0)
 
 
 def _against_size(losses):

@@ -228,10 +228,17 @@ def test_legends():
     mean = np.mean(attained)
     assert legend_of(several) == [f"all (3 sets, mean E[loss] = {mean:.4g})"]
     several.plot(name=["x", "y", "z"])
+    *of_sets, of_mean = legend_of(several)
     for text, name, value, k in zip(
-        legend_of(several), "xyz", attained, several.chosen, strict=True
+        of_sets, "xyz", attained, several.chosen, strict=True
     ):
         assert text == f"{name} (k = {k}, E[loss] = {value:.4g})"
+    assert of_mean == "mean of 3 sets"
+    several.plot(plot_mean=False)
+    assert legend_of(several) == [f"all (3 sets, mean E[loss] = {mean:.4g})"]
+    realised = ExpectedLossDisplay.from_probabilities(ETA, y=Y, groups=GROUPS)
+    assert legend_of(realised)[1:] == ["mean realised loss"]
+    assert legend_of(realised.plot(plot_mean=False))[1:] == ["realised loss"]
 
 
 def test_styles():
@@ -252,6 +259,42 @@ def test_styles():
     )
     for lines in (several.line_, several.chosen_, several.realised_):
         assert [line.get_color() for line in lines] == ["C1", "C2", "C3"]
+
+
+@pytest.mark.parametrize("n_sets", [2, 10, 11, 100])
+def test_each_set_has_a_colour(n_sets):
+    eta = np.tile(ETA[:6], (n_sets, 1))
+    display = ExpectedLossDisplay.from_probabilities(eta, y=eta > 0.3)
+    for lines in (display.line_, display.realised_, display.chosen_):
+        colors = [mpl.colors.to_hex(line.get_color()) for line in lines]
+        assert len(set(colors)) == n_sets
+        assert mpl.colors.to_hex(display.mean_.get_color()) not in colors
+    red = display.plot(curve_kwargs={"color": "red"})
+    assert {line.get_color() for line in red.line_} == {"red"}
+
+
+def test_mean_curves():
+    """A set of fewer than k items is taken as a whole."""
+    display = ExpectedLossDisplay.from_probabilities(ETA, y=Y, groups=GROUPS)
+    sizes = [len(curve) - 1 for curve in display.expected_loss]
+    assert sorted(sizes) == [8, 10, 12]
+    for line, curves in (
+        (display.mean_, display.expected_loss),
+        (display.realised_mean_, display.realised),
+    ):
+        np.testing.assert_array_equal(line.get_xdata(), np.arange(13))
+        for k, mean in enumerate(line.get_ydata()):
+            of_sets = [curve[min(k, len(curve) - 1)] for curve in curves]
+            assert mean == pytest.approx(np.mean(of_sets))
+    display.plot(mean_kwargs={"color": "green"}, realised_kwargs={"label": "true"})
+    assert display.mean_.get_color() == display.realised_mean_.get_color() == "green"
+    assert display.realised_mean_.get_linestyle() == ":"
+    assert "true" in legend_of(display)
+    display.plot(plot_mean=False)
+    assert display.mean_ is display.realised_mean_ is None
+    assert ExpectedLossDisplay.from_probabilities(ETA, y=Y).mean_ is None
+    alone = ExpectedLossDisplay.from_probabilities(ETA, y=Y, plot_mean=True)
+    np.testing.assert_array_equal(alone.mean_.get_ydata(), alone.expected_loss[0])
 
 
 def test_axes():
@@ -279,8 +322,10 @@ def test_display_from_numbers_alone():
     assert display.ax_.get_legend() is None
     assert len(display.ax_.lines) == 1
     several = ExpectedLossDisplay([np.ones(3), np.ones(2)], name=["x", "y"]).plot()
-    assert legend_of(several) == ["x", "y"]
+    assert legend_of(several) == ["x", "y", "mean of 2 sets"]
     assert legend_of(several.plot(name="z")) == ["z"]
+    several.name = None
+    assert legend_of(several.plot()) == ["mean of 2 sets"]
 
 
 # Bad input

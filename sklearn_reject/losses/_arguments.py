@@ -1,0 +1,119 @@
+"""How a function of the user takes the counts of a confusion matrix."""
+
+from functools import partial
+from inspect import Parameter, signature
+
+COUNTS = ("tp", "fp", "fn", "tn")
+
+_MANY = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
+_IN_ORDER = Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD
+
+# Metrics of scikit-learn, and the losses that are one minus them, or the same.
+_LOSSES_OF_METRICS = {
+    "balanced_accuracy_score": "balanced_accuracy",
+    "f1_score": "f1",
+    "fbeta_score": "f_beta",
+    "hamming_loss": "hamming",
+    "jaccard_score": "jaccard",
+    "precision_score": "precision",
+    "recall_score": "recall",
+}
+
+
+def call_with_counts(function, names, counts):
+    """Call a function with the counts, by position where `names` is None."""
+    if names is None:
+        return function(*counts)
+    in_order, by_name = names
+    values = dict(zip(COUNTS, counts, strict=True))
+    keywords = {name: values[count] for name, count in by_name.items()}
+    return function(*(values[count] for count in in_order), **keywords)
+
+
+def names_of_counts(function):
+    """Return the counts that are passed in order, and those that are by which name.
+
+    None where parameters have names of their own: then all are passed in the order of
+    `COUNTS`.
+    """
+    _refuse_fixed_counts(function)
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):  # such as those written in C
+        return None
+    _refuse_metrics(function, {parameter.name for parameter in parameters})
+    single = [part for part in parameters if part.kind not in _MANY]
+    if not _are_counts(single, {parameter.kind for parameter in parameters}):
+        _check_order(function, single)
+        return None
+    in_order = [part for part in single if part.kind is Parameter.POSITIONAL_ONLY]
+    known = {part.name: part.name.lower() for part in single if part not in in_order}
+    known = {name: count for name, count in known.items() if count in COUNTS}
+    in_order = [part.name.lower() for part in in_order]
+    if any(part.kind is Parameter.VAR_KEYWORD for part in parameters):
+        rest = set(COUNTS) - set(known.values()) - set(in_order)
+        known.update({count: count for count in rest})
+    return in_order, known
+
+
+def _are_counts(single, kinds):
+    """Return whether the names say which counts a function wants."""
+    known = [part.name.lower() for part in single if part.name.lower() in COUNTS]
+    if Parameter.VAR_POSITIONAL in kinds and len(known) < len(COUNTS):
+        return False
+    if not known and Parameter.VAR_KEYWORD not in kinds:
+        return False
+    others = [part for part in single if part.name.lower() not in COUNTS]
+    is_free = all(
+        part.default is not Parameter.empty and part.kind is not _IN_ORDER[0]
+        for part in others
+    )
+    return is_free and len(set(known)) == len(known)
+
+
+def _check_order(function, single):
+    """Raise unless the four counts can be passed in order, without a wrong name."""
+    names = [part.name for part in single if part.kind in _IN_ORDER]
+    for name, count in zip(names, COUNTS, strict=False):
+        if name.lower() in COUNTS and name.lower() != count:
+            raise ValueError(
+                f"loss={function!r} has the parameters ({', '.join(names)}), of which "
+                f"{name!r} would get {count}. Call them tp, fp, fn and tn, in any "
+                "order, or use other names for all four, in this order."
+            )
+    try:
+        signature(function).bind(*COUNTS)
+    except TypeError as error:
+        raise ValueError(
+            f"loss={function!r} must take the four counts (tp, fp, fn, tn), or those "
+            f"of them that it names, but: {error}."
+        ) from error
+
+
+def _refuse_fixed_counts(function):
+    fixed = function.keywords.keys() & COUNTS if isinstance(function, partial) else ()
+    if fixed:
+        raise ValueError(
+            f"loss={function!r} fixes {', '.join(sorted(fixed))}, which each set has "
+            "its own of. Leave it out of the partial function."
+        )
+
+
+def _refuse_metrics(function, names):
+    """Raise for what takes labels instead of counts."""
+    if "X" in names:
+        what = "is a scorer of estimators"
+        function = getattr(function, "_score_func", function)
+    elif "y_true" in names:
+        what = "is a metric of y_true and y_pred"
+    else:
+        return
+    inner = function.func if isinstance(function, partial) else function
+    name = _LOSSES_OF_METRICS.get(getattr(inner, "__name__", None))
+    way_out = (
+        f"the name {name!r}, or " if name else "one of the names, such as 'f1', or "
+    )
+    raise ValueError(
+        f"loss={function!r} {what}, but the loss of a set is a function of the counts "
+        f"(tp, fp, fn, tn), and lower is better. Pass {way_out}such a function."
+    )
