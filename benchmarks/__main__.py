@@ -23,6 +23,7 @@ _NAMES = (
     "thresholds",
     "reject_cost",
     "small_samples",
+    "averages",
     "weights",
     "learned",
     "novelty",

@@ -1,5 +1,7 @@
 """Sets of the samples of each label, of all entries, and of exactly k items."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,8 +15,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import ExpectedLossDecoder
+from sklearn_reject._estimators._set_choice import SetProblem
 from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics import make_neg_set_loss_scorer, set_loss
 
 X, Y = make_multilabel_classification(120, n_classes=4, random_state=0)
@@ -172,6 +176,49 @@ def test_macro_is_a_decoder_for_each_label():
     for label, column in zip(decoder.predict(X).T, Y.T, strict=True):
         alone = decoder_of(GaussianNB()).fit(X, column)
         np.testing.assert_array_equal(label, alone.predict(X))
+
+
+# Calls of some rows
+
+
+@given(seed=st.integers(0, 10**6), average=st.sampled_from(["macro", "micro"]))
+@pytest.mark.parametrize("strategy", ["dta", 0.3])
+def test_sets_are_decided_call_by_call(strategy, seed, average):
+    rng = np.random.default_rng(seed)
+    eta, calls = rng.random((12, 3)), rng.permutation(np.arange(12) % 3)
+    problem = SetProblem(
+        eta=eta,
+        truth=eta > 0.5,
+        parts=(),
+        loss=check_set_loss("f1"),
+        distribution="independent",
+        min_positive=1,
+        max_positive=4,
+        average=average,
+        calls=calls,
+    )
+    mask = problem.decide(strategy)
+    for call in range(3):
+        rows = calls == call
+        alone = replace(problem, eta=eta[rows], truth=eta[rows] > 0.5, calls=None)
+        np.testing.assert_array_equal(mask[rows], alone.decide(strategy))
+    if strategy == "dta":
+        bounds = {"min_positive": 1, "max_positive": 4}
+        expected, _ = decode(eta[rows], loss="f1", average=average, **bounds)
+        np.testing.assert_array_equal(mask[rows], expected)
+
+
+def test_single_rows_are_no_sets_of_labels():
+    """Each label of each would be predicted to be there: there is a warning."""
+    decoder = decoder_of(OVR, average="macro").fit(X, Y)
+    with pytest.warns(RejectionWarning, match="1 rows were taken for a set of their"):
+        labels = decoder.predict(X[:1])
+    assert labels.all()
+    decoder.set_params(batch_size=1, strategy="auto").fit(X, Y)
+    assert decoder.strategy_ == "eum"
+    assert 0 < np.mean([decoder.predict(row[None]) for row in X[:9]]) < 1
+    with pytest.raises(ValueError, match="each sample is a set of its own"):
+        decoder.set_params(average="samples").fit(X, Y)
 
 
 # Bad input
