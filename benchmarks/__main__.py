@@ -20,6 +20,7 @@ _NAMES = (
     "knn",
     "double_score",
     "decoding",
+    "sets",
     "thresholds",
     "reject_cost",
     "small_samples",

@@ -26,6 +26,7 @@ from sklearn_reject._estimators._set_options import (
     needs_folds,
     parts_of,
     warn_of_few_rows,
+    warn_of_reader,
     warn_without_folds,
 )
 from sklearn_reject._estimators._sets_of_call import (
@@ -52,7 +53,12 @@ from sklearn_reject._response import (
     widen_sets,
     with_unseen,
 )
-from sklearn_reject._sklearn import _num_samples, _routing_enabled, with_callbacks
+from sklearn_reject._sklearn import (
+    _num_samples,
+    _routing_enabled,
+    find_response_reader,
+    with_callbacks,
+)
 from sklearn_reject._validation import check_same_length, check_sample_weight
 from sklearn_reject.decoding import (
     SetSize,
@@ -83,8 +89,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
       `predict_set` predicts several of them, `predict` remains a single class.
 
     Items are taken to be independent given the samples. Probabilities have to be honest
-    for the expected loss to be: :class:`~sklearn.calibration.CalibratedClassifierCV`
-    helps where they are not.
+    for the expected loss to be: where they are not, `fit` finds out, and `calibration`
+    repairs them.
 
     Read more in the :ref:`user guide <decoding>`.
 
@@ -103,11 +109,27 @@ class ExpectedLossDecoder(ClassifierWrapper):
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
 
-    strategy : {"dta", "eum"} or float in [0, 1], default="dta"
+    strategy : {"auto", "dta", "eum"} or float in [0, 1], default="auto"
         How items are chosen. "dta" (decision theory) minimises the expected loss of
         each set. "eum" (empirical utility maximisation) learns one threshold on the
-        probabilities that has the least mean loss on predictions out of sample. A
-        number is the threshold itself.
+        probabilities that has the least mean loss on predictions out of sample. "auto"
+        is the one of the two whose loss on these is less, at the size of `batch_size`;
+        "dta" where folds cannot be made. A number is the threshold itself.
+
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default="auto"
+        How probabilities are made honest before they are decoded, by a curve that is
+        fitted to predictions out of sample, one for each label: steps, or a logistic
+        curve on the log odds. "auto" takes None, "sigmoid" or, from 1000 samples on,
+        "isotonic", a later one only if its log loss on other folds is less by more than
+        noise; for a `strategy` that is a threshold, and for more than two classes,
+        None. Weights do not matter to the curve: samples count alike, as items of sets
+        do. A label with one class stays as it is.
+
+    batch_size : int > 0, default=None
+        How many samples a call of `predict` will get, for two classes without `groups`
+        and for the averages "macro" and "micro".
+        "auto" compares strategies that decide so many samples at once, and the loss is
+        that of all samples together. None is as many as in `fit`.
 
     zero_division : float in [0, 1], default=0.0
         What a score is where it is 0/0, as in the metrics of scikit-learn. At 0 an
@@ -131,7 +153,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         class, 1 or True, is absent.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions tune the threshold of "eum". An int or a splitter pools
+        Which predictions are out of sample: those that choose a strategy, fit a
+        calibration and tune the threshold of "eum". "dta" and a number with
+        ``calibration=None`` need none, and are fitted once. An int or a splitter pools
         predictions out of fold and fits the classifier on everything afterwards. A
         float holds that share of the samples out, and the classifier is fitted on the
         rest. None is five folds. A frozen classifier is judged on the samples given to
@@ -156,9 +180,20 @@ class ExpectedLossDecoder(ClassifierWrapper):
     target_type_ : {"binary", "multilabel", "multiclass"}
         What the items are.
 
+    strategy_ : {"dta", "eum"} or float
+        The strategy in use.
+
+    calibration_ : {"isotonic", "sigmoid"} or None
+        The calibration in use.
+
+    calibration_gap_ : CalibrationGap or None
+        `expected_loss` and `realised_loss` out of sample of the strategy and
+        calibration in use, and the `standard_error` between them that is chance. None
+        where nothing was predicted out of sample.
+
     threshold_ : float or ndarray of shape (n_labels,)
-        The threshold, tuned or given. One a label where "eum" tunes them for the
-        average "macro". Not for "dta".
+        The threshold, tuned or given, on calibrated probabilities. One a label where
+        "eum" tunes them for the average "macro". Not for "dta".
 
     tuned_loss_ : float
         Mean loss that the threshold has on the predictions that tuned it. For "eum"
@@ -262,9 +297,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
             are as long as X. `groups`, the set of each sample where there are two
-            classes, are for the strategy "eum" and for a splitter that works on
-            groups. With metadata routing, parameters, and weights among them, go where
-            they are requested.
+            classes, are for all that is learned out of sample, and for a splitter that
+            works on groups. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -279,6 +314,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
         Warns
         -----
+        RejectionWarning
+            If expected and realised loss differ by more than chance, or folds could not
+            be made.
         UserWarning
             If the loss may rise with the number of true positives: then the best set
             need not be one of the most probable items.
@@ -336,6 +374,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
         labels : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or indicators of labels; sparse where the probabilities are.
             Where there are more than two classes, what the classifier predicts.
+
+        Warns
+        -----
+        RejectionWarning
+            If samples of two classes are decided by "dta" without groups, and are fewer
+            than `batch_size` or, by default, than it takes to expect five of the
+            positive class, and of both where the loss counts both.
         """
         require_fit(self)
         if self.target_type_ == "multiclass":
@@ -365,6 +410,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             array of shape (n_samples, n_labels).
         """
         require_fit(self)
+        warn_of_reader(self.estimator, find_response_reader())
         if self._calibrate is None:
             return super().predict_proba(X)
         eta = self._decoded_probabilities(X)
@@ -392,6 +438,23 @@ class ExpectedLossDecoder(ClassifierWrapper):
             return super().predict_log_proba(X)
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    @available_if(inner_has("decision_function"))
+    def decision_function(self, X):
+        """Return the decision values of the inner classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As the inner classifier defines them. They decide nothing here.
+        """
+        warn_of_reader(self.estimator, find_response_reader())
+        return super().decision_function(X)
 
     def predict_set(self, X):
         """Predict the best set of classes of each sample, more than two classes given.
@@ -589,6 +652,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
             self.estimator, items, X, y, plan=plan, **options
         )
         if needs_folds(self):
+            # What is wrong with all of its probabilities is no matter of folds.
+            check_has_probabilities(evaluated.estimator)
+            items.probabilities(evaluated.estimator, X)
             warn_without_folds(reason)
         return evaluated, plan
 

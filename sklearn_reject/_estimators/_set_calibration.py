@@ -16,8 +16,9 @@ _LEAST = 1e-15
 # parameters; with fewer, "auto" does not look at them.
 _FEWEST_FOR_STEPS = 1000
 
-# A more flexible calibration has to be better by so many standard errors.
-_ERRORS_BETTER = 2.0
+# A more flexible calibration has to be better by so many standard errors: with two,
+# curves that the expected loss needs go unnoticed on a few hundred samples.
+_ERRORS_BETTER = 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Which strategy has the least loss out of sample, and whether that was expected."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from sklearn_reject.decoding import (
     SetSize,
     check_bounds,
     choose_sets,
-    count_sets,
     items_in_place,
+    number_sets,
     sets_as_rows,
     sizes_of_sets,
     tune_threshold,
@@ -175,10 +176,19 @@ class SetProblem:
     def losses(self, mask, truth=None):
         """Return the loss of each set that is scored."""
         truth = self.truth if truth is None else truth
-        counts = count_sets(
-            truth, mask, groups=self.groups, pos_label=True, average=self.average
-        )
-        return np.asarray(self.loss(*counts), dtype=np.float64)
+        tp = self._count(truth & mask)
+        fp, fn = self._count(mask) - tp, self._count(truth) - tp
+        tn = self._sets[1] - tp - fp - fn
+        return np.asarray(self.loss(tp, fp, fn, tn), dtype=np.float64)
+
+    @cached_property
+    def _sets(self):
+        """The number of the set of each item, and the sizes of the sets."""
+        return number_sets(self._as_sets(self.eta).shape, self.groups)
+
+    def _count(self, flags):
+        sets, sizes = self._sets
+        return np.bincount(sets[self._as_sets(flags).ravel()], minlength=len(sizes))
 
     def draw(self, rng):
         """Return labels that are drawn from the probabilities."""
@@ -194,6 +204,7 @@ class SetProblem:
 
 def choose(problem, strategy, calibration):
     """Return the attributes that stand for what "auto" leaves open."""
+    is_open = strategy == "auto" and calibration == "auto"
     if calibration == "auto":
         calibration = None
         if problem.distribution == "independent":
@@ -204,7 +215,10 @@ def choose(problem, strategy, calibration):
     else:
         mask = evaluated.decide(strategy)
     gap = measure_gap(evaluated, mask)
-    if len(problem.eta) >= _FEWEST_FOR_GAP and not gap.is_noise:
+    # Items of rows may depend on each other: no curve mends that, and what was open
+    # was chosen by the realised loss.
+    is_said = not (is_open and problem.eta.ndim == 2)
+    if is_said and len(problem.eta) >= _FEWEST_FOR_GAP and not gap.is_noise:
         _warn_of_gap(gap, calibration, problem.distribution)
     curve = fit_calibration(calibration, problem.eta, problem.truth)
     found = {
@@ -231,7 +245,8 @@ def _warn_of_gap(gap, calibration, distribution):
     warn_user(
         f"Out of sample, the sets were expected to have a loss of "
         f"{gap.expected_loss:.3g}, and had one of {gap.realised_loss:.3g}: more than "
-        f"chance, so that the probabilities are not honest. {way_out}.",
+        "chance, so that the probabilities are not honest, or items depend on each "
+        f"other. {way_out}.",
         once=True,
     )
 

@@ -161,7 +161,8 @@ def fewest_rows(loss, truth, batch_size, groups, average="samples"):
         n_rows = min(n_samples, _FEWEST_EXPECTED / (share * items_of_row))
     if groups is not None:
         n_rows = min(n_rows, number_sets(truth.shape, groups)[1].min())
-    return int(np.ceil(n_rows))
+    # A share of 0.2 is not 1/5 to the last digit.
+    return int(np.ceil(np.round(n_rows, 6)))
 
 
 def _counts_items_one_by_one(loss):
@@ -192,4 +193,21 @@ def warn_of_few_rows(n_rows, fewest):
         "a call with all of them. Pass more rows at once, or groups= if these are the "
         "sets that are scored; or fit with strategy='eum', or with "
         f"batch_size={max(n_rows, 1)} and strategy='auto', for calls as small as this.",
+    )
+
+
+def warn_of_reader(inner, reader):
+    """Warn where a meta-estimator makes its own labels of probabilities."""
+    if reader is None:
+        return
+    name = type(inner).__name__
+    warn_user(
+        f"{reader} makes labels of the probabilities or decision values of "
+        f"ExpectedLossDecoder, and not of its sets: nothing is decoded. Put it inside: "
+        f"ExpectedLossDecoder({reader}({name}()), ...); for one decoder a label, take "
+        "MultiOutputClassifier, which asks each for its labels."
+        if reader == "OneVsRestClassifier"
+        else f"{reader} makes labels of the probabilities or decision values of "
+        "ExpectedLossDecoder, and not of its sets: nothing is decoded. Put it inside "
+        f"the decoder, around {name}.",
     )
