@@ -71,10 +71,14 @@ class CalibrationGap:
     standard_error: float
 
     @property
+    def size(self):
+        """How far apart the two are."""
+        return abs(self.realised_loss - self.expected_loss)
+
+    @property
     def is_noise(self):
         """Whether honest probabilities would have such a gap."""
-        gap = abs(self.realised_loss - self.expected_loss)
-        return gap <= max(_ERRORS_APART * self.standard_error, _LEAST_GAP)
+        return self.size <= max(_ERRORS_APART * self.standard_error, _LEAST_GAP)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,20 +209,22 @@ class SetProblem:
 def choose(problem, strategy, calibration):
     """Return the attributes that stand for what "auto" leaves open."""
     is_open = strategy == "auto" and calibration == "auto"
+    is_free = calibration == "auto" and problem.distribution == "independent"
     if calibration == "auto":
         calibration = None
-        if problem.distribution == "independent":
-            calibration = choose_calibration(problem.eta, problem.truth, problem.parts)
-    evaluated = problem.calibrated(calibration)
-    if strategy == "auto":
-        strategy, mask = _choose_strategy(evaluated)
-    else:
-        mask = evaluated.decide(strategy)
-    gap = measure_gap(evaluated, mask)
+    if is_free:
+        calibration = choose_calibration(problem.eta, problem.truth, problem.parts)
+    wanted, (strategy, gap) = strategy, _settle(problem, strategy, calibration)
+    is_large = len(problem.eta) >= _FEWEST_FOR_GAP and not gap.is_noise
+    if is_free and calibration is None and is_large:
+        # The log loss had nothing to say of a part that the expected loss lives on.
+        other = _settle(problem, wanted, "sigmoid")
+        if other[1].size < gap.size:
+            calibration, (strategy, gap) = "sigmoid", other
+            is_large = not gap.is_noise
     # Items of rows may depend on each other: no curve mends that, and what was open
     # was chosen by the realised loss.
-    is_said = not (is_open and problem.eta.ndim == 2)
-    if is_said and len(problem.eta) >= _FEWEST_FOR_GAP and not gap.is_noise:
+    if is_large and not (is_open and problem.eta.ndim == 2):
         _warn_of_gap(gap, calibration, problem.distribution)
     curve = fit_calibration(calibration, problem.eta, problem.truth)
     found = {
@@ -234,6 +240,16 @@ def choose(problem, strategy, calibration):
     elif strategy != "dta":
         found["threshold_"] = float(strategy)
     return found
+
+
+def _settle(problem, strategy, calibration):
+    """Return the strategy in use under a calibration, and its gap."""
+    problem = problem.calibrated(calibration)
+    if strategy == "auto":
+        strategy, mask = _choose_strategy(problem)
+    else:
+        mask = problem.decide(strategy)
+    return strategy, measure_gap(problem, mask)
 
 
 def _warn_of_gap(gap, calibration, distribution):
