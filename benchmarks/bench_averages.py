@@ -14,7 +14,7 @@ from sklearn_reject.metrics import set_loss
 
 TITLE = "macro-F1 loss, many rare labels"
 
-_DRAWS = 2
+_DRAWS = 1
 _N_SAMPLES, _N_LABELS, _N_WORDS, _N_TOPICS = 4000, 150, 1000, 30
 _FEWEST_POSITIVES = 5
 

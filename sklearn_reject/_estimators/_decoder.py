@@ -232,7 +232,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
     0.76
-    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f1")
+    >>> decoder = ExpectedLossDecoder(LogisticRegression(), strategy="dta")
     >>> decoder = decoder.fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
     0.82
