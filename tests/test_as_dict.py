@@ -165,7 +165,7 @@ def test_names_that_are_not_known_are_left_out_of_older_states():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"treshold": 1.0}, r"unknown fields \['treshold'\]"),
+        ({"thresh_old": 1.0}, r"unknown fields \['thresh_old'\]"),
         ({"threshold": "high"}, "threshold='high'.*it is a number"),
         ({"threshold": None}, "threshold=None"),
         ({"threshold": True}, "threshold=True"),
