@@ -211,7 +211,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
     0.76
-    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f_beta")
+    >>> decoder = ExpectedLossDecoder(LogisticRegression(), strategy="dta")
     >>> decoder = decoder.fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
     0.82
@@ -631,6 +631,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _choose(self, X, groups=None, *, tells_loss=True):
         """Return the mask of the sets and, if `tells_loss`, their expected losses."""
         eta, chooser = self._probabilities(X, groups, tells_loss=tells_loss)
+        is_one_set = self.target_type_ == "binary" and groups is None
+        if is_one_set and chooser.threshold is None:
+            warn_of_few_rows(len(eta), self._fewest_rows)
         return choose_sets(eta, chooser, groups=groups, n_jobs=self.n_jobs)
 
     def _probabilities(self, X, groups, *, tells_loss=True):
@@ -642,8 +645,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         sizes = sizes_of_sets(eta.shape, groups)
         least, largest = self._check_bounds(self.set_loss_, sizes)
         threshold = getattr(self, "threshold_", None)
-        if self.target_type_ == "binary" and groups is None and threshold is None:
-            warn_of_few_rows(len(eta), self._fewest_rows)
         bounds = least, np.max(largest)
         return eta, SetSize(
             self.set_loss_, self._items.distribution, *bounds, threshold, tells_loss
