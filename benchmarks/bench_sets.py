@@ -71,6 +71,7 @@ def run():
         yield Row("SKLEARN_REJECT_DATA is not set")
         return
     yield from _mean_rows(losses)
+    yield from _regret_rows(losses)
     yield from _claim_rows(losses)
 
 
@@ -222,6 +223,25 @@ def _mean_rows(losses):
                 f"{contender} {1000 * np.mean(values):.0f} +- {1000 * error:.0f}"
             )
         yield Row(f"{kind}, {classifier}", details=", ".join(shown))
+
+
+def _regret_rows(losses):
+    """Yield how far each contender is above the best one of each cell."""
+    for kind in dict.fromkeys(key[2] for key in losses):
+        best, regrets = {}, {}
+        for key, values in losses.items():
+            best[key[:3]] = min(best.get(key[:3], 1.0), values.mean())
+        for key, values in losses.items():
+            if key[2] == kind:
+                regret = 1000 * (values.mean() - best[key[:3]])
+                regrets.setdefault(key[3], []).append(regret)
+        n_cells = len(regrets["auto"])
+        shown = [
+            f"{name} {np.mean(values):.1f} (at most {max(values):.0f})"
+            for name, values in regrets.items()
+        ]
+        what = f"{kind}: above the best of each of {n_cells} cells"
+        yield Row(what, details=", ".join(shown))
 
 
 def _claim_rows(losses):

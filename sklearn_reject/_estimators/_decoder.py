@@ -3,7 +3,7 @@
 from numbers import Real
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
@@ -655,4 +655,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         eta = self._items.probabilities(self.estimator_, X)
         if self._calibrate is None:
             return eta
-        return self._calibrate(eta.toarray() if issparse(eta) else eta)
+        if issparse(eta):
+            return csr_matrix(self._calibrate(eta.toarray()))
+        return self._calibrate(eta)
