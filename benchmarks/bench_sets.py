@@ -71,6 +71,7 @@ def run():
         yield Row("SKLEARN_REJECT_DATA is not set")
         return
     yield from _mean_rows(losses)
+    yield from _regret_rows(losses)
     yield from _claim_rows(losses)
 
 
@@ -139,15 +140,16 @@ def _measure(name, X, y, kinds):
             _POOL["now"] = _Pool(make, X[rows], y[rows])
             index = np.arange(len(rows))[:, np.newaxis]
             parts = index[:n_train], index[n_train:], y[rows]
+            tuned = None if y.ndim == 2 else _predict_tuned(*parts)
             for kind in kinds:
-                for contender, loss in _contend(kind, *parts):
+                for contender, loss in _contend(kind, *parts, tuned):
                     key = name, classifier, kind, contender
                     losses.setdefault(key, []).append(loss)
         print(name, classifier, file=sys.stderr, flush=True)
     return {key: np.array(values) for key, values in losses.items()}
 
 
-def _contend(kind, train, test, y):
+def _contend(kind, train, test, y, tuned):
     """Yield name and loss of each contender."""
     y_train, y_test = y[train[:, 0]], y[test[:, 0]]
     groups = {"groups": np.arange(len(test)) // _GROUP} if kind == _KINDS[1] else {}
@@ -165,10 +167,14 @@ def _contend(kind, train, test, y):
     eta = decoder.estimator_.predict_proba(test)
     eta = eta if y.ndim == 2 else eta[:, 1]
     yield "plug-in", set_loss(y_test, _plug_in(eta, told.get("groups")), **groups)
-    if y.ndim == 1:
-        tuned = TunedThresholdClassifierCV(_Shared(), scoring="f1")
-        predicted = tuned.fit(train, y_train).predict(test)
-        yield "TunedThresholdClassifierCV", set_loss(y_test, predicted, **groups)
+    if tuned is not None:
+        yield "TunedThresholdClassifierCV", set_loss(y_test, tuned, **groups)
+
+
+def _predict_tuned(train, test, y):
+    """Return the labels of the threshold that scikit-learn finds, on its grid."""
+    tuned = TunedThresholdClassifierCV(_Shared(), scoring="f1")
+    return tuned.fit(train, y[train[:, 0]]).predict(test)
 
 
 def _plug_in(eta, groups):
@@ -217,6 +223,25 @@ def _mean_rows(losses):
                 f"{contender} {1000 * np.mean(values):.0f} +- {1000 * error:.0f}"
             )
         yield Row(f"{kind}, {classifier}", details=", ".join(shown))
+
+
+def _regret_rows(losses):
+    """Yield how far each contender is above the best one of each cell."""
+    for kind in dict.fromkeys(key[2] for key in losses):
+        best, regrets = {}, {}
+        for key, values in losses.items():
+            best[key[:3]] = min(best.get(key[:3], 1.0), values.mean())
+        for key, values in losses.items():
+            if key[2] == kind:
+                regret = 1000 * (values.mean() - best[key[:3]])
+                regrets.setdefault(key[3], []).append(regret)
+        n_cells = len(regrets["auto"])
+        shown = [
+            f"{name} {np.mean(values):.1f} (at most {max(values):.0f})"
+            for name, values in regrets.items()
+        ]
+        what = f"{kind}: above the best of each of {n_cells} cells"
+        yield Row(what, details=", ".join(shown))
 
 
 def _claim_rows(losses):

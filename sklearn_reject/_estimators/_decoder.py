@@ -3,7 +3,7 @@
 from numbers import Real
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
@@ -684,6 +684,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         order = order_of_samples(X) if self._samples_are_cut() else None
         eta, groups = self._items_in_order(X, groups, order)
         sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
+        if self._samples_are_items() and groups is None and chooser.threshold is None:
+            warn_of_few_rows(eta.shape[0], self._fewest_rows)
         mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
         mask = items_in_place(mask, eta.shape, self.average)
         return mask if order is None else mask[np.argsort(order)], losses
@@ -717,8 +719,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         sizes = sizes_of_sets(sets.shape, groups)
         least, largest = self._check_bounds(self.set_loss_, sizes)
         threshold = getattr(self, "threshold_", None)
-        if self._samples_are_items() and groups is None and threshold is None:
-            warn_of_few_rows(eta.shape[0], self._fewest_rows)
         return sets, SetSize(
             self.set_loss_,
             self._items.distribution,
@@ -734,4 +734,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         eta = self._items.probabilities(self.estimator_, X)
         if self._calibrate is None:
             return eta
-        return self._calibrate(eta.toarray() if issparse(eta) else eta)
+        if issparse(eta):
+            return csr_matrix(self._calibrate(eta.toarray()))
+        return self._calibrate(eta)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 CALIBRATIONS = ("sigmoid", "isotonic")
 
@@ -19,6 +18,11 @@ _FEWEST_FOR_STEPS = 1000
 # A more flexible calibration has to be better by so many standard errors: with two,
 # curves that the expected loss needs go unnoticed on a few hundred samples.
 _ERRORS_BETTER = 1.0
+
+
+# Steps of Newton's method, and where they end.
+_MOST_STEPS = 100
+_SHORTEST_STEP = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +145,34 @@ def _fit_sigmoid(eta, truth):
     center, scale = odds.mean(), odds.std()
     if scale == 0:
         return flat
-    standard = np.tile((odds - center) / scale, 2)[:, np.newaxis]
-    model = LogisticRegression(C=1e10, solver="newton-cholesky", max_iter=1000)
-    labels = np.repeat([1, 0], n_samples)
-    model.fit(standard, labels, sample_weight=np.concatenate([share, 1 - share]))
-    slope = float(model.coef_[0, 0]) / scale
+    slope, intercept = _newton((odds - center) / scale, share, flat.intercept)
     if slope <= 0:
         return flat
-    return Sigmoid(slope, float(model.intercept_[0]) - slope * center)
+    slope /= scale
+    return Sigmoid(slope, intercept - slope * center)
+
+
+def _newton(odds, share, intercept):
+    """Return slope and intercept of the least log loss of labels that are shares.
+
+    The loss is convex; a step that overshoots is halved.
+    """
+    design = np.column_stack([odds, np.ones_like(odds)])
+    point = np.array([0.0, intercept])
+    loss = _log_loss(design @ point, share)
+    for _ in range(_MOST_STEPS):
+        p = expit(design @ point)
+        curvature = design.T @ (design * (p * (1 - p))[:, np.newaxis])
+        step = np.linalg.lstsq(curvature, design.T @ (share - p), rcond=None)[0]
+        while (following := _log_loss(design @ (point + step), share)) > loss:
+            step /= 2
+            if np.abs(step).max() < _SHORTEST_STEP:
+                return tuple(map(float, point))
+        point, gain, loss = point + step, loss - following, following
+        if gain <= _SHORTEST_STEP * loss:
+            break
+    return tuple(map(float, point))
+
+
+def _log_loss(values, share):
+    return float(np.mean(np.logaddexp(0, values) - share * values))

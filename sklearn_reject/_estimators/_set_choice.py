@@ -208,7 +208,6 @@ class SetProblem:
 
 def choose(problem, strategy, calibration):
     """Return the attributes that stand for what "auto" leaves open."""
-    is_open = strategy == "auto" and calibration == "auto"
     is_free = calibration == "auto" and problem.distribution == "independent"
     if calibration == "auto":
         calibration = None
@@ -222,9 +221,9 @@ def choose(problem, strategy, calibration):
         if other[1].size < gap.size:
             calibration, (strategy, gap) = "sigmoid", other
             is_large = not gap.is_noise
-    # Items of rows may depend on each other: no curve mends that, and what was open
-    # was chosen by the realised loss.
-    if is_large and not (is_open and problem.eta.ndim == 2):
+    # Labels of a row may depend on each other, which no curve mends: what curves can do
+    # is done.
+    if is_large and not (is_free and problem.eta.ndim == 2):
         _warn_of_gap(gap, calibration, problem.distribution)
     curve = fit_calibration(calibration, problem.eta, problem.truth)
     found = {

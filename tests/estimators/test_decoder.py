@@ -394,6 +394,11 @@ def test_sparse_probabilities_and_labels():
     assert sparse.score(eta, y) == pytest.approx(dense.score(eta, y))
     tuned = sparse.set_params(strategy="eum").fit(eta, y)
     np.testing.assert_array_equal(tuned.predict(eta).toarray(), eta >= tuned.threshold_)
+    options = {"strategy": "dta", "calibration": "sigmoid"}
+    curved = sparse.set_params(**options).fit(eta, y)
+    same = dense.set_params(**options).fit(eta, y)
+    assert issparse(curved.predict(eta))
+    np.testing.assert_array_equal(curved.predict(eta).toarray(), same.predict(eta))
 
 
 def test_callable_loss_and_pickle(two_classes):

@@ -64,6 +64,28 @@ def test_sigmoid_finds_the_curve_that_made_the_labels():
     assert curve.intercept == pytest.approx(-1, abs=0.05)
 
 
+@pytest.mark.parametrize("shift", [-8.0, 0.0, 3.0])
+@pytest.mark.parametrize("n_samples", [8, 200])
+def test_sigmoid_is_a_logistic_regression_of_smoothed_labels(n_samples, shift):
+    rng = np.random.default_rng(n_samples)
+    odds = rng.normal(size=n_samples) * 3 + shift
+    truth = odds + rng.normal(size=n_samples) > shift
+    curve = fit_calibration("sigmoid", expit(odds), truth)
+    n_positive = truth.sum()
+    share = np.where(
+        truth, (n_positive + 1) / (n_positive + 2), 1 / (n_samples - n_positive + 2)
+    )
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
+    model.fit(
+        np.tile(odds - shift, 2)[:, np.newaxis],
+        np.repeat([1, 0], n_samples),
+        sample_weight=np.concatenate([share, 1 - share]),
+    )
+    assert curve.slope == pytest.approx(model.coef_[0, 0], rel=1e-4)
+    intercept = model.intercept_[0] - shift * curve.slope
+    assert curve.intercept == pytest.approx(intercept, abs=1e-3)
+
+
 def test_isotonic_is_right_on_average_and_keeps_the_order():
     rng = np.random.default_rng(0)
     eta = rng.random(3000)
