@@ -69,8 +69,9 @@ class OperatingPoint(DictMixin):
         and Feuer, with the largest weight, where they do not.
 
     precision_interval : tuple of float
-        Bounds of the precision by Clopper and Pearson; approximate, from an effective
-        number of documents, where weights differ. NaN if nothing is predicted positive.
+        Bounds of the precision by Clopper and Pearson; where weights differ, from an
+        effective number of documents, with one more of the largest weight against each
+        bound, which is wide where few weigh much. NaN if nothing is predicted positive.
         As the same documents tuned the thresholds, the truth is rather in the lower
         part; cross-validation shows it.
 
