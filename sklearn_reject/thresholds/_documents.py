@@ -46,8 +46,8 @@ class RatedDocuments:
     given_rows: np.ndarray = None
     #: What no threshold is to be below, whatever the scores.
     floor: np.ndarray = None
-    #: Scores and positions of documents that the lowest thresholds reach and that do
-    #: not count: unrated, or of weight zero; which of them are of weight zero.
+    #: Scores and positions of documents that do not count: those of weight zero, and
+    #: unrated ones that the lowest thresholds reach; which of them are of weight zero.
     others: np.ndarray = None
     other_rows: np.ndarray = None
     is_weightless: np.ndarray = None
@@ -85,6 +85,12 @@ class RatedDocuments:
             missed_rows=self.missed_rows[missed],
             missed_weight=self.missed_weight[missed],
         )
+
+    @property
+    def predictable(self):
+        """Scores of what the lowest thresholds reach; first of what counts."""
+        is_reached = predict_positive(self.others, self.base, self.rule)
+        return np.concatenate([self.scores, self.others[is_reached]])
 
     @property
     def total_positive(self):
@@ -150,7 +156,8 @@ def check_documents(
         is_complete = bool(predict_positive(unrated, floor, rule).all())
     is_reached = predict_positive(scores, base, rule)
     rows = np.flatnonzero(is_rated & is_reached)
-    other_rows = np.flatnonzero(~is_rated & is_reached)
+    # Thresholds may be placed below a document of weight zero that none reached.
+    other_rows = np.flatnonzero(~is_rated & (is_reached | is_labelled))
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
     is_given = is_rated | ~is_labelled
     _check_classes_reached(is_positive[rows], base, base_thresholds)

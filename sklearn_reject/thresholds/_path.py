@@ -229,8 +229,12 @@ def place_midway(path, documents):
 
 
 def _open_downwards(moved, thresholds, documents):
-    """Lower what predicts everything to -inf where nothing is unknown further down."""
-    is_lowest = (thresholds == documents.base) & np.isneginf(documents.floor)
+    """Lower what predicts everything to -inf where nothing is unknown further down.
+
+    Unrated documents, of which a sample was rated, may score lower still.
+    """
+    is_last = ~(documents.given < documents.base).any(axis=0)
+    is_lowest = (thresholds == documents.base) & np.isneginf(documents.floor) & is_last
     if documents.rule == "all":
         is_lowest &= is_lowest.all(axis=1, keepdims=True)
     moved[is_lowest] = -np.inf

@@ -1,6 +1,7 @@
 """Scores that are missing, ratings that were drawn, and points as dictionaries."""
 
 import json
+import warnings
 from itertools import product
 
 import numpy as np
@@ -249,3 +250,26 @@ def test_there_and_back():
     np.testing.assert_array_equal(
         ThresholdPath.from_dict(path.to_dict()).locate(scores), path.locate(scores)
     )
+
+
+@pytest.mark.parametrize("rule", ["any", "all"])
+@pytest.mark.parametrize("target", [{"max_alerts": 6}, {"min_recall": 1}])
+def test_all_predicted_documents_are_counted(rule, target):
+    # Unrated documents below all rated ones, as others were drawn; and such of weight
+    # zero, which thresholds are placed without.
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores = rng.integers(0, 7, size=(12, 2)).astype(float)
+        y = rng.choice([0, 1, -1], 12)
+        weight = rng.choice([0.0, 1.0], 12, p=[0.2, 0.8])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                point = operating_point(
+                    scores, y, rule=rule, propensity=0.5, sample_weight=weight, **target
+                )
+        except ValueError:
+            continue  # a class is missing, or the target cannot be met
+        n_predicted = point.predict(scores).sum()
+        assert point.n_predicted == n_predicted
+        assert n_predicted <= target.get("max_alerts", 12)
