@@ -139,7 +139,17 @@ class SetLoss:
             return np.broadcast_to(losses, shape).copy()
         # Copies, as a function may well work in place.
         counts = [np.array(np.broadcast_to(count, shape)) for count in counts]
-        return self._check(self._losses(*counts), shape)
+        try:
+            losses = self._losses(*counts)
+        except ValueError as error:
+            if "truth value" not in str(error):
+                raise
+            raise ValueError(
+                f"{self._shown} gets arrays of counts, but decides by a single one: "
+                f"{error} Write it with operations on whole arrays, such as "
+                "`np.where`, or wrap it in `np.vectorize`."
+            ) from error
+        return self._check(losses, shape)
 
     def expansion(self, n_items):
         """Return the ratios that the loss is made of.
@@ -201,10 +211,10 @@ class CallableSetLoss(SetLoss):
     function : callable
         Gets arrays of counts of one shape and returns one finite number for each
         confusion matrix, lower is better. What 0/0 is, it says itself. Parameters that
-        are called tp, fp, fn and tn, in lower or upper case, get the counts of their
-        names, in whatever order they come, and some of them may be missing; others must
-        have defaults. Parameters of other names get all four in the order tp, fp, fn,
-        tn.
+        are called tp, fp, fn and tn, in lower or upper case, or such as
+        true_positives, true_pos and n_tp, get the counts of their names, in whatever
+        order they come, and some of them may be missing; others must have defaults.
+        Parameters of other names get all four in the order tp, fp, fn, tn.
 
     Raises
     ------
