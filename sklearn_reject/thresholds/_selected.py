@@ -99,8 +99,8 @@ def has_edge(x, y, n_tests=1):
     # there is none, however `x` and `y` depend on each other at large: that the lowest
     # m `y` all are above has a probability of at most 2**-m. A steep trend would do the
     # same, but go on: then the next documents are lower still. Two scores that are
-    # nearly opposites beside a third may be mistaken, in some 3 % of normal samples, and
-    # more often where many documents share a score.
+    # nearly opposites beside a third may be mistaken, in some 3 % of normal samples,
+    # and more often where many documents share a score.
     order = np.argsort(x, kind="stable")
     x, y, k = x[order], y[order], _N_NEIGHBOURS
     start = np.arange(k, len(x) - 2 * k + 1)
