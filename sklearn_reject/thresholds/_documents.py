@@ -46,8 +46,8 @@ class RatedDocuments:
     given_rows: np.ndarray = None
     #: What no threshold is to be below, whatever the scores.
     floor: np.ndarray = None
-    #: Scores and positions of documents that do not count: those of weight zero, and
-    #: unrated ones that the lowest thresholds reach; which of them are of weight zero.
+    #: Scores and positions of documents that do not count, unrated or of weight zero,
+    #: from the floor on; which of them are of weight zero.
     others: np.ndarray = None
     other_rows: np.ndarray = None
     is_weightless: np.ndarray = None
@@ -156,8 +156,8 @@ def check_documents(
         is_complete = bool(predict_positive(unrated, floor, rule).all())
     is_reached = predict_positive(scores, base, rule)
     rows = np.flatnonzero(is_rated & is_reached)
-    # Thresholds may be placed below a document of weight zero that none reached.
-    other_rows = np.flatnonzero(~is_rated & (is_reached | is_labelled))
+    # Thresholds may be placed below what the lowest ones do not reach.
+    other_rows = np.flatnonzero(~is_rated & predict_positive(scores, floor, rule))
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
     is_given = is_rated | ~is_labelled
     _check_classes_reached(is_positive[rows], base, base_thresholds)

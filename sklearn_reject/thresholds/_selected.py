@@ -21,7 +21,7 @@ _MOST_LOWER = 8
 # each other have an empty corner, too.
 _LEAST_CHOSEN_TWICE = 5
 
-_MOST_DOCUMENTS = 100_000
+_MOST_DOCUMENTS = 40_000
 
 
 def warn_if_selected(documents):
