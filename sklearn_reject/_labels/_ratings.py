@@ -37,12 +37,14 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
 
     Both are False where nobody has rated a document. `name` is for errors.
     """
+    is_masked = np.ma.getmaskarray(y).ravel() if np.ma.is_masked(y) else False
     y = column_or_1d(y, warn=True)
     is_rated = np.ones(len(y), dtype=bool)
     if y.dtype.kind == "f":
         is_rated = ~np.isnan(y)
     elif y.dtype.kind == "O":
         is_rated = ~np.fromiter(map(_is_missing, y), dtype=bool, count=len(y))
+    is_rated &= ~np.asarray(is_masked)
     is_rated[is_rated] = ~_equals(y[is_rated], unrated_label)
     if not is_rated.any():
         raise ValueError(

@@ -16,6 +16,9 @@ from sklearn_reject._validation import (
 
 RULES = ("any", "all")
 
+# As for sample_weight: sums of weights, and products of two sums, stay finite.
+_LARGEST_WEIGHT = 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class RatedDocuments:
@@ -135,8 +138,7 @@ def check_documents(
     if propensity is not None:
         chance = check_propensity(propensity, is_labelled)
         is_sampled = ~np.isnan(chance)
-        inverse = 1 / np.where(is_sampled, chance, 1.0)
-        weight = inverse if weight is None else weight * inverse
+        weight = _weigh_drawn(weight, chance)
     check_weighted_classes(is_positive, is_negative, weight)
     # A rating of weight zero counts as absent. But a document that nobody has rated
     # says that ratings are incomplete, whatever its weight.
@@ -189,7 +191,7 @@ def check_scores(scores):
     """
     if issparse(scores):
         raise ValueError("scores must be dense, got a sparse matrix. Use `.toarray()`.")
-    array = as_real_array(scores, "scores")
+    array = as_real_array(_with_nan(scores), "scores")
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2 or 0 in array.shape:
@@ -207,6 +209,30 @@ def check_scores(scores):
             "has not seen NaN, and one that it is sure of its lowest or highest score."
         )
     return array
+
+
+def _with_nan(scores):
+    """Return scores with NaN in place of what is masked, or NA in columns of pandas."""
+    if np.ma.is_masked(scores):
+        return scores.astype(np.float64).filled(np.nan)
+    if hasattr(scores, "notna") and np.asarray(scores).dtype == object:
+        return scores.astype(object).where(scores.notna(), np.nan)
+    return scores
+
+
+def _weigh_drawn(weight, chance):
+    """Return weights over probabilities; those that are None or NaN are one."""
+    chance = np.where(np.isnan(chance), 1.0, chance)
+    with np.errstate(over="ignore"):
+        weight = (1.0 if weight is None else weight) / chance
+    if weight.max() > _LARGEST_WEIGHT:
+        raise ValueError(
+            "propensity: documents weigh sample_weight / propensity, which is up to "
+            f"{weight.max():g}, too large to be summed. The smallest propensity is "
+            f"{chance.min():g}: give none that is a rounded zero, or rescale "
+            "sample_weight."
+        )
+    return weight
 
 
 def check_propensity(propensity, is_rated):

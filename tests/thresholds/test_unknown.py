@@ -5,6 +5,7 @@ import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -273,3 +274,30 @@ def test_all_predicted_documents_are_counted(rule, target):
         n_predicted = point.predict(scores).sum()
         assert point.n_predicted == n_predicted
         assert n_predicted <= target.get("max_alerts", 12)
+
+
+def test_masked_and_nullable_values_are_missing():
+    rng = np.random.default_rng(0)
+    y = (rng.random(60) < 0.4).astype(float)
+    scores = rng.normal(size=(60, 2)) + y[:, np.newaxis]
+    hidden = rng.random((60, 2)) < 0.2
+    plain = operating_point(np.where(hidden, np.nan, scores), y, objective="f1")
+    nullable = pd.DataFrame(scores).astype("Float64").mask(hidden)
+    for gaps in (np.ma.masked_array(scores, hidden), nullable):
+        point = operating_point(gaps, y, objective="f1")
+        np.testing.assert_array_equal(point.thresholds, plain.thresholds)
+    unrated = (scores < 0).all(axis=1)
+    expected = operating_point(scores, np.where(unrated, np.nan, y), objective="f1")
+    masked = np.ma.masked_array(y.astype(int), unrated)
+    point = operating_point(scores, masked, objective="f1")
+    np.testing.assert_array_equal(point.thresholds, expected.thresholds)
+
+
+def test_propensities_of_rounded_zeros_are_refused():
+    scores, y = np.arange(6.0), [0, 1, 0, 1, 1, -1]
+    with pytest.raises(ValueError, match="smallest propensity is 1e-310"):
+        operating_point(scores, y, objective="f1", propensity=1e-310)
+    with pytest.raises(ValueError, match=r"up to 1e\+150, too large"):
+        operating_point(
+            scores, y, objective="f1", propensity=1e-60, sample_weight=[1e90] * 6
+        )
