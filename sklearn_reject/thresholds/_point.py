@@ -6,13 +6,18 @@ import numpy as np
 from scipy.optimize import ridder
 
 from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._validation import check_option
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     round_down,
     round_up,
     warn_user,
 )
-from sklearn_reject.thresholds._documents import check_columns, predict_positive
+from sklearn_reject.thresholds._documents import (
+    RULES,
+    check_columns,
+    predict_positive,
+)
 from sklearn_reject.thresholds._intervals import count_intervals
 
 # Slopes and targets that differ by no more than rounding are equal.
@@ -103,6 +108,9 @@ class OperatingPoint(DictMixin):
     tp_interval: tuple
     precision_interval: tuple
     confidence_level: float
+
+    def __post_init__(self):
+        check_option(self.rule, "rule", RULES)
 
     @property
     def precision(self):

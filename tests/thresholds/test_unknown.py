@@ -301,3 +301,12 @@ def test_propensities_of_rounded_zeros_are_refused():
         operating_point(
             scores, y, objective="f1", propensity=1e-60, sample_weight=[1e90] * 6
         )
+
+
+def test_dictionaries_of_unknown_rules_are_refused():
+    # Whatever is not "any" would decide like "all".
+    scores, y = np.arange(4.0), [0, 1, 0, 1]
+    point = operating_point(scores, y, objective="f1")
+    for each in (point, optimal_path(scores, y)):
+        with pytest.raises(ValueError, match=r"rule must be one of.*got 'Any'"):
+            type(each).from_dict(each.to_dict() | {"rule": "Any"})
