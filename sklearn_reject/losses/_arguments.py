@@ -1,7 +1,7 @@
 """How a function of the user takes the counts of a confusion matrix."""
 
 from functools import partial
-from inspect import Parameter, signature
+from inspect import Parameter, isfunction, signature
 from itertools import product, takewhile
 
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -107,6 +107,22 @@ def _check_order(function, single):
             f"loss={function!r} must take the four counts (tp, fp, fn, tn), or those "
             f"of them that it names, but: {error}."
         ) from error
+
+
+def check_order_of_losses(cls):
+    """Raise where a class defines `_losses` of the counts in another order."""
+    method = vars(cls).get("_losses")
+    if not isfunction(method):
+        return
+    parameters = [*signature(method).parameters.values()][1:]
+    known = [_count_of(part) for part in parameters[: len(COUNTS)]]
+    if any(got not in (None, count) for got, count in zip(known, COUNTS, strict=False)):
+        names = ", ".join(part.name for part in parameters)
+        raise TypeError(
+            f"{cls.__name__}._losses gets tp, fp, fn and tn in this order, but has the "
+            f"parameters ({names}). Write them in this order; a function passed as "
+            "`loss` may have any."
+        )
 
 
 def _refuse_fixed_counts(function):

@@ -5,7 +5,11 @@ from inspect import signature
 import numpy as np
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.losses._arguments import call_with_counts, names_of_counts
+from sklearn_reject.losses._arguments import (
+    call_with_counts,
+    check_order_of_losses,
+    names_of_counts,
+)
 from sklearn_reject.losses._task import register_by_name
 from sklearn_reject.losses._trials import falls_with_tp, try_out
 
@@ -96,6 +100,7 @@ class SetLoss:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        check_order_of_losses(cls)
         register_by_name(cls, SET_LOSSES)
         _drop_what_is_of_others(cls)
 

@@ -360,6 +360,27 @@ def test_decorated_functions_need_not_take_names():
     assert found.tolist() == [3.0, 6.0]
 
 
+def test_classes_take_counts_in_order():
+    def swapped(self, tn, fp, fn, tp):
+        return 1 - tp / 10
+
+    with pytest.raises(TypeError, match=r"gets tp, fp, fn and tn in this order, but"):
+        type("Swapped", (SetLoss,), {"_losses": swapped})
+
+    def renamed(self, a, b, c, d):
+        return 1 - a / 10
+
+    def packed(self, *counts):
+        return 1 - counts[0] / 10
+
+    def static(tp, fp, fn, tn):
+        return 1 - tp / 10
+
+    for losses in (renamed, packed, staticmethod(static)):
+        loss = type("Other", (SetLoss,), {"_losses": losses})()
+        assert loss(tp=5, fp=0, fn=0, tn=0) == 0.5
+
+
 def test_functions_of_single_numbers_are_refused():
     with pytest.raises(ValueError, match=r"gets arrays of counts.*np.vectorize"):
         CallableSetLoss(lambda tp, fp, fn, tn: 0.0 if tp else 1.0)
