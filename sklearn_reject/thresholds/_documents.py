@@ -54,6 +54,9 @@ class RatedDocuments:
     others: np.ndarray = None
     other_rows: np.ndarray = None
     is_weightless: np.ndarray = None
+    #: Weights of those among them that might have been rated, by a known chance.
+    drawable_weight: np.ndarray = None
+    drawable_rows: np.ndarray = None
     #: Positions and weights of rated positives that the lowest thresholds do not reach.
     missed_rows: np.ndarray = None
     missed_weight: np.ndarray = None
@@ -72,6 +75,7 @@ class RatedDocuments:
         chosen = np.isin(self.rows, rows)
         present = np.isin(self.given_rows, rows)
         other = np.isin(self.other_rows, rows)
+        drawable = np.isin(self.drawable_rows, rows)
         missed = np.isin(self.missed_rows, rows)
         return replace(
             self,
@@ -85,6 +89,8 @@ class RatedDocuments:
             others=self.others[other],
             other_rows=self.other_rows[other],
             is_weightless=self.is_weightless[other],
+            drawable_weight=self.drawable_weight[drawable],
+            drawable_rows=self.drawable_rows[drawable],
             missed_rows=self.missed_rows[missed],
             missed_weight=self.missed_weight[missed],
         )
@@ -160,6 +166,7 @@ def check_documents(
     rows = np.flatnonzero(is_rated & is_reached)
     # Thresholds may be placed below what the lowest ones do not reach.
     other_rows = np.flatnonzero(~is_rated & predict_positive(scores, floor, rule))
+    drawable_rows = other_rows[is_sampled[other_rows] & ~is_labelled[other_rows]]
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
     is_given = is_rated | ~is_labelled
     _check_classes_reached(is_positive[rows], base, base_thresholds)
@@ -177,6 +184,8 @@ def check_documents(
         scores[other_rows],
         other_rows,
         is_weightless[other_rows],
+        np.ones(0) if weight is None else weight[drawable_rows],
+        drawable_rows,
         missed_rows,
         np.ones(len(missed_rows)) if weight is None else weight[missed_rows],
         is_complete,

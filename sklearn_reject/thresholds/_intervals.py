@@ -35,8 +35,15 @@ def count_intervals(parts, thresholds, confidence_level=0.95):
 
 
 def _weight_range(parts):
-    """Return the least and the largest weight of a document that may be predicted."""
+    """Return the least and the largest weight of a document that may be predicted.
+
+    Those that a draw has left out are as possible as those that it has taken.
+    """
     weights = [np.ones(1) if part.weight is None else part.weight for part in parts]
+    weights += [
+        part.drawable_weight for part in parts if part.drawable_weight is not None
+    ]
+    weights = [weight[weight > 0] for weight in weights]
     weights = [weight for weight in weights if len(weight)]
     if not weights:
         return 1.0, 1.0

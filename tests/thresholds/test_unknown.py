@@ -17,6 +17,7 @@ from sklearn_reject.thresholds import (
     Search,
     ThresholdPath,
     check_documents,
+    count_intervals,
     cross_validate_point,
     operating_point,
     optimal_path,
@@ -310,3 +311,18 @@ def test_dictionaries_of_unknown_rules_are_refused():
     for each in (point, optimal_path(scores, y)):
         with pytest.raises(ValueError, match=r"rule must be one of.*got 'Any'"):
             type(each).from_dict(each.to_dict() | {"rule": "Any"})
+
+
+def test_intervals_know_what_the_draw_has_left_out():
+    # Nobody was drawn of those that would weigh 50, but they are there.
+    scores = np.r_[np.arange(12.0) + 20, np.arange(40.0) / 4]
+    y = np.r_[np.tile([0, 1], 6), np.full(40, -1)]
+    chance = np.r_[np.full(12, 0.5), np.full(40, 0.02)]
+    documents = check_documents(scores, y, propensity=chance, base_thresholds=[0])
+    fp, tp, precision = count_intervals([documents], [[5.0]])
+    assert fp[1] == tp[1] > -50 * np.log(0.025)
+    assert precision[0] < 0.1
+    # What cannot be predicted says nothing.
+    above = check_documents(scores, y, propensity=chance, base_thresholds=[15])
+    assert count_intervals([above], [[15.0]])[0][1] < 30
+    assert len(documents.take(np.arange(14)).drawable_weight) == 2
