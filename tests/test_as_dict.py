@@ -190,7 +190,9 @@ def test_missing_fields_are_named(name):
         RejectionRule.from_dict(state)
 
 
-@pytest.mark.parametrize("state", [None, [], "RejectionRule", RULES["coverage"]])
+@pytest.mark.parametrize(
+    "state", [None, [], "RejectionRule", RULES["coverage"], {"type": ["Rule"]}]
+)
 def test_what_is_no_dictionary_is_refused(state):
     with pytest.raises(ValueError, match="state must be a dictionary of `to_dict`"):
         RejectionRule.from_dict(state)
@@ -201,6 +203,7 @@ def test_what_is_no_dictionary_is_refused(state):
     [
         ({"n_samples": 1.5}, "n_samples=1.5.*of type int"),
         ({"n_samples": True}, "n_samples=True"),
+        ({"p_value": 10**400}, "p_value=1000.*too large"),
         ({"quantity": 1}, "quantity=1.*of type str"),
         ({"search": 1}, "search=1.*str or NoneType"),
     ],
