@@ -202,8 +202,11 @@ def check_option(value, name, options):
 def index_labels(labels, classes):
     """Return the position of each label among distinct classes, and which are unknown.
 
-    The position of an unknown label is arbitrary.
+    The position of an unknown label is arbitrary. No text is a class that is none.
     """
+    kinds = labels.dtype.kind, classes.dtype.kind
+    if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
+        return np.zeros(len(labels), np.intp), np.ones(len(labels), dtype=bool)
     order = np.argsort(classes)
     position = np.searchsorted(classes, labels, sorter=order)
     index = order[np.minimum(position, len(classes) - 1)]

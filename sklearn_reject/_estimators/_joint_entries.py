@@ -1,6 +1,9 @@
 """What an ensemble is made of: classifiers, detectors, and scores that were logged."""
 
+from numbers import Integral
+
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -78,6 +81,8 @@ def select_columns(X, columns, name):
         X = np.asarray(X)
     try:
         columns = columns(X) if callable(columns) else columns
+        if issparse(X) and isinstance(columns, Integral):
+            columns = [columns]  # sparse arrays have no vectors in an older SciPy
         return _safe_indexing(X, columns, axis=1)
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise ValueError(

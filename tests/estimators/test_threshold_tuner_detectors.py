@@ -148,12 +148,15 @@ def test_detectors_take_no_weights_of_ratings():
     assert point.fp > 0
     with pytest.raises(TypeError, match="'verbose', but there is no classifier"):
         model.fit(X, y, verbose=True)
-    forest = IsolationForest(n_estimators=10, random_state=0)
+    machine = OneClassSVM(gamma=0.5)
+    views = [("machine", machine, [0, 1])]
     with config_context(enable_metadata_routing=True):
         routed = EnsembleThresholdTuner(
-            [("forest", forest.set_fit_request(sample_weight=True), [0, 1])], cv=3, **D
+            [("machine", machine.set_fit_request(sample_weight=True), [0, 1])],
+            cv=3,
+            **D,
         ).fit(X, y, sample_weight=weight)
-    expected = clone(forest).fit(X[:, :2], sample_weight=weight)
+    expected = clone(machine).fit(X[:, :2], sample_weight=weight)
     np.testing.assert_array_equal(
         routed.joint_scores(X)[:, 0], -expected.score_samples(X[:, :2])
     )

@@ -101,7 +101,7 @@ def test_weights_are_routed_where_they_are_requested():
             model, scores, y, scoring=scorer, cv=3, params={"sample_weight": weight}
         )
         plain = cross_val_score(
-            model, scores, y, scoring=make_rated_scorer("precision"), cv=3
+            model, scores, y, scoring=make_rated_scorer("precision"), cv=3, params={}
         )
     assert np.isfinite(values).all()
     assert values.tolist() != plain.tolist()
