@@ -19,15 +19,19 @@ def warn_of_ratchet(previous, X, rows, documents):
     is_rated = documents.is_complete and not len(documents.others)
     if is_rated or not hasattr(previous, "operating_point_"):
         return
+    last = previous.documents_.scores
+    if _count_below(previous, last) <= _FEW * len(last):
+        # It reports all that was rated then: thresholds are where ratings were to begin
+        # with, and have not risen. So are those of the same documents, fitted again.
+        return
     tuning = documents.rows if isinstance(rows, slice) else rows[documents.rows]
     try:
         # Thresholds belong to the classifiers that they were tuned for.
         scores = previous._fitted.scores(_safe_indexing(X, tuning))
-        is_reported = previous.operating_point_.predict(scores)
+        n_below = _count_below(previous, scores)
     except (IndexError, KeyError, TypeError, ValueError):
         # Other columns than those of the last fit, which has nothing to say of them.
         return
-    n_below = np.count_nonzero(~is_reported)
     if n_below > _FEW * len(tuning):
         return
     warn_user(
@@ -37,3 +41,8 @@ def warn_of_ratchet(previous, X, rows, documents):
         "Have a random share rated from fixed base_thresholds on, and pass its "
         "probability as propensity to fit."
     )
+
+
+def _count_below(tuner, scores):
+    """Return how many documents a tuner does not report."""
+    return np.count_nonzero(~tuner.operating_point_.predict(scores))

@@ -64,7 +64,8 @@ def test_thresholds_of_reports_alone_only_rise_and_the_tuner_says_so():
     # Not below the last ones, but for what is between two scores.
     assert (np.diff(weeks[:, 1:], axis=0) > -0.02).all()
     assert weeks[-1, 0] < 0.7 * weeks[1, 0]
-    assert n_told == len(weeks) - 1  # the first guess was nobody's fit
+    # The first guess was nobody's fit, and one week all that was rated was reported.
+    assert n_told == len(weeks) - 2
 
 
 def test_thresholds_with_exploration_go_up_and_down():
@@ -88,6 +89,18 @@ def test_the_warning_is_of_another_fit_and_of_unrated_documents():
     other = np.column_stack([scores, rng.normal(size=len(scores))])
     y = np.where((other >= 2.5).any(axis=1), truth, -1)
     assert not any(RATCHET in text for text in told_of(model, other, y))
+
+
+def test_nothing_has_risen_where_all_that_was_rated_is_reported():
+    rng = np.random.default_rng(1)
+    model = tuner(marginal_precision=0.01)
+    # The same documents twice, and others that are rated down to the same base.
+    weeks = [log_week(rng) for _ in range(2)]
+    for scores, truth in (weeks[0], *weeks):
+        y = np.where((scores >= 2).any(axis=1), truth, -1)
+        y[np.where(scores >= 2, scores, np.inf).argmin(axis=0)] = 1
+        assert not any(RATCHET in text for text in told_of(model, scores, y))
+        assert (model.predict(scores) == 1).sum() == (y >= 0).sum()
 
 
 def test_the_warning_of_classifiers_that_are_fitted_again():
