@@ -11,6 +11,7 @@ from sklearn_reject._validation import (
     check_option,
     check_same_length,
     check_sample_weight,
+    check_vector,
     take_weight,
 )
 
@@ -112,10 +113,12 @@ def check_documents(
     sample_weight=None,
     pos_label=None,
     propensity=None,
+    names=None,
 ):
     """Validate scores and ratings, and find the region where the ratings are known.
 
-    Parameters are those of `operating_point`.
+    Parameters are those of `operating_point`, and `names` the numbers of the rows for
+    errors.
     """
     check_option(rule, "rule", RULES)
     scores = check_scores(scores)
@@ -129,8 +132,10 @@ def check_documents(
     if propensity is not None:
         chance = check_propensity(propensity, is_labelled)
         is_sampled = ~np.isnan(chance)
-        inverse = 1 / np.where(is_sampled, chance, 1.0)
-        weight = inverse if weight is None else weight * inverse
+        with np.errstate(over="ignore"):
+            inverse = 1 / np.where(is_sampled, chance, 1.0)
+            weight = inverse if weight is None else weight * inverse
+        weight = check_vector(weight, "sample_weight / propensity", non_negative=True)
     check_weighted_classes(is_positive, is_negative, weight)
     # A rating of weight zero counts as absent. But a document that nobody has rated
     # says that ratings are incomplete, whatever its weight.
@@ -141,7 +146,8 @@ def check_documents(
     _check_columns_vary(rated)
     # The lowest thresholds, and the rated documents that reach them.
     if base_thresholds is None:
-        base = _find_base(rated, unrated, np.flatnonzero(is_unrated), rule)
+        names = np.arange(len(scores)) if names is None else names
+        base = _find_base(rated, unrated, names[is_unrated], rule)
         # Where everything is rated, nothing is unknown below the lowest score.
         floor = base if len(unrated) else np.full_like(base, -np.inf)
         is_complete = not len(unrated)
