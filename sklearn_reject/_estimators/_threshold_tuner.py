@@ -19,7 +19,7 @@ from sklearn_reject._estimators._joint_folds import (
     usable_folds,
 )
 from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
-from sklearn_reject._estimators._joint_scores import JointScores
+from sklearn_reject._estimators._joint_scores import JointScores, check_logged
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     FoldScore,
@@ -721,7 +721,7 @@ class EnsembleThresholdTuner(
         """
         if self.estimators is None:
             if not hasattr(X, "columns"):
-                X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+                X = check_logged(X)
         elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
             check_array(X)  # says that a document is to be a row
         if reset is not None:

@@ -37,8 +37,7 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
 
     Both are False where nobody has rated a document. `name` is for errors.
     """
-    y = column_or_1d(y, warn=True)
-    is_rated = find_rated(y, unrated_label)
+    y, is_rated = find_rated(y, unrated_label)
     if not is_rated.any():
         raise ValueError(
             f"{name} has no rated documents: all {len(y)} are missing or "
@@ -53,14 +52,19 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
 
 
 def find_rated(y, unrated_label=-1):
-    """Return which labels of a vector are neither missing nor `unrated_label`."""
+    """Return labels as a vector, and which are not missing, masked or unrated."""
+    is_masked = np.zeros(np.size(y), dtype=bool)
+    if np.ma.isMaskedArray(y):
+        is_masked = np.ma.getmaskarray(y).ravel()
+    y = column_or_1d(y, warn=True)
     is_rated = np.ones(len(y), dtype=bool)
     if y.dtype.kind == "f":
         is_rated = ~np.isnan(y)
     elif y.dtype.kind == "O":
         is_rated = ~np.fromiter(map(_is_missing, y), dtype=bool, count=len(y))
+    is_rated &= ~is_masked
     is_rated[is_rated] = ~_equals(y[is_rated], unrated_label)
-    return is_rated
+    return y, is_rated
 
 
 def _is_missing(value):

@@ -18,8 +18,8 @@ class RatedScorer(_Scorer):
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted estimator, a float, higher is better."""
-        y = np.asarray(y)
-        rows = np.flatnonzero(find_rated(y, self._unrated_label))
+        y, is_rated = find_rated(y, self._unrated_label)
+        rows = np.flatnonzero(is_rated)
         if not len(rows):
             raise ValueError(
                 f"y has no rated documents: all {len(y)} are missing or "
@@ -75,8 +75,8 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
     Raises
     ------
     ValueError
-        If there is no scorer of this name. The scorer raises where no document is
-        rated.
+        If there is no scorer of this name, or more than one is given. The scorer
+        raises where no document is rated.
 
     See Also
     --------
@@ -109,5 +109,11 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
     >>> bool(scorer(tuner.fit(scores, y), scores, y) > 0)
     True
     """
+    if not isinstance(scoring, str) and not callable(scoring):
+        raise ValueError(
+            "scoring must be the name of one scorer, or a callable such as make_scorer "
+            f"returns, got {scoring!r}. Of several scorers, make a dictionary of what "
+            "make_rated_scorer returns for each."
+        )
     # The estimator is not looked at where a scorer is given.
     return RatedScorer(check_scoring(scoring=scoring), unrated_label)

@@ -189,6 +189,8 @@ def check_scores(scores):
     if issparse(scores):
         raise ValueError("scores must be dense, got a sparse matrix. Use `.toarray()`.")
     array = as_real_array(scores, "scores")
+    if np.ma.isMaskedArray(scores):
+        array = np.where(np.ma.getmaskarray(scores), np.nan, array)
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2 or 0 in array.shape:
