@@ -51,6 +51,7 @@ class RatedDocuments:
     #: not count: unrated, or of weight zero; which of them are of weight zero.
     others: np.ndarray = None
     other_rows: np.ndarray = None
+    #: False for all where weights of zero leave out positives, too.
     is_weightless: np.ndarray = None
     #: Positions and weights of rated positives that the lowest thresholds do not reach.
     missed_rows: np.ndarray = None
@@ -141,6 +142,9 @@ def check_documents(
     # says that ratings are incomplete, whatever its weight.
     is_weightless = np.full(len(scores), False) if weight is None else weight == 0
     is_rated = is_labelled & ~is_weightless
+    # Nobody calls unrated documents positive: where weights of zero leave out positives
+    # as well, as in bagging, they are not there to leave out what is unrated.
+    looks_unrated = is_weightless & ~(is_weightless & is_positive).any()
     is_unrated = ~is_labelled & ~is_sampled
     rated, unrated = scores[is_rated], scores[is_unrated]
     _check_columns_vary(rated)
@@ -173,7 +177,7 @@ def check_documents(
         floor,
         scores[other_rows],
         other_rows,
-        is_weightless[other_rows],
+        looks_unrated[other_rows],
         missed_rows,
         np.ones(len(missed_rows)) if weight is None else weight[missed_rows],
         is_complete,

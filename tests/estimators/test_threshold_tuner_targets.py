@@ -1,9 +1,11 @@
 """What the tuner is asked for: alerts, recall, F1, and targets that cannot be met."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.ensemble import BaggingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -164,3 +166,17 @@ def test_the_class_of_the_lowest_row_decides_no_error(last, method):
     model = EnsembleThresholdTuner(None, method=method, max_fp_per_tp=50, cv="prefit")
     model.fit(scores, y)
     assert model.operating_point_.tp == y.sum()
+
+
+def test_weights_of_zero_by_bagging_are_no_unrated_documents():
+    rng = np.random.default_rng(0)
+    truth = (rng.random(600) < 0.2).astype(int)
+    values = rng.normal(size=(600, 2)) + 1.5 * truth[:, np.newaxis]
+    model = EnsembleThresholdTuner(None, max_fp_per_tp=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bag = BaggingClassifier(model, n_estimators=3, random_state=0)
+        bag.fit(values, truth)
+    weight = np.where((values < 1).all(axis=1) & (truth == 0), 0, 1)
+    with pytest.warns(RejectionWarning, match="have weight 0"):
+        model.set_params(max_fp_per_tp=20).fit(values, truth, sample_weight=weight)
