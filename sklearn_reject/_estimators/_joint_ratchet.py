@@ -1,5 +1,7 @@
 """Retuning on what was reported: thresholds that can rise, and never fall."""
 
+import warnings
+
 import numpy as np
 
 from sklearn_reject._sklearn import _safe_indexing
@@ -26,11 +28,14 @@ def warn_of_ratchet(previous, X, rows, documents):
         return
     tuning = documents.rows if isinstance(rows, slice) else rows[documents.rows]
     try:
-        # Thresholds belong to the classifiers that they were tuned for.
-        scores = previous._fitted.scores(_safe_indexing(X, tuning))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as that of a frame without names
+            # Thresholds belong to the classifiers that they were tuned for.
+            scores = previous._fitted.scores(_safe_indexing(X, tuning))
         n_below = _count_below(previous, scores)
-    except (IndexError, KeyError, TypeError, ValueError):
+    except Exception:
         # Other columns than those of the last fit, which has nothing to say of them.
+        # Classifiers of other packages raise what they like.
         return
     if n_below > _FEW * len(tuning):
         return

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -117,6 +118,29 @@ def test_the_warning_of_classifiers_that_are_fitted_again():
     ).fit(X, truth)
     y = np.where(model.predict(X) == 1, truth, -1)
     assert any(RATCHET in text for text in told_of(model, X, y))
+
+
+class Stubborn(LogisticRegression):
+    """A classifier that has errors of its own."""
+
+    def predict_proba(self, X):
+        if X.shape[1] != self.n_features_in_:
+            raise AssertionError("other columns")
+        return super().predict_proba(X)
+
+
+def test_the_last_fit_says_nothing_of_other_columns():
+    rng = np.random.default_rng(0)
+    scores, truth = log_week(rng, 2000)
+    y = np.where((scores >= 1).any(axis=1), truth, -1)
+    base = {"base_thresholds": [0.0], "cv": 2}
+    model = EnsembleThresholdTuner([("a", Stubborn())], **base, **TARGET)
+    frame = pd.DataFrame(scores, columns=["left", "right"])
+    told = told_of(model, frame, y)
+    # Without names, and with a column more.
+    assert told_of(model, scores, y) == told
+    wider = np.column_stack([scores, rng.normal(size=len(y))])
+    assert not any("names" in text for text in told_of(model, wider, y))
 
 
 def test_propensity_is_that_of_arrays():
