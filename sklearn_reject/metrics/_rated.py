@@ -56,6 +56,9 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
     is not the worse for it. Models are comparable as far as they report documents that
     were rated, down to the same lowest thresholds.
 
+    Where what is missing is NaN, pass a splitter such as `KFold()` for the `cv` of a
+    search: for a number of folds scikit-learn looks for classes, and refuses NaN.
+
     Parameters
     ----------
     scoring : str or callable
