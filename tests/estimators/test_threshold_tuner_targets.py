@@ -180,3 +180,18 @@ def test_weights_of_zero_by_bagging_are_no_unrated_documents():
     weight = np.where((values < 1).all(axis=1) & (truth == 0), 0, 1)
     with pytest.warns(RejectionWarning, match="have weight 0"):
         model.set_params(max_fp_per_tp=20).fit(values, truth, sample_weight=weight)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+def test_the_nearest_target_is_met_whatever_weighs_nothing():
+    for seed in (4, 8):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(12) < 0.4).astype(int)
+        values = rng.normal(size=(12, 2)) + y[:, np.newaxis]
+        weight = rng.integers(0, 2, 12).astype(float)
+        model = EnsembleThresholdTuner(
+            None, max_alerts=1, method="direct", on_infeasible="nearest", cv=2
+        )
+        point = model.fit(values, y, sample_weight=weight).operating_point_
+        assert point.n_predicted == (model.predict(values) == 1).sum()
+        assert point.tp > 0
