@@ -72,6 +72,22 @@ def load_set(name):
     return X[is_common], np.unique(y[is_common], return_inverse=True)[1]
 
 
+@cache
+def load_multilabel_set(name):
+    """Return features and indicators of several labels, or None if it is not there.
+
+    Labels of fewer than ten positives are left out.
+    """
+    if not is_there(name):
+        return None
+    path = _path(os.environ["SKLEARN_REJECT_DATA"], name)
+    table = np.loadtxt(path, dtype=str, delimiter=",", comments=None)
+    columns, table = table[0], table[1 + _draw_rows(len(table) - 1)].astype(np.float64)
+    is_label = np.char.startswith(columns, "label:")
+    X, y = table[:, ~is_label], table[:, is_label].astype(np.int64)
+    return X, y[:, y.sum(axis=0) >= 10]
+
+
 def _draw_rows(n_rows):
     return np.random.default_rng(0).permutation(n_rows)[:_MOST_ROWS]
 

@@ -89,7 +89,7 @@ import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import ExpectedLossDisplay
 
-model = ExpectedLossDecoder(LogisticRegression()).fit(X_train, y_train)
+model = ExpectedLossDecoder(LogisticRegression(), strategy="dta").fit(X_train, y_train)
 tuned = ExpectedLossDecoder(LogisticRegression(), strategy="eum")
 tuned.fit(X_train, y_train, groups=batches_train)
 print(f"tuned threshold {tuned.threshold_:.3f}")

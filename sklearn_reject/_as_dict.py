@@ -62,7 +62,7 @@ class DictMixin:
             such value as it has to be.
         """
         name = state.get("type") if isinstance(state, dict) else None
-        found = _TYPES.get(name)
+        found = _TYPES.get(name) if isinstance(name, str) else None
         if found is None or not issubclass(found, cls):
             raise ValueError(
                 f'state must be a dictionary of `to_dict` whose "type" is '
@@ -107,7 +107,7 @@ def _restore(state, field, name):
     kinds = get_args(field.type) or (field.type,)
     try:
         return _read(value, kinds)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"state of a {name} has {field.name}={value!r}, which it cannot be: {error}"
         ) from error

@@ -76,17 +76,38 @@ _PASSES_ON = (
 )
 
 
+# What makes its own labels of the probabilities or decision values of a member.
+_RESPONSE_READERS = {
+    "sklearn.calibration": "CalibratedClassifierCV",
+    "sklearn.ensemble._bagging": "BaggingClassifier",
+    "sklearn.ensemble._stacking": "StackingClassifier",
+    "sklearn.ensemble._voting": "VotingClassifier",
+    "sklearn.ensemble._weight_boosting": "AdaBoostClassifier",
+    "sklearn.model_selection._classification_threshold": "a tuned or fixed threshold",
+    "sklearn.multiclass": "OneVsRestClassifier",
+    "sklearn.semi_supervised._self_training": "SelfTrainingClassifier",
+}
+
+
 def find_label_counter():
     """Return the name of what counts the labels that a `predict` returns, or None.
 
     No hook tells a member what its ensemble does with its labels, so that the caller's
     frame is looked at. Only the nearest one matters that is no pipeline or search.
     """
-    frame = sys._getframe(2)
+    return _LABEL_COUNTERS.get(_find_caller(sys._getframe(2)))
+
+
+def find_response_reader():
+    """Return the name of what makes labels of a member's probabilities, or None."""
+    return _RESPONSE_READERS.get(_find_caller(sys._getframe(2)))
+
+
+def _find_caller(frame):
+    """Return the module that called, pipelines and searches apart."""
     while frame is not None and frame.f_globals.get("__name__") in _PASSES_ON:
         frame = frame.f_back
-    name = None if frame is None else frame.f_globals.get("__name__")
-    return _LABEL_COUNTERS.get(name)
+    return None if frame is None else frame.f_globals.get("__name__")
 
 
 __all__ = [
@@ -100,6 +121,7 @@ __all__ = [
     "_safe_indexing",
     "_safe_split",
     "find_label_counter",
+    "find_response_reader",
     "visual_block",
     "with_callbacks",
 ]

@@ -165,7 +165,7 @@ def test_names_that_are_not_known_are_left_out_of_older_states():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"treshold": 1.0}, r"unknown fields \['treshold'\]"),
+        ({"thresh_old": 1.0}, r"unknown fields \['thresh_old'\]"),
         ({"threshold": "high"}, "threshold='high'.*it is a number"),
         ({"threshold": None}, "threshold=None"),
         ({"threshold": True}, "threshold=True"),
@@ -190,7 +190,9 @@ def test_missing_fields_are_named(name):
         RejectionRule.from_dict(state)
 
 
-@pytest.mark.parametrize("state", [None, [], "RejectionRule", RULES["coverage"]])
+@pytest.mark.parametrize(
+    "state", [None, [], "RejectionRule", RULES["coverage"], {"type": ["Rule"]}]
+)
 def test_what_is_no_dictionary_is_refused(state):
     with pytest.raises(ValueError, match="state must be a dictionary of `to_dict`"):
         RejectionRule.from_dict(state)
@@ -201,6 +203,7 @@ def test_what_is_no_dictionary_is_refused(state):
     [
         ({"n_samples": 1.5}, "n_samples=1.5.*of type int"),
         ({"n_samples": True}, "n_samples=True"),
+        ({"p_value": 10**400}, "p_value=1000.*too large"),
         ({"quantity": 1}, "quantity=1.*of type str"),
         ({"search": 1}, "search=1.*str or NoneType"),
     ],

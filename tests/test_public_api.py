@@ -176,7 +176,16 @@ SHARED_PARAMETERS = {
         {},
     ),
     "partial ratings": (r"metrics\.pn_\w+", None, {}),
-    "sets": (r"metrics\.(make_neg_)?set_loss(_scorer)?", None, {"pos_label": 2}),
+    "sets": (
+        r"metrics\.(make_neg_)?set_loss(_scorer)?",
+        None,
+        {"pos_label": 2, "average": 2},  # with or without the loss of each set
+    ),
+    "averages": (
+        r"ExpectedLossDecoder|metrics\.make_neg_set_loss_scorer|decoding\.\w+",
+        ("average",),
+        {"average": 3},  # of estimators, of probabilities, and of thresholds
+    ),
     "scorers at bounds": (
         r"metrics\.make_neg_selective_risk_at_\w+_scorer",
         None,

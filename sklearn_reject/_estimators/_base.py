@@ -45,7 +45,7 @@ def store_fitted(estimator, inner, **attributes):
     return estimator
 
 
-def _inner_has(method):
+def inner_has(method):
     """Tell `available_if` whether the inner classifier has a method."""
 
     def check(self):
@@ -91,7 +91,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         """Class labels, ndarray of shape (n_classes,)."""
         return self.estimator_.classes_
 
-    @available_if(_inner_has("predict_proba"))
+    @available_if(inner_has("predict_proba"))
     def predict_proba(self, X):
         """Return the class probabilities of the inner classifier.
 
@@ -108,7 +108,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         require_fit(self)
         return self.estimator_.predict_proba(X)
 
-    @available_if(_inner_has("predict_log_proba"))
+    @available_if(inner_has("predict_log_proba"))
     def predict_log_proba(self, X):
         """Return the logarithms of the class probabilities of the inner classifier.
 
@@ -125,7 +125,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         require_fit(self)
         return self.estimator_.predict_log_proba(X)
 
-    @available_if(_inner_has("decision_function"))
+    @available_if(inner_has("decision_function"))
     def decision_function(self, X):
         """Return the decision values of the inner classifier.
 

@@ -1,23 +1,42 @@
 """The classifier that predicts sets of the least expected loss."""
 
-from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.metaestimators import available_if
 
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
-    check_class_labels,
-    find_classes,
+    inner_has,
     require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._set_choice import SetProblem, choose, draw_calls
+from sklearn_reject._estimators._set_items import check_set_labels, find_items
+from sklearn_reject._estimators._set_options import (
+    can_do_without_folds,
+    check_batches,
+    check_choices_for,
+    check_open_choices,
+    choice_without_folds,
+    fewest_rows,
+    needs_folds,
+    parts_of,
+    warn_of_few_rows,
+    warn_of_reader,
+    warn_without_folds,
+)
+from sklearn_reject._estimators._sets_of_call import (
+    check_average_of,
+    groups_of_sets,
+    order_of_samples,
+    several_labels,
+)
 from sklearn_reject._fitting import (
     ALL_ROWS,
-    FoldScore,
     Plan,
     check_cv_choice,
     check_inner,
@@ -30,30 +49,29 @@ from sklearn_reject._fitting import (
 from sklearn_reject._response import (
     check_has_probabilities,
     check_known,
-    check_multilabel,
-    find_target_type,
-    item_probabilities,
+    refuse_stacks,
+    widen_sets,
+    with_unseen,
 )
-from sklearn_reject._sklearn import _num_samples, _routing_enabled, with_callbacks
-from sklearn_reject._validation import (
-    check_number,
-    check_same_length,
-    check_sample_weight,
+from sklearn_reject._sklearn import (
+    _num_samples,
+    _routing_enabled,
+    find_response_reader,
+    with_callbacks,
 )
+from sklearn_reject._validation import check_same_length, check_sample_weight
 from sklearn_reject.decoding import (
     SetSize,
-    add_positive,
-    as_array,
     check_bounds,
     choose_sets,
     count_sets,
     expected_curves,
+    find_positive,
+    items_in_place,
+    sets_as_rows,
     sizes_of_sets,
-    tune_threshold,
 )
 from sklearn_reject.losses import check_set_loss
-
-_STRATEGIES = ("dta", "eum")
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -65,13 +83,14 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     - Two classes: the samples of one call of `predict`, or of each of the `groups`, are
       the items, and the set has those that are predicted to be positive.
-    - Several labels a sample (a matrix of indicators): the labels of each sample.
+    - Several labels a sample (a matrix of indicators): the labels of each sample, or
+      what `average` says.
     - More than two classes: the classes of each sample, of which one is true.
       `predict_set` predicts several of them, `predict` remains a single class.
 
     Items are taken to be independent given the samples. Probabilities have to be honest
-    for the expected loss to be: :class:`~sklearn.calibration.CalibratedClassifierCV`
-    helps where they are not.
+    for the expected loss to be: where they are not, `fit` finds out, and `calibration`
+    repairs them.
 
     Read more in the :ref:`user guide <decoding>`.
 
@@ -90,21 +109,43 @@ class ExpectedLossDecoder(ClassifierWrapper):
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
 
-    strategy : {"dta", "eum"} or float in [0, 1], default="dta"
+    strategy : {"auto", "dta", "eum"} or float in [0, 1], default="auto"
         How items are chosen. "dta" (decision theory) minimises the expected loss of
         each set. "eum" (empirical utility maximisation) learns one threshold on the
-        probabilities that has the least mean loss on predictions out of sample. A
-        number is the threshold itself.
+        probabilities that has the least mean loss on predictions out of sample. "auto"
+        is the one of the two whose loss on these is less, at the size of `batch_size`;
+        "dta" where folds cannot be made. A number is the threshold itself.
+
+    calibration : {"auto", "isotonic", "sigmoid"} or None, default="auto"
+        How probabilities are made honest before they are decoded, by a curve that is
+        fitted to predictions out of sample, one for each label: steps, or a logistic
+        curve on the log odds. "auto" takes None, "sigmoid" or, from 1000 samples on,
+        "isotonic", a later one only if its log loss on other folds is less by more than
+        noise; for a `strategy` that is a threshold, and for more than two classes,
+        None. Weights do not matter to the curve: samples count alike, as items of sets
+        do. A label with one class stays as it is.
+
+    batch_size : int > 0, default=None
+        How many samples a call of `predict` will get, for two classes without `groups`
+        and for the averages "macro" and "micro".
+        "auto" compares strategies that decide so many samples at once, and the loss is
+        that of all samples together. None is as many as in `fit`.
 
     zero_division : float in [0, 1], default=0.0
         What a score is where it is 0/0, as in the metrics of scikit-learn. At 0 an
         empty set is never rewarded.
 
+    average : {"samples", "macro", "micro"}, default="samples"
+        What a set is where samples have several labels: the labels of each sample, the
+        samples of each label, or all entries of a call. Else "samples".
+
     min_positive : int >= 0, default=0
-        Least number of items of a set to predict.
+        Least number of items of a set to predict; all of a set that has fewer, with a
+        warning.
 
     max_positive : int >= 0, default=None
-        Largest number of items of a set to predict. None for no bound.
+        Largest number of items of a set to predict. None for no bound. If it equals
+        `min_positive`, each set has exactly so many.
 
     pos_label : label, default=None
         The positive one of two classes. None is the last of the sorted classes. A
@@ -112,7 +153,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         class, 1 or True, is absent.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions tune the threshold of "eum". An int or a splitter pools
+        Which predictions are out of sample: those that choose a strategy, fit a
+        calibration and tune the threshold of "eum". "dta" and a number with
+        ``calibration=None`` need none, and are fitted once. An int or a splitter pools
         predictions out of fold and fits the classifier on everything afterwards. A
         float holds that share of the samples out, and the classifier is fitted on the
         rest. None is five folds. A frozen classifier is judged on the samples given to
@@ -137,8 +180,20 @@ class ExpectedLossDecoder(ClassifierWrapper):
     target_type_ : {"binary", "multilabel", "multiclass"}
         What the items are.
 
-    threshold_ : float
-        The threshold, tuned or given. Not for "dta".
+    strategy_ : {"dta", "eum"} or float
+        The strategy in use.
+
+    calibration_ : {"isotonic", "sigmoid"} or None
+        The calibration in use.
+
+    calibration_gap_ : CalibrationGap or None
+        `expected_loss` and `realised_loss` out of sample of the strategy and
+        calibration in use, and the `standard_error` between them that is chance. None
+        where nothing was predicted out of sample.
+
+    threshold_ : float or ndarray of shape (n_labels,)
+        The threshold, tuned or given, on calibrated probabilities. One a label where
+        "eum" tunes them for the average "macro". Not for "dta".
 
     tuned_loss_ : float
         Mean loss that the threshold has on the predictions that tuned it. For "eum"
@@ -177,7 +232,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
     0.76
-    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f1")
+    >>> decoder = ExpectedLossDecoder(LogisticRegression(), strategy="dta")
     >>> decoder = decoder.fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
     0.82
@@ -195,8 +250,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
         *,
         loss="f1",
         beta=1.0,
-        strategy="dta",
+        strategy="auto",
+        calibration="auto",
+        batch_size=None,
         zero_division=0.0,
+        average="samples",
         min_positive=0,
         max_positive=None,
         pos_label=None,
@@ -208,7 +266,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self.loss = loss
         self.beta = beta
         self.strategy = strategy
+        self.calibration = calibration
+        self.batch_size = batch_size
         self.zero_division = zero_division
+        self.average = average
         self.min_positive = min_positive
         self.max_positive = max_positive
         self.pos_label = pos_label
@@ -236,9 +297,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
             are as long as X. `groups`, the set of each sample where there are two
-            classes, are for the strategy "eum" and for a splitter that works on
-            groups. With metadata routing, parameters, and weights among them, go where
-            they are requested.
+            classes, are for all that is learned out of sample, and for a splitter that
+            works on groups. With metadata routing, parameters, and weights among them,
+            go where they are requested.
 
         Returns
         -------
@@ -253,41 +314,47 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
         Warns
         -----
+        RejectionWarning
+            If expected and realised loss differ by more than chance, or folds could not
+            be made.
         UserWarning
             If the loss may rise with the number of true positives: then the best set
             need not be one of the most probable items.
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
-        _check_strategy(self.strategy)
+        check_open_choices(self)
         check_cv_choice(self.cv, self.estimator, learns=False)
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
         )
         self._check_bounds(set_loss, np.inf)
         X, y = indexable(X, y)
-        y = _check_labels(y)
-        items = self._find_items(y)
+        y = check_set_labels(y)
+        items = find_items(self.estimator, y, self.pos_label)
+        check_average_of(self.average, items.target_type)
+        if items.classes is None:
+            refuse_stacks(self.estimator)
+        check_choices_for(self, items)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
+        check_batches(self, groups)
 
-        plan = Plan(ALL_ROWS)
-        if self.strategy == "eum":
-            stratify = y.ndim == 1
-            plan = plan_fits(self, X, y, split_params, learns=False, stratify=stratify)
-        evaluated = evaluate_out_of_sample(
-            self.estimator, items, X, y, plan=plan, fit_params=fit_params, caller=self
-        )
+        with several_labels(self.estimator, y):
+            evaluated, plan = self._evaluate(X, y, items, fit_params, split_params)
         check_has_probabilities(evaluated.estimator)
-        tuned = self._tune(set_loss, items, evaluated, y, groups)
+        found = self._choose_and_tune(set_loss, items, evaluated, plan, y, groups)
         for name in ("threshold_", "tuned_loss_"):
             vars(self).pop(name, None)
         self._items = items
+        self._fewest_rows = fewest_rows(
+            set_loss, items.truth(y), self.batch_size, groups, self.average
+        )
         return store_fitted(
             self,
             evaluated.estimator,
             set_loss_=set_loss,
             target_type_=items.target_type,
-            **tuned,
+            **found,
         )
 
     def predict(self, X, groups=None):
@@ -297,7 +364,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples. Where there are two classes, these samples are one set: the label
-            of one depends on the others.
+            of one depends on the others. It does not depend on their order.
 
         groups : array-like of shape (n_samples,), default=None
             Samples of equal value are a set, where there are two classes.
@@ -307,10 +374,17 @@ class ExpectedLossDecoder(ClassifierWrapper):
         labels : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or indicators of labels; sparse where the probabilities are.
             Where there are more than two classes, what the classifier predicts.
+
+        Warns
+        -----
+        RejectionWarning
+            If samples of two classes are decided by "dta" without groups, and are fewer
+            than `batch_size` or, by default, than it takes to expect five of the
+            positive class, and of both where the loss counts both.
         """
         require_fit(self)
         if self.target_type_ == "multiclass":
-            _refuse_groups(groups)
+            groups_of_sets(groups, self.target_type_)
             return self.estimator_.predict(X)
         mask, _ = self._choose(X, groups, tells_loss=False)
         if self.target_type_ == "multilabel":
@@ -318,6 +392,69 @@ class ExpectedLossDecoder(ClassifierWrapper):
         # One class only: there is no other label.
         other = len(self._items.classes) - 1 - self._items.positive
         return self._items.classes[np.where(mask, self._items.positive, other)]
+
+    @available_if(inner_has("predict_proba"))
+    def predict_proba(self, X):
+        """Return the probabilities that sets are decoded with.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), or as the classifier's
+            Those of the classifier where `calibration_` is None. Calibrated ones have
+            columns in the order of `classes_`; for several labels a sample they are an
+            array of shape (n_samples, n_labels).
+        """
+        require_fit(self)
+        warn_of_reader(self.estimator, find_response_reader())
+        if self._calibrate is None:
+            return super().predict_proba(X)
+        eta = self._decoded_probabilities(X)
+        if self.target_type_ == "multilabel":
+            return eta
+        columns = [1 - eta, eta]
+        return np.column_stack(columns if self._items.positive == 1 else columns[::-1])
+
+    @available_if(inner_has("predict_log_proba"))
+    def predict_log_proba(self, X):
+        """Return the logarithms of the probabilities that sets are decoded with.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Those of :meth:`predict_proba`.
+        """
+        require_fit(self)
+        if self._calibrate is None:
+            return super().predict_log_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @available_if(inner_has("decision_function"))
+    def decision_function(self, X):
+        """Return the decision values of the inner classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As the inner classifier defines them. They decide nothing here.
+        """
+        warn_of_reader(self.estimator, find_response_reader())
+        return super().decision_function(X)
 
     def predict_set(self, X):
         """Predict the best set of classes of each sample, more than two classes given.
@@ -361,11 +498,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
         -------
         expected_loss : float or ndarray of shape (n_sets,)
             Lower is better: one number where all samples are one set, else one for
-            each set. Groups are in the order of their sorted values.
+            each set, which is a label where the average is "macro". Groups are in the
+            order of their sorted values.
         """
         losses = self._choose(X, groups)[1]
         is_one = self.target_type_ == "binary" and groups is None
-        return float(losses[0]) if is_one else losses
+        return float(losses[0]) if is_one or self.average == "micro" else losses
 
     def expected_loss_curves(self, X, groups=None):
         """Return the expected loss of the k most probable items of sets, for all k.
@@ -382,10 +520,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
         -------
         curves : list of ndarray of shape (n_items + 1,)
             One a set, lower is better, for k = 0, 1, ... items. Groups are in the order
-            of their sorted values.
+            of their sorted values, labels in that of their columns.
         """
-        eta, chooser = self._probabilities(X, groups)
-        return expected_curves(eta, chooser, groups=groups)
+        sets, chooser = self._probabilities(X, groups)
+        groups = groups_of_sets(groups, self.target_type_)
+        return expected_curves(sets, chooser, groups=groups)
 
     def score(self, X, y, sample_weight=None, groups=None):
         """Return minus the mean loss of the predicted sets.
@@ -411,16 +550,33 @@ class ExpectedLossDecoder(ClassifierWrapper):
             losses, take :func:`~sklearn_reject.metrics.make_neg_set_loss_scorer`.
         """
         require_fit(self)
-        if sample_weight is not None and self.target_type_ == "binary":
+        if sample_weight is not None and self._samples_are_items():
             raise ValueError(
-                "sample_weight weighs sets in their mean, but with two classes samples "
-                "are the items of a set, which are counted. Leave it out."
+                "sample_weight weighs sets in their mean, but with two classes, or "
+                "where the average is 'macro' or 'micro', samples are the items of "
+                "sets, which are counted. Leave it out."
             )
-        truth = self._truth(y)
         weight = check_sample_weight(sample_weight, _num_samples(y))
-        mask, _ = self._choose(X, groups, tells_loss=False)
-        counts = count_sets(truth, mask, groups=groups, pos_label=True)
-        return -float(np.average(self.set_loss_(*counts), weights=weight))
+        losses = self.set_loss_(*self._counts(X, self._check_kind(y), groups))
+        return -float(np.average(losses, weights=weight))
+
+    def _counts(self, X, y, groups):
+        """Return tp, fp, fn and tn of the sets; unseen classes are in none of them."""
+        if self._items.classes is None:
+            mask, _ = self._choose(X, groups, tells_loss=False)
+            return count_sets(self._items.truth(y), mask, average=self.average)
+        seen = np.asarray(self.estimator_.classes_)
+        classes = with_unseen(seen, y)
+        if len(classes) <= 2:
+            positive = find_positive(classes, self.pos_label)
+            labels = self.predict(X, groups)
+            truth = y == positive
+            return count_sets(truth, labels == positive, groups=groups, pos_label=True)
+        if self.target_type_ == "multiclass":
+            sets = self._choose(X, groups, tells_loss=False)[0]
+        else:
+            sets = self.predict(X)[:, None] == seen
+        return count_sets(y, widen_sets(sets, seen, classes), labels=classes)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "target_type_")
@@ -434,32 +590,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _check_bounds(self, set_loss, n_items):
         """Return the bounds on the size of sets of so many items."""
-        loss = set_loss if self.strategy in _STRATEGIES else None
+        loss = None if isinstance(self.strategy, Real) else set_loss
         return check_bounds(loss, n_items, self.min_positive, self.max_positive)
-
-    def _find_items(self, y):
-        """Return what the items of y are."""
-        if y.ndim == 2:
-            classes, number = None, y.shape[1]
-        else:
-            classes = add_positive(check_known(y, find_classes(self.estimator, y)))
-            number = len(classes)
-        target_type, positive = find_target_type(classes), None
-        if target_type == "binary":
-            positive = number - 1
-        if self.pos_label is not None:
-            if target_type != "binary":
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is for two classes, but y is "
-                    f"{target_type}. Leave it at None."
-                )
-            if self.pos_label not in classes.tolist():
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is not among the classes "
-                    f"{classes.tolist()}. Pass one of them, or None for the last."
-                )
-            positive = classes.tolist().index(self.pos_label)
-        return Items(target_type, classes, positive, number)
 
     def _route_groups(self, X, params, items):
         """Return the parameters of inner `fit` and split, and the sets of samples."""
@@ -473,8 +605,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
                 params = {
                     key: value for key, value in params.items() if key != "groups"
                 }
-                if not is_binary:
-                    _refuse_groups(groups)
+                groups_of_sets(groups, items.target_type)
         fit_params, split_params, _ = route_params(
             self, n_samples, params, estimator=self.estimator
         )
@@ -483,9 +614,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
             check_same_length(n_samples, groups=groups)
         return fit_params, split_params, groups
 
-    def _truth(self, y):
-        """Return whether each item is positive, for labels of samples."""
-        y = _check_labels(y)
+    def _check_kind(self, y):
+        """Return labels of samples, of the kind that they had in `fit`."""
+        y = check_set_labels(y)
         if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
             raise ValueError(
                 f"y has shape {y.shape}, but the labels of `fit` were "
@@ -493,115 +624,116 @@ class ExpectedLossDecoder(ClassifierWrapper):
             )
         if self._items.classes is None:
             self._items.check_number(y.shape[1])
-        else:
-            check_known(y, self._items.classes)
-        return self._items.truth(y)
+        return y
 
-    def _tune(self, set_loss, items, evaluated, y, groups):
-        """Return the threshold, and the loss that it has out of sample, if any."""
-        if self.strategy == "dta":
-            return {}
-        if self.strategy != "eum":
-            return {"threshold_": float(self.strategy)}
-        truth = items.truth(y[evaluated.rows])
-        tuned = tune_threshold(
-            truth.toarray() if issparse(truth) else truth,
-            evaluated.scores,
+    def _truth(self, y):
+        """Return whether each item is positive, in sets as those of probabilities."""
+        y = self._check_kind(y)
+        if self._items.classes is not None:
+            check_known(y, self._items.classes)
+        return sets_as_rows(self._items.truth(y), self.average)
+
+    def _evaluate(self, X, y, items, fit_params, split_params):
+        """Return the fitted classifier, probabilities out of sample, and their plan."""
+        plan = Plan(ALL_ROWS)
+        options = {"fit_params": fit_params, "caller": self}
+        if needs_folds(self):
+            options_of_plan = {"learns": False, "stratify": y.ndim == 1}
+            try:
+                plan = plan_fits(self, X, y, split_params, **options_of_plan)
+                return evaluate_out_of_sample(
+                    self.estimator, items, X, y, plan=plan, **options
+                ), plan
+            except ValueError as error:
+                if not can_do_without_folds(self):
+                    raise
+                plan, reason = Plan(ALL_ROWS), error
+        evaluated = evaluate_out_of_sample(
+            self.estimator, items, X, y, plan=plan, **options
+        )
+        if needs_folds(self):
+            # What is wrong with all of its probabilities is no matter of folds.
+            check_has_probabilities(evaluated.estimator)
+            items.probabilities(evaluated.estimator, X)
+            warn_without_folds(reason)
+        return evaluated, plan
+
+    def _choose_and_tune(self, set_loss, items, evaluated, plan, y, groups):
+        """Return the strategy, the calibration, and all that was learned for them."""
+        if evaluated.scores is None:
+            return choice_without_folds(self)
+        rows = np.arange(_num_samples(y))[evaluated.rows]
+        truth = items.truth(y[rows])
+        has_calls = items.target_type == "binary" or self.average != "samples"
+        problem = SetProblem(
+            eta=evaluated.scores,
+            truth=truth.toarray() if issparse(truth) else truth,
+            parts=parts_of(plan, rows, y),
             loss=set_loss,
-            groups=None if groups is None else np.asarray(groups)[evaluated.rows],
+            distribution=items.distribution,
+            average=self.average,
             min_positive=self.min_positive,
             max_positive=self.max_positive,
+            groups=None if groups is None else np.asarray(groups)[rows],
+            calls=draw_calls(len(rows), self.batch_size) if has_calls else None,
         )
-        return {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
+        return choose(problem, self.strategy, self.calibration)
 
     def _choose(self, X, groups=None, *, tells_loss=True):
         """Return the mask of the sets and, if `tells_loss`, their expected losses."""
-        eta, chooser = self._probabilities(X, groups, tells_loss=tells_loss)
-        return choose_sets(eta, chooser, groups=groups, n_jobs=self.n_jobs)
+        order = order_of_samples(X) if self._samples_are_cut() else None
+        eta, groups = self._items_in_order(X, groups, order)
+        sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
+        if self._samples_are_items() and groups is None and chooser.threshold is None:
+            warn_of_few_rows(eta.shape[0], self._fewest_rows)
+        mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
+        mask = items_in_place(mask, eta.shape, self.average)
+        return mask if order is None else mask[np.argsort(order)], losses
 
-    def _probabilities(self, X, groups, *, tells_loss=True):
-        """Return the probabilities of the items, and what chooses sizes of sets."""
+    def _samples_are_items(self):
+        return self.target_type_ == "binary" or self.average != "samples"
+
+    def _samples_are_cut(self):
+        """Tell whether a bound may part samples of equal probability."""
+        is_bounded = self.min_positive > 0 or self.max_positive is not None
+        return is_bounded and self._samples_are_items()
+
+    def _items_in_order(self, X, groups, order):
+        """Return the probabilities of items and their groups, samples in order."""
         require_fit(self)
-        if self.target_type_ != "binary":
-            _refuse_groups(groups)
-        eta = self._items.probabilities(self.estimator_, X)
-        sizes = sizes_of_sets(eta.shape, groups)
+        groups = groups_of_sets(groups, self.target_type_)
+        eta = self._decoded_probabilities(X)
+        if groups is not None:
+            check_same_length(len(eta), groups=groups)
+        if order is None:
+            return eta, groups
+        return eta[order], None if groups is None else np.asarray(groups)[order]
+
+    def _probabilities(self, X, groups):
+        """Return the probabilities of sets, and what chooses their sizes."""
+        return self._sets(*self._items_in_order(X, groups, None))
+
+    def _sets(self, eta, groups, *, tells_loss=True):
+        """Return the probabilities of sets, and what chooses their sizes."""
+        sets = sets_as_rows(eta, self.average)
+        sizes = sizes_of_sets(sets.shape, groups)
         least, largest = self._check_bounds(self.set_loss_, sizes)
-        is_one_of_all = self.target_type_ == "multiclass"
-        distribution = "multinomial" if is_one_of_all else "independent"
         threshold = getattr(self, "threshold_", None)
-        bounds = least, np.max(largest)
-        return eta, SetSize(
-            self.set_loss_, distribution, *bounds, threshold, tells_loss
+        return sets, SetSize(
+            self.set_loss_,
+            self._items.distribution,
+            np.max(least),
+            np.max(largest),
+            threshold,
+            tells_loss,
+            ties="whole",
         )
 
-
-@dataclass(frozen=True, eq=False)
-class Items(FoldScore):
-    """What is in a set or not: samples, labels of a sample, or its classes.
-
-    `positive` is the position of the positive one of two `classes`, which are None
-    where there are several labels a sample.
-    """
-
-    target_type: str
-    classes: np.ndarray | None
-    positive: int | None
-    number: int
-
-    def probabilities(self, estimator, X):
-        """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
-        eta = item_probabilities(estimator, X, self.classes)
-        self.check_number(eta.shape[1])
-        if self.positive is None:
+    def _decoded_probabilities(self, X):
+        """Return the probabilities of the items, calibrated as in use."""
+        eta = self._items.probabilities(self.estimator_, X)
+        if self._calibrate is None:
             return eta
-        return np.ascontiguousarray(eta[:, self.positive])
-
-    def truth(self, y):
-        """Return whether each item is positive."""
-        if self.classes is None:
-            return y != 0
-        if self.positive is not None:
-            return y == self.classes[self.positive]
-        return y[:, None] == self.classes
-
-    def check_number(self, n_labels):
-        """Raise unless there are as many labels as in `fit`."""
-        if self.classes is None and n_labels != self.number:
-            raise ValueError(
-                f"{n_labels} labels a sample are given where y of `fit` has "
-                f"{self.number}. Pass labels, or a classifier, for the same ones."
-            )
-
-    def evaluate_response(self, response, y):
-        """Return the probabilities of the items of some samples."""
-        eta = self.probabilities(response.estimator, response.X)
-        return (eta.toarray() if issparse(eta) else eta,)
-
-
-def _check_labels(y):
-    """Return labels as a vector of classes, or as indicators of several labels."""
-    as_array(y, "y")  # raises for lists of labels and masked arrays
-    if issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
-        return check_multilabel(y)
-    return check_class_labels(y)
-
-
-def _check_strategy(strategy):
-    if isinstance(strategy, str) and strategy in _STRATEGIES:
-        return
-    if isinstance(strategy, Real) and not isinstance(strategy, bool):
-        check_number(strategy, "strategy, as a threshold,", high=1.0)
-        return
-    raise ValueError(
-        f"strategy must be one of {list(_STRATEGIES)} or a threshold in [0, 1], "
-        f"got {strategy!r}."
-    )
-
-
-def _refuse_groups(groups):
-    if groups is not None:
-        raise ValueError(
-            "groups say which samples form a set where there are two classes. Here "
-            "each sample is a set of its own: leave groups out."
-        )
+        if issparse(eta):
+            return csr_matrix(self._calibrate(eta.toarray()))
+        return self._calibrate(eta)

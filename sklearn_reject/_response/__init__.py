@@ -11,6 +11,9 @@ from sklearn_reject._response._positive import (
     find_target_type,
     item_probabilities,
     positive_score,
+    refuse_stacks,
+    widen_sets,
+    with_unseen,
 )
 from sklearn_reject._response._response import Response
 from sklearn_reject._response._row_sums import (
@@ -39,10 +42,13 @@ __all__ = [
     "log_sum_exp",
     "positive_score",
     "pull_back",
+    "refuse_stacks",
     "row_keys",
     "row_norms",
     "row_products",
     "row_sums",
     "softmax",
     "user_keys",
+    "widen_sets",
+    "with_unseen",
 ]

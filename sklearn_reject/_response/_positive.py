@@ -14,6 +14,7 @@ from sklearn_reject.decoding import (
     mend_flags,
     show_odd,
 )
+from sklearn_reject.exceptions import warn_user
 
 _METHODS = {
     "auto": ("predict_proba", "decision_function"),
@@ -109,6 +110,40 @@ def check_known(y, classes):
     return classes
 
 
+def with_unseen(classes, y):
+    """Return the classes of a fitted classifier and those of y, sorted.
+
+    Warn of classes that only y has, as of a fold of few samples; raise where labels are
+    of another kind, or several and all of them others.
+    """
+    y = np.asarray(y)
+    _, unknown = index_labels(y, classes)
+    if not unknown.any():
+        return classes
+    unseen = np.unique(y[unknown])
+    is_other_kind = isinstance(unseen[0], str) != isinstance(classes[0], str)
+    if is_other_kind or (unknown.all() and len(unseen) > 1):
+        raise ValueError(
+            f"y holds the label {unseen.tolist()[0]!r}, not among the classes "
+            f"{classes.tolist()} of the estimator."
+        )
+    warn_user(
+        f"y holds labels that were not in y of fit, {unseen.tolist()}: they count as "
+        "missed. In cross-validation, stratified folds keep rare classes in all of "
+        "them."
+    )
+    return np.union1d(classes, unseen)
+
+
+def widen_sets(sets, seen, classes):
+    """Return sets of the classes that were seen as sets of all of them."""
+    if len(seen) == len(classes):
+        return sets
+    wide = np.zeros((sets.shape[0], len(classes)), dtype=bool)
+    wide[:, index_labels(seen, classes)[0]] = sets.toarray() if issparse(sets) else sets
+    return wide
+
+
 def check_has_probabilities(estimator):
     """Raise unless a fitted classifier has `predict_proba`."""
     if not hasattr(estimator, "predict_proba"):
@@ -125,6 +160,8 @@ def item_probabilities(estimator, X, classes=None):
     probability zero. Without classes they are several labels a sample, maybe sparse.
     """
     check_has_probabilities(estimator)
+    if classes is None:
+        refuse_stacks(estimator)
     proba = estimator.predict_proba(X)
     if classes is None:
         return _of_labels(estimator, proba)
@@ -151,14 +188,19 @@ def item_probabilities(estimator, X, classes=None):
     return eta
 
 
-def _of_labels(estimator, proba):
-    """Return the probability of one for each label, from whatever form it has."""
+def refuse_stacks(estimator):
+    """Raise for a stack of classifiers, where samples have several labels."""
     if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
             "StackingClassifier cannot be used for several labels a sample: its "
-            "predict_proba returns how likely each label is *not* there. Stack within "
-            "each label, for example with MultiOutputClassifier(StackingClassifier())."
+            "predict_proba fails, or returns how likely each label is *not* there. "
+            "Stack within each label, for example with "
+            "MultiOutputClassifier(StackingClassifier())."
         )
+
+
+def _of_labels(estimator, proba):
+    """Return the probability of one for each label, from whatever form it has."""
     if isinstance(proba, list):
         # Each label is a classifier of its own.
         classes = getattr(estimator, "classes_", None)

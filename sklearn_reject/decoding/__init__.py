@@ -4,6 +4,12 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
+from sklearn_reject.decoding._averages import (
+    AVERAGES,
+    check_average,
+    items_in_place,
+    sets_as_rows,
+)
 from sklearn_reject.decoding._best_size import SetSize, best_size
 from sklearn_reject.decoding._curves import expected_loss_curve
 from sklearn_reject.decoding._decode import choose_sets, decode, expected_curves

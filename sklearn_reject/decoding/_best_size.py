@@ -31,6 +31,15 @@ _RATES = (
     (Cells(tn=1.0), Cells(fp=1.0, tn=1.0)),
 )
 
+# Probabilities that differ by no more, relative to the larger, are taken for equal: a
+# classifier rounds those of equal samples by their place in the call.
+_SAME = 1e-12
+
+# What whole groups of ties may cost before a size between their ends is looked for.
+_CHEAP = 1e-3
+
+TIES = ("whole", "split")
+
 # Fraction of the tolerance that the windows, and interpolation, may err by.
 _FRACTION_OF_TOL = 1 / 8
 
@@ -38,34 +47,46 @@ _FRACTION_OF_TOL = 1 / 8
 _LARGEST_LOSS = 1.0
 
 
-def best_size(eta, loss, *, distribution, groups, min_positive, max_positive):
+def best_size(
+    eta, loss, *, distribution, groups, min_positive, max_positive, ties="whole"
+):
     """Return the size of the least expected loss of each set, after all checks."""
     check_option(distribution, "distribution", DISTRIBUTIONS)
+    check_option(ties, "ties", TIES)
     sizes = sizes_of_sets(eta.shape, groups)
     if distribution == "multinomial":
         check_distribution(eta, groups)
     least, largest = check_bounds(loss, sizes, min_positive, max_positive)
-    return SetSize(loss, distribution, least, np.max(largest))
+    return SetSize(loss, distribution, np.max(least), np.max(largest), ties=ties)
 
 
 class SetSize(NamedTuple):
     """How many of the most probable items to predict, within bounds.
 
-    That of the least expected loss or, with a `threshold`, of the items that reach it.
-    The expected loss then takes longer than all else, and is NaN unless `with_loss`.
+    That of the least expected loss or, with a `threshold`, one of all sets or one each,
+    of the items that reach it. The expected loss then takes longer than all else, and
+    is NaN unless `with_loss`. With `ties` "whole", equally probable items are taken or
+    left together, unless a bound is among them.
     """
 
     loss: SetLoss
     distribution: str
     min_positive: int
     max_positive: int
-    threshold: float | None = None
+    threshold: float | np.ndarray | None = None
     with_loss: bool = True
+    ties: str = "split"
+
+    def of_sets(self, sets):
+        """Return what chooses for some of the sets."""
+        if np.ndim(self.threshold) == 0:
+            return self
+        return self._replace(threshold=self.threshold[sets])
 
     @property
     def needs_all_items(self):
         """Whether items that surely are negative may be taken by choice."""
-        if self.threshold is not None and self.threshold <= 0:
+        if self.threshold is not None and np.min(self.threshold) <= 0:
             return True
         return self.distribution == "multinomial" or not self.loss.spares_negatives
 
@@ -82,41 +103,90 @@ class SetSize(NamedTuple):
         negative and not predicted. Of losses that differ by no more than rounding the
         smallest size.
         """
-        rows = np.arange(len(eta))
-        least = np.full(len(eta), self.min_positive)
-        largest = np.full(len(eta), min(self.max_positive, eta.shape[1]))
+        return self.weigh(eta, n_negatives)[:2]
+
+    def weigh(self, eta, n_negatives=0):
+        """Return sizes, expected losses, and what whole groups of ties cost of each."""
         if self.threshold is not None:
-            sizes = np.count_nonzero(eta >= self.threshold, axis=1)
-            sizes = np.clip(sizes, self.min_positive, self.max_positive)
-            if not self.with_loss:
-                return sizes, np.full(len(sizes), np.nan)
-            least = largest = sizes
+            sizes, losses = self._reach_threshold(eta, n_negatives)
+            return sizes, losses, np.zeros(len(sizes))
+        inside = self._inside_bounds(eta, n_negatives)
+        allowed = inside if self.ties == "split" else self._ends(eta, n_negatives)
         # All sizes would take long, and bounds rule most of them out.
         is_long = self.distribution == "independent" and not is_dense(*eta.shape)
         if is_long and self.loss.is_mean_of_rates:
-            return self._certify(eta, least, largest, n_negatives)
+            found = [
+                self._certify(*row, n_negatives)
+                for row in zip(eta, allowed, inside, strict=True)
+            ]
+            return tuple(map(np.array, zip(*found, strict=True)))
         curves = self.curves(eta, n_negatives)
-        if self.threshold is not None:
-            return sizes, curves[rows, sizes]
         scale = np.abs(curves).max(axis=1, keepdims=True)
         tie = _TIE * np.maximum(scale, self.loss.largest)
-        curves = curves[:, self.min_positive : self.max_positive + 1]
-        near = curves <= curves.min(axis=1, keepdims=True) + tie
+        of_allowed = np.where(allowed, curves, np.inf)
+        near = of_allowed <= of_allowed.min(axis=1, keepdims=True) + tie
         best = near.argmax(axis=1)
-        return best + self.min_positive, curves[rows, best]
+        losses = curves[np.arange(len(eta)), best]
+        costs = losses - np.where(inside, curves, np.inf).min(axis=1)
+        return best, losses, np.where(costs > tie[:, 0], costs, 0.0)
 
-    def _certify(self, eta, least, largest, n_negatives):
-        """Return the best size of each row within bounds of its own, and its loss."""
-        found = []
-        for row, *bounds in zip(eta, least, largest, strict=True):
-            rates = expected_rates(row, self.loss.zero_division, n_negatives)
-            scores = self.loss.mean_of_rates(*rates)
-            found.append(
-                certified_optimum(
-                    row, self.loss, scores, DEFAULT_TOL, *bounds, n_negatives
-                )
-            )
-        return tuple(map(np.array, zip(*found, strict=True)))
+    def _reach_threshold(self, eta, n_negatives):
+        threshold = np.reshape(self.threshold, (-1, 1))
+        sizes = np.count_nonzero(eta >= threshold, axis=1)
+        least = min(self.min_positive, eta.shape[1])
+        sizes = np.clip(sizes, least, max(least, self.max_positive))
+        if not self.with_loss:
+            return sizes, np.full(len(sizes), np.nan)
+        is_long = self.distribution == "independent" and not is_dense(*eta.shape)
+        if is_long and self.loss.is_mean_of_rates:
+            only = np.arange(eta.shape[1] + 1) == sizes[:, None]
+            found = [
+                self._certify(*row, n_negatives)
+                for row in zip(eta, only, only, strict=True)
+            ]
+            return sizes, np.array([loss for _, loss, _ in found])
+        return sizes, self.curves(eta, n_negatives)[np.arange(len(eta)), sizes]
+
+    def _limits(self, eta, n_negatives):
+        """Return the bounds, which may be beyond the sizes of small sets."""
+        n_items = eta.shape[1] + n_negatives
+        return min(self.min_positive, n_items), min(self.max_positive, n_items)
+
+    def _inside_bounds(self, eta, n_negatives):
+        """Return which sizes are within the bounds, shape (n_rows, n_columns + 1)."""
+        least, largest = self._limits(eta, n_negatives)
+        sizes = np.arange(eta.shape[1] + 1)
+        inside = (sizes >= least) & (sizes <= largest)
+        return np.broadcast_to(inside, (len(eta), len(sizes)))
+
+    def _ends(self, eta, n_negatives):
+        """Return which sizes within bounds are a bound, or end a group of ties."""
+        # Which of equally probable items are taken, nothing but their order could tell.
+        # A bound is a wish to cut nevertheless, and else might leave no size, or none
+        # but zero.
+        least, largest = self._limits(eta, n_negatives)
+        ends = np.ones((len(eta), eta.shape[1] + 1), dtype=bool)
+        ends[:, 1:-1] = eta[:, :-1] - eta[:, 1:] > _SAME * eta[:, :-1]
+        if n_negatives:
+            ends[:, -1] = eta[:, -1] > 0
+        for bound in (least, largest):
+            if 0 < bound < eta.shape[1] + n_negatives:
+                ends[:, bound : bound + 1] = True
+        return ends & self._inside_bounds(eta, n_negatives)
+
+    def _certify(self, eta, allowed, inside, n_negatives):
+        """Return the best size of a row, its loss, and what is lost by the ties."""
+        rates = expected_rates(eta, self.loss.zero_division, n_negatives)
+        scores = self.loss.mean_of_rates(*rates)
+        size, loss = certified_optimum(
+            eta, self.loss, scores, DEFAULT_TOL, allowed, n_negatives
+        )
+        least = loss
+        if (allowed != inside).any() and _LARGEST_LOSS - scores.max() < loss - _CHEAP:
+            least = certified_optimum(
+                eta, self.loss, scores, DEFAULT_TOL, inside, n_negatives
+            )[1]
+        return size, loss, loss - least
 
 
 def expected_rates(eta, zero_division, n_negatives=0):
@@ -133,28 +203,25 @@ def expected_rates(eta, zero_division, n_negatives=0):
     return rates
 
 
-def certified_optimum(
-    eta, loss, upper_bounds, tol, min_positive, max_positive, n_negatives=0
-):
+def certified_optimum(eta, loss, upper_bounds, tol, allowed, n_negatives=0):
     """Return the set size of the least expected loss, and that loss to ``tol / 4``.
 
     `eta` is one sorted row; `upper_bounds` bound one minus the expected loss of each
-    size, and may be too low by `tol`. No size within the bounds is better by over 1.5
-    `tol`.
+    size, and may be too low by `tol`. No size that is `allowed`, as a mask of shape
+    (n_items + 1,) says, is better by over 1.5 `tol`.
     """
     # Where most items are likely, the mirrored problem is solved, in which the other
     # class is the positive one: the laws of few counts are short.
     is_mirrored = not n_negatives and eta.mean() > 0.5
     if is_mirrored:
         eta, upper_bounds = 1 - eta[::-1], upper_bounds[::-1]
-        min_positive, max_positive = len(eta) - max_positive, len(eta) - min_positive
+        allowed = allowed[::-1]
     # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
     # hope for a loss below, or as good as, the least one found. G-mean and H-mean are
     # concave in TPR and TNR, so that by Jensen's inequality the mean of the expected
     # rates is a bound.
     n_items = len(eta) + n_negatives
     laws = CountLaws(eta, _FRACTION_OF_TOL * tol)
-    allowed = slice(min_positive, max_positive + 1)
     lowest = np.full(len(eta) + 1, np.inf)
     lowest[allowed] = _LARGEST_LOSS - upper_bounds[allowed] - 2 * tol
     lowest_of_blocks = np.minimum.reduceat(lowest, laws.edges[:-1])

@@ -5,8 +5,14 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject.decoding._averages import (
+    check_average,
+    items_in_place,
+    sets_as_rows,
+)
 from sklearn_reject.decoding._best_size import best_size
 from sklearn_reject.decoding._items import check_probabilities, number_sets
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import check_set_loss
 
 # Rows of a chunk: enough work for a job to be worth its start, little memory.
@@ -14,6 +20,9 @@ _ROWS_AT_ONCE = 4096
 
 # Entries of a chunk of long rows.
 _N_AT_ONCE = 2**20
+
+# Whole groups of ties that cost a larger share of the expected loss are worth a word.
+_COSTLY = 0.02
 
 
 def decode(
@@ -24,6 +33,8 @@ def decode(
     zero_division=0.0,
     distribution="independent",
     groups=None,
+    average="samples",
+    ties="whole",
     min_positive=0,
     max_positive=None,
     n_jobs=None,
@@ -31,14 +42,15 @@ def decode(
     r"""Find the set of items with the least expected loss.
 
     It is the set of the k most probable items for some k (NKRD16, theorems 1 and 2),
-    and all k are compared; see :func:`expected_loss_curve`. Sizes that an upper bound
+    and all k are compared that do not part equally probable items; see
+    :func:`expected_loss_curve`. Sizes that an upper bound
     of the score rules out are left out, for "g_mean" and "h_mean" of many items
     :math:`E[f(TPR, TNR)] \le f(E\,TPR, E\,TNR)`.
 
     Parameters
     ----------
-    eta : {array-like, sparse matrix} of shape (n_items,) or (n_sets, n_items)
-        Probability of each item to be positive, in any order; a row a set.
+    eta : {array-like, sparse matrix} of shape (n_items,) or (n_samples, n_labels)
+        Probability of each item to be positive, in any order.
 
     loss : str, array-like of shape (2, 4), callable or SetLoss
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it. "auc",
@@ -58,11 +70,22 @@ def decode(
     groups : array-like of shape (n_items,), default=None
         The set of each item of a vector.
 
+    average : {"samples", "macro", "micro"}, default="samples"
+        Which items of a matrix are a set: with "samples" those of each row, with
+        "macro" those of each column, with "micro" all of them. The items of a vector
+        are one set, or those of its groups.
+
+    ties : {"whole", "split"}, default="whole"
+        Whether equally probable items are taken or left together, so that their order
+        does not matter, or parted where the expected loss is less, those that come
+        first being taken. A bound on the size parts them in any case.
+
     min_positive : int >= 0, default=0
-        Least number of items of a set to predict.
+        Least number of items of a set to predict; all of a set that has fewer.
 
     max_positive : int >= 0, default=None
-        Largest number of items of a set to predict. None for no bound.
+        Largest number of items of a set to predict. None for no bound. If it equals
+        `min_positive`, each set has exactly so many.
 
     n_jobs : int, default=None
         Number of chunks of rows that are worked on in parallel. Expected losses may
@@ -71,26 +94,29 @@ def decode(
     Returns
     -------
     mask : {ndarray, csr_matrix} of the shape of `eta`, dtype bool
-        The items to predict. Of equally probable ones those that come first, and of
-        sets that are equally good but for rounding the smallest. Sparse for sparse
-        `eta`.
+        The items to predict, of sets that are equally good but for rounding the
+        smallest. Sparse for sparse `eta`.
 
     expected_loss : float or ndarray of shape (n_sets,)
         Expected loss of the set, or of each, lower is better. Groups are in the order
-        of their sorted values.
+        of their sorted values, columns as they come.
 
     Raises
     ------
     ValueError
         If probabilities are NaN or not in [0, 1], there are no items, `groups` has
-        another length or comes with a matrix, an option or a bound is invalid, or the
-        loss needs bounds.
+        another length or comes with a matrix, an option or a bound is invalid, a vector
+        comes with an `average`, or the loss needs bounds.
 
     Warns
     -----
     UserWarning
         If the loss may rise with the number of true positives: then the best set need
         not be one of the most probable items.
+
+    RejectionWarning
+        If a set has fewer items than `min_positive`, or more than one fiftieth of the
+        mean expected loss is due to ties that are taken as a whole.
 
     References
     ----------
@@ -112,32 +138,65 @@ def decode(
     >>> mask
     array([[ True,  True, False],
            [ True, False, False]])
+
+    The same samples, but now the samples of each label are a set:
+
+    >>> mask, expected_loss = decode(
+    ...     [[0.9, 0.5, 0.1], [0.2, 0.1, 0.1]], loss="jaccard", average="macro"
+    ... )
+    >>> mask
+    array([[ True,  True,  True],
+           [False, False,  True]])
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     eta = check_probabilities(eta, accept_sparse=True)
-    options = {"distribution": distribution, "groups": groups}
+    check_average(average, eta.shape)
+    if average != "samples" and distribution == "multinomial":
+        raise ValueError(
+            "distribution='multinomial' says that one item of each row is positive, "
+            f"but average={average!r} makes sets of other items. Take "
+            "average='samples'."
+        )
+    sets = sets_as_rows(eta, average)
+    options = {"distribution": distribution, "groups": groups, "ties": ties}
     bounds = {"min_positive": min_positive, "max_positive": max_positive}
-    chooser = best_size(eta, loss, **options, **bounds)
-    mask, losses = choose_sets(eta, chooser, groups=groups, n_jobs=n_jobs)
-    is_one_set = eta.ndim == 1 and groups is None
-    return mask, float(losses[0]) if is_one_set else losses
+    chooser = best_size(sets, loss, **options, **bounds)
+    mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=n_jobs)
+    is_one_set = average == "micro" or (eta.ndim == 1 and groups is None)
+    losses = float(losses[0]) if is_one_set else losses
+    return items_in_place(mask, eta.shape, average), losses
 
 
-def choose_sets(eta, chooser, *, groups=None, n_jobs=None):
+def choose_sets(eta, chooser, *, groups=None, n_jobs=None, warns=True):
     """Return the mask of the chosen items, and the expected loss of each set.
 
     Probabilities may come in any order. `chooser` is a `SetSize`, which says how many
     of the most probable items are chosen.
     """
+    mask, losses, costs = _choose(eta, chooser, groups, n_jobs)
+    cost, mean = np.mean(costs), np.mean(losses)
+    if warns and cost > _COSTLY * abs(mean):
+        warn_user(
+            "Equally probable items are taken or left together, as nothing but their "
+            f"order tells them apart. The mean expected loss is {mean:.3g} so, and "
+            f"{mean - cost:.3g} where the best number of them is "
+            "taken. Use probabilities with fewer ties, bounds on the size of the sets, "
+            "or decode with ties='split'."
+        )
+    return mask, losses
+
+
+def _choose(eta, chooser, groups, n_jobs):
     if issparse(eta):
         return _choose_sparse(eta, chooser, n_jobs)
     if eta.ndim == 2:
         return _choose_rows(eta, chooser, n_jobs)
     numbers, sizes = number_sets(eta.shape, groups)
-    mask, losses = np.empty(len(eta), dtype=bool), np.empty(len(sizes))
+    mask, (losses, costs) = np.empty(len(eta), dtype=bool), np.empty((2, len(sizes)))
     for sets, items in _sets_of_equal_size(numbers, sizes):
-        mask[items], losses[sets] = _choose_rows(eta[items], chooser, n_jobs)
-    return mask, losses
+        found = _choose_rows(eta[items], chooser, n_jobs)
+        mask[items], losses[sets], costs[sets] = found
+    return mask, losses, costs
 
 
 def expected_curves(eta, chooser, *, groups=None):
@@ -170,20 +229,20 @@ def _sets_of_equal_size(numbers, sizes):
 def _choose_rows(eta, chooser, n_jobs):
     chunks = _chunks(len(eta), eta.shape[1], n_jobs)
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_choose_chunk)(eta[rows], chooser) for rows in chunks
+        delayed(_choose_chunk)(eta[rows], chooser.of_sets(rows)) for rows in chunks
     )
-    masks, losses = zip(*parts, strict=True)
-    return np.concatenate(masks), np.concatenate(losses)
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _choose_chunk(eta, chooser, n_negatives=0):
     # By decreasing probability, ties as they come.
     order = np.argsort(-eta, axis=1, kind="stable")
-    sizes, losses = chooser.choose(np.take_along_axis(eta, order, axis=1), n_negatives)
+    ordered = np.take_along_axis(eta, order, axis=1)
+    sizes, losses, costs = chooser.weigh(ordered, n_negatives)
     mask = np.zeros(eta.shape, dtype=bool)
     is_taken = np.arange(eta.shape[1]) < sizes[:, None]
     np.put_along_axis(mask, order, is_taken, axis=1)
-    return mask, losses
+    return mask, losses, costs
 
 
 def _chunks(n_rows, n_columns, n_jobs):
@@ -203,12 +262,13 @@ def _choose_sparse(eta, chooser, n_jobs):
     by_width = np.argsort(widths, kind="stable")
     eta = eta[by_width]
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_choose_stored)(eta[rows], chooser)
+        delayed(_choose_stored)(eta[rows], chooser.of_sets(by_width[rows]))
         for rows in _chunks(len(widths), max(widths.max(), 1), n_jobs)
     )
-    masks, losses = zip(*parts, strict=True)
+    masks, *values = zip(*parts, strict=True)
     back = np.argsort(by_width)
-    return vstack(masks, format="csr")[back], np.concatenate(losses)[back]
+    losses, costs = (np.concatenate(of_parts)[back] for of_parts in values)
+    return vstack(masks, format="csr")[back], losses, costs
 
 
 def _choose_stored(eta, chooser):
@@ -217,8 +277,8 @@ def _choose_stored(eta, chooser):
     Of these as many are looked at as the longest row stores more, or the bound wants.
     """
     if chooser.needs_all_items:
-        mask, losses = _choose_chunk(eta.toarray(), chooser)
-        return csr_matrix(mask), losses
+        mask, losses, costs = _choose_chunk(eta.toarray(), chooser)
+        return csr_matrix(mask), losses, costs
     n_rows, n_items = eta.shape
     n_stored = np.diff(eta.indptr)
     width = max(n_stored.max(), chooser.min_positive, 1)
@@ -226,7 +286,7 @@ def _choose_stored(eta, chooser):
     position = np.arange(eta.nnz) - np.repeat(eta.indptr[:-1], n_stored)
     stored = np.zeros((n_rows, width))
     stored[row, position] = eta.data
-    mask, losses = _choose_chunk(stored, chooser, n_items - width)
+    mask, losses, costs = _choose_chunk(stored, chooser, n_items - width)
     columns = np.full(stored.shape, -1)
     columns[row, position] = eta.indices
     # So many columns have enough that a row does not store.
@@ -236,4 +296,5 @@ def _choose_stored(eta, chooser):
         free = np.setdiff1d(first, columns[other])
         columns[other, is_open] = free[: np.count_nonzero(is_open)]
     taken = mask.nonzero()[0], columns[mask]
-    return csr_matrix((np.ones(len(taken[0]), bool), taken), shape=eta.shape), losses
+    mask = csr_matrix((np.ones(len(taken[0]), bool), taken), shape=eta.shape)
+    return mask, losses, costs

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils import check_array
 
 from sklearn_reject._validation import check_same_length
+from sklearn_reject.exceptions import warn_user
 
 # What rounding may add to a probability: such values are taken for 0 or 1.
 _ROUNDING = 1e-9
@@ -115,8 +116,8 @@ def check_distribution(eta, groups=None):
 def check_bounds(loss, n_items, min_positive, max_positive):
     """Return the least and the largest number of items to predict, at most `n_items`.
 
-    `n_items` is an int, or one of each set. `loss`, which may need bounds, is None
-    where it does not decide on the size.
+    `n_items` is an int, or one of each set; so are the bounds. `loss`, which may need
+    bounds, is None where it does not decide on the size.
     """
     needed = () if loss is None else loss.needs_bounds
     left_out = {"min_positive": min_positive == 0, "max_positive": max_positive is None}
@@ -129,21 +130,29 @@ def check_bounds(loss, n_items, min_positive, max_positive):
             "that weighs both kinds of errors."
         )
     min_positive = _check_bound(min_positive, "min_positive")
-    if min_positive > np.min(n_items):
-        raise ValueError(
-            f"min_positive={min_positive} is above the number of items, "
-            f"{np.min(n_items)}{' in the smallest set' if np.ndim(n_items) else ''}. "
-            "Lower it, or leave out sets of fewer items."
-        )
-    if max_positive is None:
-        return min_positive, n_items
-    max_positive = _check_bound(max_positive, "max_positive")
-    if min_positive > max_positive:
-        raise ValueError(
-            f"min_positive={min_positive} is above max_positive={max_positive}. Swap "
-            "them, or drop one."
-        )
-    return min_positive, np.minimum(n_items, max_positive)
+    if max_positive is not None:
+        max_positive = _check_bound(max_positive, "max_positive")
+        if min_positive > max_positive:
+            raise ValueError(
+                f"min_positive={min_positive} is above max_positive={max_positive}. "
+                "Swap them, or drop one."
+            )
+    _warn_of_small_sets(min_positive, n_items)
+    largest = n_items if max_positive is None else np.minimum(n_items, max_positive)
+    return np.minimum(n_items, min_positive), largest
+
+
+def _warn_of_small_sets(min_positive, n_items):
+    n_small = np.count_nonzero(np.asarray(n_items) < min_positive)
+    if n_small == 0:
+        return
+    sizes = f"the number of items, {np.min(n_items)}"
+    if np.ndim(n_items):
+        sizes = f"the number of items of {n_small} of {len(n_items)} sets"
+    warn_user(
+        f"min_positive={min_positive} is above {sizes}: all of their items are "
+        "predicted. Lower it, or leave out sets of fewer items."
+    )
 
 
 def _check_bound(value, name):

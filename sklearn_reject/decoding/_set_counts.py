@@ -5,6 +5,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
+from sklearn_reject.decoding._averages import check_average
 from sklearn_reject.decoding._items import (
     as_array,
     as_flags,
@@ -14,15 +15,22 @@ from sklearn_reject.decoding._items import (
     show_odd,
 )
 
+# The axis that the items of a set lie along, a set being a row, a column or all.
+_AXES = {"samples": 1, "macro": 0, "micro": None}
 
-def count_sets(y_true, y_pred, *, groups=None, pos_label=None, labels=None):
+
+def count_sets(
+    y_true, y_pred, *, groups=None, pos_label=None, labels=None, average="samples"
+):
     """Return tp, fp, fn and tn of each set, arrays of shape (n_sets,).
 
-    Both arguments are labels of samples, in sets given by `groups`; or indicators, a
-    row a set; or `y_true` is one label a row, of the classes `labels` of the columns.
+    Both arguments are labels of samples, in sets given by `groups`; or indicators, the
+    sets of `average`; or `y_true` is one label a row, of the classes `labels` of the
+    columns.
     """
     y_true, y_pred = _as_array(y_true, "y_true"), _as_array(y_pred, "y_pred")
     shapes = y_true.ndim, y_pred.ndim
+    check_average(average, y_pred.shape, "y_pred")
     if shapes == (1, 1):
         return _count_groups(y_true, y_pred, groups, pos_label)
     if shapes not in ((2, 2), (1, 2)):
@@ -39,7 +47,7 @@ def count_sets(y_true, y_pred, *, groups=None, pos_label=None, labels=None):
     y_pred = _check_indicators(y_pred, "y_pred")
     if y_true.ndim == 1:
         y_true = _one_hot(y_true, y_pred.shape, labels)
-    return _count_rows(_check_indicators(y_true, "y_true"), y_pred)
+    return _count_along(_AXES[average], _check_indicators(y_true, "y_true"), y_pred)
 
 
 def _as_array(y, name):
@@ -138,7 +146,7 @@ def _one_hot(y_true, shape, labels):
     return one_hot(index, shape)
 
 
-def _count_rows(y_true, y_pred):
+def _count_along(axis, y_true, y_pred):
     if y_true.shape != y_pred.shape:
         raise ValueError(
             "y_true and y_pred must have the same shape, got "
@@ -149,5 +157,7 @@ def _count_rows(y_true, y_pred):
         found = y_true.multiply(y_pred)
     else:
         found = y_true & y_pred
-    tp, k, positives = (part.sum(axis=1) for part in (found, y_pred, y_true))
-    return tp, k - tp, positives - tp, y_true.shape[1] - k - positives + tp
+    sums = (part.sum(axis=axis) for part in (found, y_pred, y_true))
+    tp, k, positives = map(np.atleast_1d, sums)
+    n_items = y_true.shape[0] * y_true.shape[1] // len(tp)
+    return tp, k - tp, positives - tp, n_items - k - positives + tp

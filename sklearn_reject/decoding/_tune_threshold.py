@@ -1,13 +1,14 @@
 """The best threshold on probabilities for a set loss."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import gen_batches
 
 from sklearn_reject._curves import starts_of_ties
+from sklearn_reject.decoding._averages import check_average, sets_as_rows
 from sklearn_reject.decoding._items import (
     check_bounds,
     check_indicators,
@@ -37,6 +38,7 @@ def tune_threshold(
     beta=1.0,
     zero_division=0.0,
     groups=None,
+    average="samples",
     min_positive=0,
     max_positive=None,
 ):
@@ -53,9 +55,8 @@ def tune_threshold(
 
     Parameters
     ----------
-    y : {array-like, sparse matrix} of shape (n_items,) or (n_sets, n_items)
-        Whether each item is positive, as 0 and 1. A vector is one set, or one for each
-        of the `groups`; in a matrix each row is a set.
+    y : {array-like, sparse matrix} of shape (n_items,) or (n_samples, n_labels)
+        Whether each item is positive, as 0 and 1.
 
     eta : array-like of the same shape
         Probability of each item to be positive.
@@ -72,10 +73,16 @@ def tune_threshold(
     groups : array-like of shape (n_items,), default=None
         The set of each item of a vector.
 
+    average : {"samples", "macro", "micro"}, default="samples"
+        Which items of a matrix are a set: with "samples" those of each row, with
+        "macro" those of each column, with "micro" all of them. The items of a vector
+        are one set, or those of its groups. With "macro" each column has a threshold of
+        its own, the best for it.
+
     min_positive : int >= 0, default=0
         Least number of items to predict. A set where fewer reach the threshold is
         filled up with the most probable others, of equally probable ones with the
-        first.
+        first; a set that has fewer is predicted as a whole.
 
     max_positive : int >= 0, default=None
         Largest number of items to predict. A set where more reach the threshold keeps
@@ -84,14 +91,21 @@ def tune_threshold(
     Returns
     -------
     tuned : TunedThreshold
-        The threshold, and its mean loss over the sets.
+        The threshold, or those of the columns, and the mean loss over the sets; also
+        all thresholds that were compared, and their losses.
 
     Raises
     ------
     ValueError
         If `y` holds anything but 0 and 1, a probability is NaN or not in [0, 1], the
-        shapes differ, `groups` has another length or comes with a matrix, there is no
-        item, a bound is invalid, or the loss is degenerate without bounds.
+        shapes differ, `groups` has another length or comes with a matrix, a vector
+        comes with an `average`, there is no item, a bound is invalid, or the loss is
+        degenerate without bounds.
+
+    Warns
+    -----
+    RejectionWarning
+        If a set has fewer items than `min_positive`.
 
     See Also
     --------
@@ -111,44 +125,101 @@ def tune_threshold(
     >>> tuned = tune_threshold(y, eta, loss="f1", zero_division=1.0, groups=groups)
     >>> round(tuned.threshold, 3), round(tuned.loss, 3)
     (0.4, 0.1)
+
+    The whole curve: nothing is predicted, the first item, the first two, ...
+
+    >>> tuned.thresholds.round(2)
+    array([ inf, 0.75, 0.55, 0.4 , 0.25, 0.15, 0.  ])
+    >>> tuned.losses.round(2)
+    array([0.5 , 0.17, 0.25, 0.1 , 0.6 , 0.6 , 0.6 ])
+
+    A threshold for each column:
+
+    >>> tuned = tune_threshold(
+    ...     [[1, 0], [0, 1], [0, 0]], [[0.9, 0.2], [0.5, 0.1], [0.4, 0.3]], loss="f1",
+    ...     average="macro"
+    ... )
+    >>> tuned.threshold
+    array([0.7, 0. ])
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     eta = check_probabilities(eta)
     y = check_indicators(y, eta.shape)
+    check_average(average, eta.shape)
+    bounds = {"min_positive": min_positive, "max_positive": max_positive}
+    if average == "macro":
+        return _tune_columns(y, eta, loss, bounds)
+    y, eta = sets_as_rows(y, average), sets_as_rows(eta, average)
     sets, sizes = number_sets(eta.shape, groups)
     y, eta = y.ravel(), eta.ravel()
     if len(sizes) == 1:
-        bounds = check_bounds(loss, len(y), min_positive, max_positive)
-        cuts = cut_one_set(y, eta, loss, bounds)
+        cuts = cut_one_set(y, eta, loss, check_bounds(loss, len(y), **bounds))
     else:
-        bounds = check_bounds(loss, sizes, min_positive, max_positive)
-        cuts = cut_sets(y, eta, sets, loss, bounds)
-    best = cuts.best()
-    return TunedThreshold(cuts.threshold(best), float(cuts.mean_loss(best)))
+        cuts = cut_sets(y, eta, sets, loss, check_bounds(loss, sizes, **bounds))
+    return cuts.tuned()
 
 
-@dataclass(frozen=True)
+def _tune_columns(y, eta, loss, bounds):
+    bounds = check_bounds(loss, len(y), **bounds)
+    columns = [
+        cut_one_set(*column, loss, bounds).tuned()
+        for column in zip(y.T, np.ascontiguousarray(eta.T), strict=True)
+    ]
+    return TunedThreshold(
+        np.array([column.threshold for column in columns]),
+        float(np.mean([column.loss for column in columns])),
+        [column.thresholds for column in columns],
+        [column.losses for column in columns],
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class TunedThreshold:
     """A threshold on probabilities, and how good it is.
 
+    Two are equal if their thresholds and their losses are.
+
     Attributes
     ----------
-    threshold : float
+    threshold : float or ndarray of shape (n_labels,)
         Items of at least this probability are predicted. Infinite if none is, zero if
-        all are.
+        all are. One for each column that is a set.
 
     loss : float
         Mean loss over the sets that it was tuned on, lower is better.
 
+    thresholds : ndarray of shape (n_cuts,) or list of ndarray
+        All thresholds that were compared, decreasing from infinity to zero, one more
+        than there are different probabilities. One of them is `threshold`. A list with
+        those of each column.
+
+    losses : ndarray of shape (n_cuts,) or list of ndarray
+        Mean loss of each of the `thresholds`, where bounds hold. The least is `loss`.
+        A list with those of each column.
+
     Examples
     --------
     >>> from sklearn_reject.decoding import tune_threshold
-    >>> tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f1")
+    >>> tuned = tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f1")
+    >>> tuned
     TunedThreshold(threshold=0.3..., loss=0.0)
+    >>> tuned.losses.round(2)
+    array([1.  , 0.33, 0.  , 0.2 ])
     """
 
-    threshold: float
+    threshold: float | np.ndarray
     loss: float
+    thresholds: np.ndarray | list = field(repr=False)
+    losses: np.ndarray | list = field(repr=False)
+
+    def __eq__(self, other):
+        if not isinstance(other, TunedThreshold):
+            return NotImplemented
+        is_same = np.array_equal(self.threshold, other.threshold)
+        return is_same and self.loss == other.loss
+
+    def __hash__(self):
+        return hash((tuple(np.atleast_1d(self.threshold).tolist()), self.loss))
 
 
 def cut_one_set(y, eta, loss, bounds):
@@ -167,7 +238,7 @@ def cut_one_set(y, eta, loss, bounds):
     losses = _evaluate(loss, tp, k, n_positive, len(y))
     # Losses of up to one are made of numbers of about one, such as 1 - F.
     slack = ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    return Cuts(values, losses, slack, moved, losses.__getitem__)
+    return Cuts(values, losses, slack, moved, losses, losses.__getitem__)
 
 
 def cut_sets(y, eta, sets, loss, bounds):
@@ -179,12 +250,13 @@ def cut_sets(y, eta, sets, loss, bounds):
     tp, n_positive = table.tp, table.n_positive[table.set_of]
     losses = _evaluate(loss, tp, table.k, n_positive, table.sizes[table.set_of])
     totals, slack = sum_exactly(table, losses)
+    moved = table.sum_over_sets(table.moved)
 
     def mean_loss(cut):
         return losses[table.entries_at(cut)].mean()
 
     return Cuts(
-        table.values, totals, slack, table.sum_over_sets(table.moved), mean_loss
+        table.values, totals, slack, moved, mean_at_cuts(table, losses), mean_loss
     )
 
 
@@ -192,32 +264,36 @@ class Cuts(NamedTuple):
     """The loss of each cut, which predicts the items of the first so many values.
 
     `values` are the distinct probabilities, decreasing; losses are equal within
-    `slack`; `moved` is how many items the bounds add or take; `mean_loss(cut)` is in
-    units of the loss.
+    `slack`; `moved` is how many items the bounds add or take; `means`, up to rounding,
+    and `mean_loss(cut)` are in units of the loss.
     """
 
     values: np.ndarray
     losses: np.ndarray
     slack: float
     moved: np.ndarray
+    means: np.ndarray
     mean_loss: Callable
 
-    def best(self):
-        """Return the number of the best cut."""
-        rows = np.flatnonzero(self.losses <= self.losses.min() + self.slack)
-        moved = np.broadcast_to(self.moved, self.losses.shape)[rows]
-        return int(rows[np.argmin(moved)])
+    def tuned(self):
+        """Return the best threshold, and all that it was compared with."""
+        equal = self.losses <= self.losses.min() + self.slack
+        moved = np.broadcast_to(self.moved, self.losses.shape)
+        rows = np.flatnonzero(equal)
+        best = int(rows[np.argmin(moved[rows])])
+        loss = float(self.mean_loss(best))
+        # What differs by rounding is shown as equal, and nothing as better.
+        losses = np.where(equal, loss, np.maximum(self.means, loss))
+        thresholds = self.thresholds()
+        return TunedThreshold(float(thresholds[best]), loss, thresholds, losses)
 
-    def threshold(self, cut):
-        """Return the threshold that makes a cut."""
-        if cut == 0:
-            return float("inf")
-        if cut == len(self.values):
-            return 0.0
-        low, high = self.values[cut], self.values[cut - 1]
+    def thresholds(self):
+        """Return the threshold that makes each cut."""
+        low, high = self.values[1:], self.values[:-1]
         middle = low + (high - low) / 2
         # Between neighbouring floats the middle is one of the two.
-        return float(middle if middle > low else high)
+        inner = np.where(middle > low, middle, high)
+        return np.concatenate([[np.inf], inner, [0.0]])
 
 
 def _evaluate(loss, tp, k, n_positive, n_items):
@@ -276,7 +352,8 @@ class PrefixTable:
         self.first = np.cumsum(self.sizes + 1) - (self.sizes + 1)
         self.set_of = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
         k = np.arange(len(self.set_of)) - self.first[self.set_of]
-        self.k = np.clip(k, bounds[0], bounds[1][self.set_of])
+        least, largest = (np.broadcast_to(b, self.sizes.shape) for b in bounds)
+        self.k = np.clip(k, least[self.set_of], largest[self.set_of])
         self.moved = np.abs(k - self.k)
         until = np.append(0, np.cumsum(y[order[self._by_set]]))
         start = self.first - np.arange(len(self.first))
@@ -321,3 +398,13 @@ def sum_exactly(table, losses):
         excess = np.minimum(excess, cap)
     error = 1 + ROUNDING * np.ldexp(max(excess.max(), rounded), exponent)
     return totals, int(min(n_sets * np.ceil(error), 2.0**_BITS_OF_SUM))
+
+
+def mean_at_cuts(table, losses):
+    """Return the mean loss over the sets at each cut, up to rounding."""
+    n_sets, exponent = len(table.first), 0
+    if losses.any():
+        largest = int(np.frexp(np.abs(losses).max())[1])
+        exponent = _BITS_OF_SUM - n_sets.bit_length() - largest
+    units = np.rint(np.ldexp(losses, exponent)).astype(np.int64)
+    return np.ldexp(table.sum_over_sets(units).astype(np.float64), -exponent) / n_sets

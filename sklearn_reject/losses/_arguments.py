@@ -1,9 +1,17 @@
 """How a function of the user takes the counts of a confusion matrix."""
 
 from functools import partial
-from inspect import Parameter, signature
+from inspect import Parameter, isfunction, signature
+from itertools import product, takewhile
 
 COUNTS = ("tp", "fp", "fn", "tn")
+
+# What else functions call them, of which the order may be any, too.
+_ALIASES = {
+    alias: first[0] + last[0]
+    for first, last in product(("true", "false"), ("positives", "negatives"))
+    for alias in (f"{first}_{last}", f"{first}_{last[:-1]}", f"{first}_{last[:3]}")
+}
 
 _MANY = Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD
 _IN_ORDER = Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD
@@ -46,24 +54,34 @@ def names_of_counts(function):
     if not _are_counts(single, {parameter.kind for parameter in parameters}):
         _check_order(function, single)
         return None
-    in_order = [part for part in single if part.kind is Parameter.POSITIONAL_ONLY]
-    known = {part.name: part.name.lower() for part in single if part not in in_order}
-    known = {name: count for name, count in known.items() if count in COUNTS}
-    in_order = [part.name.lower() for part in in_order]
+    # By position as far as that goes, as decorated functions may take no names.
+    in_order = list(
+        takewhile(lambda part: part.kind in _IN_ORDER and _count_of(part), single)
+    )
+    known = {part.name: _count_of(part) for part in single if part not in in_order}
+    known = {name: count for name, count in known.items() if count}
+    in_order = [_count_of(part) for part in in_order]
     if any(part.kind is Parameter.VAR_KEYWORD for part in parameters):
         rest = set(COUNTS) - set(known.values()) - set(in_order)
         known.update({count: count for count in rest})
     return in_order, known
 
 
+def _count_of(part):
+    """Return the count that a parameter is called after, or None."""
+    name = part.name.lower().removeprefix("n_").removeprefix("num_")
+    name = _ALIASES.get(name, name)
+    return name if name in COUNTS else None
+
+
 def _are_counts(single, kinds):
     """Return whether the names say which counts a function wants."""
-    known = [part.name.lower() for part in single if part.name.lower() in COUNTS]
+    known = [_count_of(part) for part in single if _count_of(part)]
     if Parameter.VAR_POSITIONAL in kinds and len(known) < len(COUNTS):
         return False
     if not known and Parameter.VAR_KEYWORD not in kinds:
         return False
-    others = [part for part in single if part.name.lower() not in COUNTS]
+    others = [part for part in single if not _count_of(part)]
     is_free = all(
         part.default is not Parameter.empty and part.kind is not _IN_ORDER[0]
         for part in others
@@ -73,12 +91,13 @@ def _are_counts(single, kinds):
 
 def _check_order(function, single):
     """Raise unless the four counts can be passed in order, without a wrong name."""
-    names = [part.name for part in single if part.kind in _IN_ORDER]
-    for name, count in zip(names, COUNTS, strict=False):
-        if name.lower() in COUNTS and name.lower() != count:
+    in_order = [part for part in single if part.kind in _IN_ORDER]
+    for part, count in zip(in_order, COUNTS, strict=False):
+        if _count_of(part) not in (None, count):
+            names = ", ".join(each.name for each in in_order)
             raise ValueError(
-                f"loss={function!r} has the parameters ({', '.join(names)}), of which "
-                f"{name!r} would get {count}. Call them tp, fp, fn and tn, in any "
+                f"loss={function!r} has the parameters ({names}), of which "
+                f"{part.name!r} would get {count}. Call them tp, fp, fn and tn, in any "
                 "order, or use other names for all four, in this order."
             )
     try:
@@ -88,6 +107,22 @@ def _check_order(function, single):
             f"loss={function!r} must take the four counts (tp, fp, fn, tn), or those "
             f"of them that it names, but: {error}."
         ) from error
+
+
+def check_order_of_losses(cls):
+    """Raise where a class defines `_losses` of the counts in another order."""
+    method = vars(cls).get("_losses")
+    if not isfunction(method):
+        return
+    parameters = [*signature(method).parameters.values()][1:]
+    known = [_count_of(part) for part in parameters[: len(COUNTS)]]
+    if any(got not in (None, count) for got, count in zip(known, COUNTS, strict=False)):
+        names = ", ".join(part.name for part in parameters)
+        raise TypeError(
+            f"{cls.__name__}._losses gets tp, fp, fn and tn in this order, but has the "
+            f"parameters ({names}). Write them in this order; a function passed as "
+            "`loss` may have any."
+        )
 
 
 def _refuse_fixed_counts(function):

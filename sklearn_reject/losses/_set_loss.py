@@ -5,7 +5,11 @@ from inspect import signature
 import numpy as np
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.losses._arguments import call_with_counts, names_of_counts
+from sklearn_reject.losses._arguments import (
+    call_with_counts,
+    check_order_of_losses,
+    names_of_counts,
+)
 from sklearn_reject.losses._task import register_by_name
 from sklearn_reject.losses._trials import falls_with_tp, try_out
 
@@ -96,6 +100,7 @@ class SetLoss:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        check_order_of_losses(cls)
         register_by_name(cls, SET_LOSSES)
         _drop_what_is_of_others(cls)
 
@@ -139,7 +144,17 @@ class SetLoss:
             return np.broadcast_to(losses, shape).copy()
         # Copies, as a function may well work in place.
         counts = [np.array(np.broadcast_to(count, shape)) for count in counts]
-        return self._check(self._losses(*counts), shape)
+        try:
+            losses = self._losses(*counts)
+        except ValueError as error:
+            if "truth value" not in str(error):
+                raise
+            raise ValueError(
+                f"{self._shown} gets arrays of counts, but decides by a single one: "
+                f"{error} Write it with operations on whole arrays, such as "
+                "`np.where`, or wrap it in `np.vectorize`."
+            ) from error
+        return self._check(losses, shape)
 
     def expansion(self, n_items):
         """Return the ratios that the loss is made of.
@@ -201,10 +216,10 @@ class CallableSetLoss(SetLoss):
     function : callable
         Gets arrays of counts of one shape and returns one finite number for each
         confusion matrix, lower is better. What 0/0 is, it says itself. Parameters that
-        are called tp, fp, fn and tn, in lower or upper case, get the counts of their
-        names, in whatever order they come, and some of them may be missing; others must
-        have defaults. Parameters of other names get all four in the order tp, fp, fn,
-        tn.
+        are called tp, fp, fn and tn, in lower or upper case, or such as
+        true_positives, true_pos and n_tp, get the counts of their names, in whatever
+        order they come, and some of them may be missing; others must have defaults.
+        Parameters of other names get all four in the order tp, fp, fn, tn.
 
     Raises
     ------

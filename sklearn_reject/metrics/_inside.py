@@ -8,7 +8,7 @@ from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._curves import make_finite
-from sklearn_reject._response import Response
+from sklearn_reject._response import Response, widen_sets
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
 from sklearn_reject.scores import evaluate_score, resolve_score
@@ -75,16 +75,19 @@ def _predicts_groups(estimator):
     return "groups" in signature(estimator.predict).parameters
 
 
-def predict_classes(estimator, X, classes):
+def predict_classes(estimator, X, seen, classes):
     """Return the set of classes of each sample, a single one where there are no sets.
 
-    Indicators of shape (n_samples, n_classes), sparse or not.
+    Indicators of shape (n_samples, n_classes), sparse or not; classes that the
+    estimator has not `seen` are in no set.
     """
-    inner, inner_X = locate(estimator, X, has_method("predict_set"))
-    if inner is not None:
-        return inner.predict_set(inner_X)
-    index = index_predicted(estimator, estimator.predict(X), classes)
-    return one_hot(index, (len(index), len(classes)))
+    inner = None
+    if len(seen) > 2:
+        inner, inner_X = locate(estimator, X, has_method("predict_set"))
+    if inner is None:
+        index = index_predicted(estimator, estimator.predict(X), classes)
+        return one_hot(index, (len(index), len(classes)))
+    return widen_sets(inner.predict_set(inner_X), seen, classes)
 
 
 def index_predicted(estimator, labels, classes):

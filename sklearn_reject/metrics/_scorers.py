@@ -693,13 +693,15 @@ def make_neg_fpr_at_tpr_scorer(*, tpr=0.95, positive="id", ood_label="auto"):
 
 
 @_factory
-def make_neg_set_loss_scorer(*, loss="f1", beta=1.0, zero_division=0.0, pos_label=None):
+def make_neg_set_loss_scorer(
+    *, loss="f1", beta=1.0, zero_division=0.0, average="samples", pos_label=None
+):
     """Make a scorer of minus the mean loss of predicted sets.
 
     It takes any classifier. With two classes the samples of one call are a set, or
-    those of each of the `groups`; with several labels a sample, each row is a set; with
-    more classes a set is what ``predict_set`` returns for a sample, or else the one
-    class that is predicted.
+    those of each of the `groups`; with several labels a sample, each row is a set, or
+    what `average` says; with more classes a set is what ``predict_set`` returns for a
+    sample, or else the one class that is predicted.
 
     Parameters
     ----------
@@ -712,6 +714,10 @@ def make_neg_set_loss_scorer(*, loss="f1", beta=1.0, zero_division=0.0, pos_labe
     zero_division : float in [0, 1], default=0.0
         What a score is where it is 0/0, as in the metrics of scikit-learn.
 
+    average : {"samples", "macro", "micro"}, default="samples"
+        What a set is where samples have several labels: the labels of each sample, the
+        samples of each label, or all entries of a call. Else "samples".
+
     pos_label : label, default=None
         The positive one of two classes. None takes that of a classifier which has a
         `pos_label`, or else the second in sorted order.
@@ -721,12 +727,16 @@ def make_neg_set_loss_scorer(*, loss="f1", beta=1.0, zero_division=0.0, pos_labe
     scorer : callable
         ``scorer(estimator, X, y, groups=None)``, higher is better. The groups also
         reach a ``predict`` that takes them. With metadata routing they are passed where
-        they are given, unless ``set_score_request(groups=False)`` says otherwise.
+        they are given, unless ``set_score_request(groups=False)`` says otherwise; where
+        each sample is a set they are then of no use, and left to the splitter. A class
+        that the classifier has not seen, as in a fold without it, counts as missed,
+        with a warning.
 
     Raises
     ------
     ValueError
-        If the loss is unknown, `beta` is not positive or `zero_division` not in [0, 1].
+        If the loss or `average` is unknown, `beta` is not positive or `zero_division`
+        not in [0, 1].
 
     See Also
     --------
@@ -743,7 +753,7 @@ def make_neg_set_loss_scorer(*, loss="f1", beta=1.0, zero_division=0.0, pos_labe
     -0.087
     """
     options = {"loss": loss, "beta": beta, "zero_division": zero_division}
-    return SetScorer(options, pos_label)
+    return SetScorer(options, average, pos_label)
 
 
 #: Minus :func:`aurc_score`.

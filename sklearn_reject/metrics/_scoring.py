@@ -7,8 +7,10 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from sklearn_reject._validation import check_sample_weight, take_weight
-from sklearn_reject.decoding import as_array, find_positive
+from sklearn_reject._response import with_unseen
+from sklearn_reject._sklearn import _routing_enabled
+from sklearn_reject._validation import check_option, check_sample_weight, take_weight
+from sklearn_reject.decoding import AVERAGES, as_array, find_positive
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._inside import (
     find,
@@ -223,9 +225,10 @@ class SetScorer(_Scorer):
     _metadata = "groups"
     _request = True
 
-    def __init__(self, options, pos_label):
+    def __init__(self, options, average, pos_label):
+        check_option(average, "average", AVERAGES)
         self._loss = check_set_loss(**options)
-        self._options = options
+        self._options = {**options, "average": average}
         self._pos_label = pos_label
 
     def __call__(self, estimator, X, y, groups=None):
@@ -233,20 +236,22 @@ class SetScorer(_Scorer):
         as_array(y, "y")  # raises for lists of labels and masked arrays
         if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
             y = column_or_1d(y, warn=True)
-        is_multilabel, classes = np.ndim(y) > 1, ()
-        if not is_multilabel:
-            classes = np.asarray(getattr(estimator, "classes_", np.unique(y)))
-        if groups is not None and (is_multilabel or len(classes) > 2):
+        average = self._options["average"]
+        if np.ndim(y) > 1:
+            _check_groups(groups)
+            y_pred = estimator.predict(X)
+            return -set_loss(y, y_pred, loss=self._loss, average=average)
+        if average != "samples":
             raise ValueError(
-                "groups say which samples form a set where there are two classes, but "
-                "here each sample is a set of its own. Where metadata routing passes "
-                "what is for a splitter, call `set_score_request(groups=False)` on the "
-                "scorer."
+                f"average={average!r} makes sets of the samples of each label, or of "
+                "all entries, where a sample has several labels; here it has one. "
+                "Take average='samples'."
             )
-        if is_multilabel:
-            return -set_loss(y, estimator.predict(X), loss=self._loss)
+        seen = np.asarray(getattr(estimator, "classes_", np.unique(y)))
+        classes = with_unseen(seen, y)
         if len(classes) > 2:
-            sets = predict_classes(estimator, X, classes)
+            _check_groups(groups)
+            sets = predict_classes(estimator, X, seen, classes)
             return -set_loss(y, sets, loss=self._loss, labels=classes)
         positive = self._positive(estimator, classes)
         labels = predict_in_groups(estimator, X, groups)
@@ -270,6 +275,18 @@ class SetScorer(_Scorer):
     def __repr__(self):
         options = {**self._options, "pos_label": self._pos_label}
         return f"<selective scorer -set_loss{_show(options)}>"
+
+
+def _check_groups(groups):
+    """Raise for groups of samples that are sets, unless routing may have passed them.
+
+    There they are for the splitter, and scorers as well as splitters request them.
+    """
+    if groups is not None and not _routing_enabled():
+        raise ValueError(
+            "groups say which samples form a set where there are two classes, but "
+            "here each sample is a set of its own: leave groups out."
+        )
 
 
 def _names_positive(estimator):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_reject._validation import check_option, check_sample_weight
-from sklearn_reject.decoding import count_sets
+from sklearn_reject.decoding import AVERAGES, count_sets
 from sklearn_reject.losses import check_set_loss
 
 
@@ -17,7 +17,7 @@ def set_loss(
     groups=None,
     pos_label=None,
     labels=None,
-    average="mean",
+    average="samples",
     sample_weight=None,
 ):
     """Compute the loss of predicted sets from their confusion matrices.
@@ -26,17 +26,17 @@ def set_loss(
 
     - `y_true` and `y_pred` of shape (n_samples,), two labels: the samples are one set,
       or one for each of the `groups`.
-    - Both of shape (n_sets, n_items), indicators: each row is a set, as in multilabel
-      problems.
-    - `y_true` of shape (n_sets,), labels, and `y_pred` of shape (n_sets, n_items),
-      indicators: each row is a set of classes, one of which is the true one.
+    - Both of shape (n_samples, n_labels), indicators: each row is a set, as in
+      multilabel problems, or those of `average`.
+    - `y_true` of shape (n_samples,), labels, and `y_pred` of shape (n_samples,
+      n_labels), indicators: each row is a set of classes, one of which is the true one.
 
     Parameters
     ----------
-    y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
+    y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
         True labels, or indicators of the positive items, 0 and 1.
 
-    y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_sets, n_items)
+    y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
         Predicted labels, or indicators of the predicted items, 0 and 1.
 
     loss : str, array-like of shape (2, 4), callable or SetLoss, default="f1"
@@ -58,15 +58,17 @@ def set_loss(
         and any other is an error. Give it where sets that hold but one label are to be
         compared with others.
 
-    labels : array-like of shape (n_items,), default=None
+    labels : array-like of shape (n_labels,), default=None
         Classes in the order of the columns, where only `y_true` is a vector. None takes
         the sorted labels that occur.
 
-    average : {"mean", None}, default="mean"
-        Whether to return the mean over the sets, or the loss of each.
+    average : {"samples", "macro", "micro"} or None, default="samples"
+        The mean over which sets is returned. "samples" are the rows of a matrix or, of
+        vectors, the groups; "macro" the columns; "micro" is one set of all entries. The
+        last two are for matrices. None returns the loss of each row or group.
 
     sample_weight : array-like of shape (n_sets,), default=None
-        Non-negative weights of the sets in the mean.
+        Non-negative weights of the rows or groups in the mean.
 
     Returns
     -------
@@ -80,13 +82,14 @@ def set_loss(
         If the shapes or kinds of labels do not fit, there are more than two labels in
         vectors, `pos_label` is not one of them, or is needed to tell what the only
         label is, something is masked, an indicator is not 0 or 1, a class is not among
-        `labels`, there is no set, or a parameter is out of its range.
+        `labels`, there is no set, vectors come with "macro" or "micro", or a parameter
+        is out of its range.
 
     See Also
     --------
     sklearn_reject.decoding.decode : The set of the least expected loss.
-    sklearn.metrics.fbeta_score : One minus the loss "f_beta" of one set, or with
-        ``average="samples"`` of rows.
+    sklearn.metrics.fbeta_score : One minus the loss "f_beta" of one set or, with an
+        `average` of the same name, of rows, columns or all entries.
 
     Examples
     --------
@@ -100,6 +103,14 @@ def set_loss(
     >>> set_loss([0, 1, 1, 0], [0, 1, 0, 1], groups=[0, 0, 1, 1], average=None)
     array([0., 1.])
 
+    Three labels of two samples, the rows or the columns being the sets:
+
+    >>> y_true, y_pred = [[1, 0, 1], [1, 0, 0]], [[1, 0, 1], [0, 0, 1]]
+    >>> set_loss(y_true, y_pred)
+    0.5
+    >>> round(set_loss(y_true, y_pred, average="macro"), 3)
+    0.556
+
     Sets of classes, of which one is right:
 
     >>> sets = np.array([[1, 1, 0], [0, 1, 0]])
@@ -107,9 +118,14 @@ def set_loss(
     0.25
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
-    check_option(average, "average", ("mean", None))
+    check_option(average, "average", (*AVERAGES, None))
     counts = count_sets(
-        y_true, y_pred, groups=groups, pos_label=pos_label, labels=labels
+        y_true,
+        y_pred,
+        groups=groups,
+        pos_label=pos_label,
+        labels=labels,
+        average=average or "samples",
     )
     losses = loss(*counts)
     weight = _check_weight(sample_weight, average, len(losses))
@@ -125,6 +141,12 @@ def _check_weight(sample_weight, average, n_sets):
         raise ValueError(
             "sample_weight weighs the sets in their mean, but average=None asks for "
             "the loss of each. Leave one of the two out."
+        )
+    if average != "samples":
+        raise ValueError(
+            "sample_weight weighs rows in their mean, but with "
+            f"average={average!r} they are within a set, whose items are counted. "
+            "Leave it out, or take average='samples'."
         )
     if np.shape(sample_weight) != (n_sets,):
         raise ValueError(

@@ -89,7 +89,7 @@ def _count(documents, grid, shape):
 
 def _all_predictable(documents):
     """Return all documents that can be predicted, each a negative of weight one."""
-    scores = np.concatenate([documents.scores, documents.others])
+    scores = documents.predictable
     nobody = np.zeros(len(scores), dtype=bool)
     return replace(documents, scores=scores, is_positive=nobody, weight=None)
 
@@ -112,10 +112,10 @@ def _best_on_hull(documents, target, path):
 
 def _cost_of_alerts(documents, candidates):
     """Return candidates whose cost is the number of all documents predicted."""
-    scores = np.concatenate([documents.scores, documents.others])
+    scores = documents.predictable
     pairs = zip(candidates.thresholds, scores.T, strict=True)
     ranks = np.array([count_reached(*pair) for pair in pairs], dtype=np.int32)
-    tp = np.pad(candidates.counts.real, (0, len(documents.others)))
+    tp = np.pad(candidates.counts.real, (0, len(scores) - len(documents.scores)))
     return Candidates(candidates.thresholds, ranks, tp + 1j, candidates.rule)
 
 

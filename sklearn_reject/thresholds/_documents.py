@@ -11,11 +11,13 @@ from sklearn_reject._validation import (
     check_option,
     check_same_length,
     check_sample_weight,
-    check_vector,
     take_weight,
 )
 
 RULES = ("any", "all")
+
+# As for sample_weight: sums of weights, and products of two sums, stay finite.
+_LARGEST_WEIGHT = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +49,15 @@ class RatedDocuments:
     given_rows: np.ndarray = None
     #: What no threshold is to be below, whatever the scores.
     floor: np.ndarray = None
-    #: Scores and positions of documents that the lowest thresholds reach and that do
-    #: not count: unrated, or of weight zero; which of them are of weight zero.
+    #: Scores and positions of documents that do not count, unrated or of weight zero,
+    #: from the floor on; which of them are of weight zero.
     others: np.ndarray = None
     other_rows: np.ndarray = None
     #: False for all where weights of zero leave out positives, too.
     is_weightless: np.ndarray = None
+    #: Weights of those among them that might have been rated, by a known chance.
+    drawable_weight: np.ndarray = None
+    drawable_rows: np.ndarray = None
     #: Positions and weights of rated positives that the lowest thresholds do not reach.
     missed_rows: np.ndarray = None
     missed_weight: np.ndarray = None
@@ -71,6 +76,7 @@ class RatedDocuments:
         chosen = np.isin(self.rows, rows)
         present = np.isin(self.given_rows, rows)
         other = np.isin(self.other_rows, rows)
+        drawable = np.isin(self.drawable_rows, rows)
         missed = np.isin(self.missed_rows, rows)
         return replace(
             self,
@@ -84,9 +90,17 @@ class RatedDocuments:
             others=self.others[other],
             other_rows=self.other_rows[other],
             is_weightless=self.is_weightless[other],
+            drawable_weight=self.drawable_weight[drawable],
+            drawable_rows=self.drawable_rows[drawable],
             missed_rows=self.missed_rows[missed],
             missed_weight=self.missed_weight[missed],
         )
+
+    @property
+    def predictable(self):
+        """Scores of what the lowest thresholds reach; first of what counts."""
+        is_reached = predict_positive(self.others, self.base, self.rule)
+        return np.concatenate([self.scores, self.others[is_reached]])
 
     @property
     def total_positive(self):
@@ -133,10 +147,7 @@ def check_documents(
     if propensity is not None:
         chance = check_propensity(propensity, is_labelled)
         is_sampled = ~np.isnan(chance)
-        with np.errstate(over="ignore"):
-            inverse = 1 / np.where(is_sampled, chance, 1.0)
-            weight = inverse if weight is None else weight * inverse
-        weight = check_vector(weight, "sample_weight / propensity", non_negative=True)
+        weight = _weigh_drawn(weight, chance)
     check_weighted_classes(is_positive, is_negative, weight)
     # A rating of weight zero counts as absent. But a document that nobody has rated
     # says that ratings are incomplete, whatever its weight.
@@ -160,7 +171,9 @@ def check_documents(
         is_complete = bool(predict_positive(unrated, floor, rule).all())
     is_reached = predict_positive(scores, base, rule)
     rows = np.flatnonzero(is_rated & is_reached)
-    other_rows = np.flatnonzero(~is_rated & is_reached)
+    # Thresholds may be placed below what the lowest ones do not reach.
+    other_rows = np.flatnonzero(~is_rated & predict_positive(scores, floor, rule))
+    drawable_rows = other_rows[is_sampled[other_rows] & ~is_labelled[other_rows]]
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
     is_given = is_rated | ~is_labelled
     _check_classes_reached(is_positive[rows], base, base_thresholds)
@@ -178,6 +191,8 @@ def check_documents(
         scores[other_rows],
         other_rows,
         looks_unrated[other_rows],
+        np.ones(0) if weight is None else weight[drawable_rows],
+        drawable_rows,
         missed_rows,
         np.ones(len(missed_rows)) if weight is None else weight[missed_rows],
         is_complete,
@@ -192,9 +207,7 @@ def check_scores(scores):
     """
     if issparse(scores):
         raise ValueError("scores must be dense, got a sparse matrix. Use `.toarray()`.")
-    array = as_real_array(scores, "scores")
-    if np.ma.isMaskedArray(scores):
-        array = np.where(np.ma.getmaskarray(scores), np.nan, array)
+    array = as_real_array(_with_nan(scores), "scores")
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2 or 0 in array.shape:
@@ -212,6 +225,30 @@ def check_scores(scores):
             "has not seen NaN, and one that it is sure of its lowest or highest score."
         )
     return array
+
+
+def _with_nan(scores):
+    """Return scores with NaN in place of what is masked, or NA in columns of pandas."""
+    if np.ma.is_masked(scores):
+        return scores.astype(np.float64).filled(np.nan)
+    if hasattr(scores, "notna") and np.asarray(scores).dtype == object:
+        return scores.astype(object).where(scores.notna(), np.nan)
+    return scores
+
+
+def _weigh_drawn(weight, chance):
+    """Return weights over probabilities; those that are None or NaN are one."""
+    chance = np.where(np.isnan(chance), 1.0, chance)
+    with np.errstate(over="ignore"):
+        weight = (1.0 if weight is None else weight) / chance
+    if weight.max() > _LARGEST_WEIGHT:
+        raise ValueError(
+            "propensity: documents weigh sample_weight / propensity, which is up to "
+            f"{weight.max():g}, too large to be summed. The smallest propensity is "
+            f"{chance.min():g}: give none that is a rounded zero, or rescale "
+            "sample_weight."
+        )
+    return weight
 
 
 def check_propensity(propensity, is_rated):

@@ -31,12 +31,19 @@ def count_intervals(parts, thresholds, confidence_level=0.95):
         else:
             interval = weighted_interval(of_class, largest, tails)
         counts.append(tuple(map(float, interval)))
-    return (*counts, _precision_interval(is_positive, weight, tails))
+    return (*counts, precision_interval(is_positive, weight, largest, tails))
 
 
 def _weight_range(parts):
-    """Return the least and the largest weight of a document that may be predicted."""
+    """Return the least and the largest weight of a document that may be predicted.
+
+    Those that a draw has left out are as possible as those that it has taken.
+    """
     weights = [np.ones(1) if part.weight is None else part.weight for part in parts]
+    weights += [
+        part.drawable_weight for part in parts if part.drawable_weight is not None
+    ]
+    weights = [weight[weight > 0] for weight in weights]
     weights = [weight for weight in weights if len(weight)]
     if not weights:
         return 1.0, 1.0
@@ -70,16 +77,22 @@ def _gamma_quantile(level, mean, variance):
     return variance / (2 * mean) * chi2.ppf(level, 2 * mean**2 / variance)
 
 
-def _precision_interval(is_positive, weight, tails):
-    """Return the bounds of Clopper and Pearson of what is predicted positive."""
+def precision_interval(is_positive, weight, largest, tails):
+    """Return the bounds of Clopper and Pearson of what is predicted positive.
+
+    Each bound with one more document of the largest weight and of the class that is
+    against it: with equal weights that is what they are.
+    """
     if not len(weight):
         return float("nan"), float("nan")
-    # Weights that differ say less than their number: as much as the square of their sum
-    # over the sum of their squares (L. Kish, 1965).
-    unit = weight / weight.max()
-    n_effective = unit.sum() ** 2 / np.sum(unit**2)
-    if is_positive.all() or not is_positive.any():
-        n_positive = n_effective if is_positive.all() else 0.0
-    else:
-        n_positive = n_effective * unit[is_positive].sum() / unit.sum()
-    return binomial_interval(n_positive, n_effective, tails)
+    unit = weight / largest
+    squares = np.sum(unit**2) + 1
+    bounds = []
+    for own, tail in ((is_positive, tails[0]), (~is_positive, 1 - tails[1])):
+        # Weights that differ say less than their number: as much as the square of their
+        # sum over the sum of their squares (L. Kish, 1965).
+        known, against = unit[own].sum(), unit[~own].sum() + 1
+        scale = (known + against) / squares
+        bound = beta.ppf(tail, scale * known, scale * against) if known else 0.0
+        bounds.append(float(bound))
+    return bounds[0], 1 - bounds[1]

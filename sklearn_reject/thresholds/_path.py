@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._validation import take_weight
-from sklearn_reject.thresholds._documents import check_columns
+from sklearn_reject._validation import check_option, take_weight
+from sklearn_reject.thresholds._documents import RULES, check_columns
 
 # A pass over all points at once is worth while as long as it leaves out so many.
 _LARGEST_PART_LEFT = 0.75
@@ -54,6 +54,9 @@ class ThresholdPath(DictMixin):
     tp: np.ndarray
     area: float
     rule: str
+
+    def __post_init__(self):
+        check_option(self.rule, "rule", RULES)
 
     def __len__(self):
         return len(self.fp)
@@ -229,8 +232,12 @@ def place_midway(path, documents):
 
 
 def _open_downwards(moved, thresholds, documents):
-    """Lower what predicts everything to -inf where nothing is unknown further down."""
-    is_lowest = (thresholds == documents.base) & np.isneginf(documents.floor)
+    """Lower what predicts everything to -inf where nothing is unknown further down.
+
+    Unrated documents, of which a sample was rated, may score lower still.
+    """
+    is_last = ~(documents.given < documents.base).any(axis=0)
+    is_lowest = (thresholds == documents.base) & np.isneginf(documents.floor) & is_last
     if documents.rule == "all":
         is_lowest &= is_lowest.all(axis=1, keepdims=True)
     moved[is_lowest] = -np.inf

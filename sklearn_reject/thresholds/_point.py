@@ -6,13 +6,18 @@ import numpy as np
 from scipy.optimize import ridder
 
 from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._validation import check_option
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     round_down,
     round_up,
     warn_user,
 )
-from sklearn_reject.thresholds._documents import check_columns, predict_positive
+from sklearn_reject.thresholds._documents import (
+    RULES,
+    check_columns,
+    predict_positive,
+)
 from sklearn_reject.thresholds._intervals import count_intervals
 
 # Slopes and targets that differ by no more than rounding are equal.
@@ -69,8 +74,9 @@ class OperatingPoint(DictMixin):
         and Feuer, with the largest weight, where they do not.
 
     precision_interval : tuple of float
-        Bounds of the precision by Clopper and Pearson; approximate, from an effective
-        number of documents, where weights differ. NaN if nothing is predicted positive.
+        Bounds of the precision by Clopper and Pearson; where weights differ, from an
+        effective number of documents, with one more of the largest weight against each
+        bound, which is wide where few weigh much. NaN if nothing is predicted positive.
         As the same documents tuned the thresholds, the truth is rather in the lower
         part; cross-validation shows it.
 
@@ -102,6 +108,9 @@ class OperatingPoint(DictMixin):
     tp_interval: tuple
     precision_interval: tuple
     confidence_level: float
+
+    def __post_init__(self):
+        check_option(self.rule, "rule", RULES)
 
     @property
     def precision(self):

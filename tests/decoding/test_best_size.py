@@ -39,6 +39,12 @@ def upper_bounds(eta, loss, curve=window_curve):
     return loss.mean_of_rates(np.clip(tpr, 0, 1), np.clip(tnr, 0, 1))
 
 
+def between(low, high, n):
+    """Return which of the sizes of n items are within bounds."""
+    sizes = np.arange(n + 1)
+    return (sizes >= low) & (sizes <= high)
+
+
 def assert_least(found, curve, low=0):
     """Compare with the smallest of the best sizes of a curve that starts at `low`."""
     size, value = found
@@ -54,7 +60,9 @@ def assert_least(found, curve, low=0):
 def test_enumeration(eta, loss):
     curve = expected_losses_by_enumeration(eta, loss)
     bounds = upper_bounds(eta, loss, expected_losses_by_enumeration)
-    assert_least(certified_optimum(eta, loss, bounds, TOL, 0, len(eta)), curve)
+    assert_least(
+        certified_optimum(eta, loss, bounds, TOL, between(0, len(eta), len(eta))), curve
+    )
 
 
 @given(DRAWN, MEANS, st.data())
@@ -63,7 +71,9 @@ def test_least_of_the_whole_curve(eta, loss, data):
     low = data.draw(st.integers(0, n))
     high = data.draw(st.integers(low, n))
     curve = expected_losses_by_convolution(eta, loss)
-    found = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, low, high)
+    found = certified_optimum(
+        eta, loss, upper_bounds(eta, loss), TOL, between(low, high, n)
+    )
     assert_least(found, curve[low : high + 1], low)
 
 
@@ -77,7 +87,9 @@ def test_bounds_hold(eta, loss):
 def test_any_bounds_will_do(eta, loss, bound):
     curve = expected_losses_by_convolution(eta, loss)
     bounds = np.ones_like(curve) if bound == "none" else 1 - curve
-    assert_least(certified_optimum(eta, loss, bounds, TOL, 0, len(eta)), curve)
+    assert_least(
+        certified_optimum(eta, loss, bounds, TOL, between(0, len(eta), len(eta))), curve
+    )
 
 
 @given(DRAWN, MEANS, st.sampled_from([1, 40]))
@@ -85,7 +97,8 @@ def test_surely_negative_items_need_not_be_given(eta, loss, n_negatives):
     padded = np.append(eta, np.zeros(n_negatives))
     curve = expected_losses_by_convolution(padded, loss)[: len(eta) + 1]
     bounds = upper_bounds(padded, loss)[: len(eta) + 1]
-    found = certified_optimum(eta, loss, bounds, TOL, 0, len(eta), n_negatives)
+    every = between(0, len(eta), len(eta))
+    found = certified_optimum(eta, loss, bounds, TOL, every, n_negatives)
     assert_least(found, curve)
 
 
@@ -94,7 +107,7 @@ def test_surely_negative_items_need_not_be_given(eta, loss, n_negatives):
 @pytest.mark.parametrize("n", [400, pytest.param(2000, marks=pytest.mark.slow)])
 def test_least_of_many_items(loss, shape, n):
     eta = np.sort(np.random.default_rng(7).beta(*shape, n))[::-1]
-    found = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, 0, n)
+    found = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, between(0, n, n))
     assert_least(found, window_curve(eta, loss))
 
 
@@ -109,7 +122,7 @@ def test_few_sizes_are_evaluated(kind):
 
     eta = np.sort(np.random.default_rng(8).random(700))[::-1]
     bounds = upper_bounds(eta, kind())
-    found = certified_optimum(eta, Counting(), bounds, TOL, 0, 700)
+    found = certified_optimum(eta, Counting(), bounds, TOL, between(0, 700, 700))
     assert_least(found, window_curve(eta, kind()))
     assert len(sizes) < 200
     # All that the bounds leave open were among them.
@@ -120,9 +133,13 @@ def test_smallest_of_equally_good_sizes():
     # Exchanging the classes turns k items into n - k.
     eta = np.full(101, 0.5)
     loss = GMeanLoss()
-    size, _ = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, 0, 101)
+    size, _ = certified_optimum(
+        eta, loss, upper_bounds(eta, loss), TOL, between(0, 101, 101)
+    )
     assert size == 50
-    size, _ = certified_optimum(eta, loss, upper_bounds(eta, loss), TOL, 51, 101)
+    size, _ = certified_optimum(
+        eta, loss, upper_bounds(eta, loss), TOL, between(51, 101, 101)
+    )
     assert size == 51
 
 
@@ -132,7 +149,7 @@ def test_absent_classes(kind, z):
     loss = kind(zero_division=z)
     for eta, best in ((np.zeros(5), 0), (np.ones(5), 5 * (z > 0))):
         bounds = upper_bounds(eta, loss)
-        size, value = certified_optimum(eta, loss, bounds, TOL, 0, 5)
+        size, value = certified_optimum(eta, loss, bounds, TOL, between(0, 5, 5))
         assert (size, value) == (best, 1 - z)
 
 

@@ -36,6 +36,16 @@ def test_rows_of_indicators(pair, form):
     assert as_lists(counts) == np.transpose(expected).tolist()
 
 
+@given(pair=matrices(), form=st.sampled_from([np.array, csr_array, csc_array]))
+def test_columns_and_all_entries(pair, form):
+    rows = zip(*np.transpose(pair, (0, 2, 1)), strict=True)
+    expected = [count_one_by_one(*map(np.ndarray.tolist, row)) for row in rows]
+    counts = count_sets(form(pair[0]), form(pair[1]), average="macro")
+    assert as_lists(counts) == np.transpose(expected).tolist()
+    whole = count_sets(form(pair[0]), pair[1], average="micro")
+    assert as_lists(whole) == [[n] for n in count_one_by_one(*pair.reshape(2, -1))]
+
+
 def test_duplicates_of_a_sparse_matrix_add_up():
     doubled = csr_matrix(([0.5, 0.5], ([0, 0], [1, 1])), shape=(1, 3))
     assert as_lists(count_sets(doubled, [[0, 1, 1]])) == [[1], [1], [0], [1]]

@@ -23,6 +23,11 @@ from sklearn_reject.losses import check_set_loss
 from tests.decoding.set_oracle import LOSSES
 
 
+def tuned_at(threshold, loss):
+    """Return what equals a tuned threshold, whose curve is not compared."""
+    return TunedThreshold(threshold, loss, thresholds=None, losses=None)
+
+
 def predict(eta, threshold, low=0, high=None):
     """Return the mask of one set, item by item."""
     chosen = [i for i, p in enumerate(eta) if p >= threshold]
@@ -163,7 +168,7 @@ def test_threshold_between_neighbouring_floats(low, n_sets):
     high = np.nextafter(low, 2)
     y, eta = [[0, 1]] * n_sets, [[low, high]] * n_sets
     tuned = tune_threshold(y, eta, loss="f1")
-    assert tuned == TunedThreshold(high, 0.0)
+    assert tuned == tuned_at(high, 0.0)
 
 
 def test_probabilities_of_all_magnitudes_are_kept_apart():
@@ -181,15 +186,15 @@ def test_probabilities_of_all_magnitudes_are_kept_apart():
 def test_plain_results(shape):
     y, eta = np.reshape([0, 1, 0, 1], shape), np.reshape([0.1, 0.9, 0.3, 0.8], shape)
     tuned = tune_threshold(y, eta, loss="f1")
-    assert tuned == TunedThreshold(pytest.approx(0.55), 0.0)
+    assert (tuned.threshold, tuned.loss) == (pytest.approx(0.55), 0.0)
     assert type(tuned.threshold) is float
     assert type(tuned.loss) is float
 
 
 def test_everything_and_nothing():
-    assert tune_threshold([1, 1], [0.2, 0.4], loss="f1") == TunedThreshold(0, 0)
+    assert tune_threshold([1, 1], [0.2, 0.4], loss="f1") == tuned_at(0, 0)
     nothing = tune_threshold([0, 0], [0.2, 0.4], loss="f1", zero_division=1.0)
-    assert nothing == TunedThreshold(np.inf, 0)
+    assert nothing == tuned_at(np.inf, 0)
     # Without a positive item all cuts are as bad: the fewest items are predicted.
     assert tune_threshold([0, 0], [0.2, 0.4], loss="f1").threshold == np.inf
 
@@ -198,10 +203,10 @@ def test_bounds_that_leave_no_choice():
     y, eta = [0, 1, 1, 0], [0.5, 0.5, 0.5, 0.1]
     all_of_one = {"loss": "jaccard", "min_positive": 1, "max_positive": 1}
     tuned = tune_threshold(y, eta, **all_of_one)
-    assert tuned == TunedThreshold(np.inf, 1.0)  # the first of three equal items
+    assert tuned == tuned_at(np.inf, 1.0)  # the first of three equal items
     assert tune_threshold(y[1:], eta[1:], **all_of_one).loss == 0.5
     full = tune_threshold(y, eta, loss="jaccard", min_positive=4)
-    assert full == TunedThreshold(0.0, 0.5)
+    assert full == tuned_at(0.0, 0.5)
 
 
 @given(problem=problems())
@@ -233,7 +238,7 @@ def test_user_loss_of_any_scale():
         expected = least_loss(list(zip(y, eta, strict=True)), loss)
         assert tune_threshold(y, eta, loss=loss).loss == pytest.approx(expected)
     tuned = tune_threshold(y, eta, loss=lambda tp, fp, fn, tn: 0.0 * tp)
-    assert tuned == TunedThreshold(np.inf, 0.0)
+    assert tuned == tuned_at(np.inf, 0.0)
 
 
 @given(
@@ -258,6 +263,38 @@ def test_penalties_that_dwarf_all_else(penalty, n_sets, seed):
     tuned = tune_threshold(y, eta, loss=loss)
     least = min(map(total, all_thresholds(sets)))
     assert total(tuned.threshold) - least <= 1e-14 * max(1, least)
+
+
+# The whole curve
+
+
+@given(problem=problems(), key=st.sampled_from(sorted(LOSSES)))
+def test_the_whole_curve(problem, key):
+    y, eta, groups, low, high = problem
+    loss = LOSSES[key]
+    low = low or int("min_positive" in loss.needs_bounds)
+    high = len(y) if high is None and loss.needs_bounds else high
+    options = {"min_positive": low, "max_positive": high}
+    tuned = tune_threshold(y, eta, loss=loss, groups=groups, **options)
+    assert len(tuned.thresholds) == len(tuned.losses) == len(np.unique(eta)) + 1
+    assert (np.diff(tuned.thresholds) < 0).all()
+    assert (tuned.thresholds[0], tuned.thresholds[-1]) == (np.inf, 0.0)
+    sets = split(y, eta, groups)
+    for threshold, value in zip(tuned.thresholds, tuned.losses, strict=True):
+        realised = np.mean(losses_of(sets, threshold, loss, low, high))
+        assert value == pytest.approx(realised, abs=1e-13 * max(1, abs(realised)))
+    assert tuned.losses.min() == tuned.loss
+    assert tuned.losses[tuned.thresholds == tuned.threshold] == [tuned.loss]
+
+
+def test_tuned_thresholds_are_compared_by_value():
+    tuned = tune_threshold([[0, 1]], [[0.2, 0.4]], loss="f1", average="macro")
+    again = tune_threshold([[0, 1]], [[0.2, 0.4]], loss="f1", average="macro")
+    other = tune_threshold([[1, 1]], [[0.2, 0.4]], loss="f1", average="macro")
+    assert tuned == again
+    assert tuned != other
+    assert len({tuned, again, other}) == 2
+    assert tuned != "nothing"
 
 
 # Large samples
@@ -392,11 +429,6 @@ def test_a_grid_misses_the_best_threshold():
         ({"min_positive": -1}, "min_positive must be an int >= 0, got -1"),
         ({"min_positive": 0.5}, "min_positive must be an int >= 0, got 0.5"),
         ({"max_positive": True}, "max_positive must be an int >= 0, got True"),
-        ({"min_positive": 3}, "min_positive=3 is above the number of items, 2"),
-        (
-            {"min_positive": 2, "groups": [0, 1]},
-            "min_positive=2 is above the number of items, 1 in the smallest set",
-        ),
         (
             {"min_positive": 2, "max_positive": 1},
             "min_positive=2 is above max_positive=1",

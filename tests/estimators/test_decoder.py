@@ -1,6 +1,7 @@
 """The estimator that predicts sets: what it asks, decides and hands on."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import set_loss
 
 LOSSES = [
@@ -62,6 +64,9 @@ def labels():
 
 logistic = LogisticRegression()
 
+# One fit, whose probabilities are decoded as they are.
+AS_THEY_ARE = {"strategy": "dta", "calibration": None}
+
 
 class Told(ClassifierMixin, BaseEstimator):
     """Classifier that repeats the probabilities it is given as samples."""
@@ -88,7 +93,7 @@ class Told(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_samples_of_a_call_are_one_set(two_classes, loss):
     X, y = two_classes
-    decoder = ExpectedLossDecoder(logistic, loss=loss).fit(X, y)
+    decoder = ExpectedLossDecoder(logistic, loss=loss, **AS_THEY_ARE).fit(X, y)
     eta = decoder.predict_proba(X)[:, 1]
     mask, expected = decode(eta, loss=loss)
     np.testing.assert_array_equal(decoder.predict(X), mask)
@@ -101,7 +106,8 @@ def test_samples_of_a_call_are_one_set(two_classes, loss):
 def test_groups_are_sets(two_classes, strategy):
     X, y = two_classes
     groups = np.random.default_rng(0).choice(["a", "b", "c"], len(y), p=[0.6, 0.3, 0.1])
-    decoder = ExpectedLossDecoder(logistic, strategy=strategy).fit(X, y)
+    options = {"strategy": strategy, "calibration": None}
+    decoder = ExpectedLossDecoder(logistic, **options).fit(X, y)
     predicted = decoder.predict(X, groups=groups)
     expected = decoder.expected_loss(X, groups=groups)
     curves = decoder.expected_loss_curves(X, groups=groups)
@@ -132,8 +138,17 @@ def test_groups_are_sets(two_classes, strategy):
 def test_labels_of_a_sample_are_a_set(labels, classifier, strategy):
     X, y = labels
     decoder = ExpectedLossDecoder(
-        classifier, loss="jaccard", strategy=strategy, zero_division=1.0, cv=3
-    ).fit(X, y)
+        classifier,
+        loss="jaccard",
+        strategy=strategy,
+        calibration=None,
+        zero_division=1.0,
+        cv=3,
+    )
+    with warnings.catch_warnings():
+        # Labels depend on each other, and neighbours tell few probabilities.
+        warnings.simplefilter("ignore", RejectionWarning)
+        decoder.fit(X, y)
     told = decoder.estimator_.predict_proba(X)
     eta = np.column_stack([p[:, 1] for p in told]) if isinstance(told, list) else told
     if strategy == "dta":
@@ -153,6 +168,7 @@ def test_label_that_a_fold_lacks():
     y = np.column_stack([X[:, 0] > 0, np.ones(60), np.zeros(60)]).astype(int)
     forest = RandomForestClassifier(5, random_state=0)
     decoder = ExpectedLossDecoder(forest, loss="hamming").fit(X, y)
+    assert decoder.calibration_gap_ is not None
     np.testing.assert_array_equal(decoder.predict(X)[:, 1:], y[:, 1:])
 
 
@@ -160,7 +176,7 @@ def test_label_that_a_fold_lacks():
 def test_classes_of_a_sample_are_a_set(loss):
     X, y = make_classification(200, n_classes=3, n_informative=3, random_state=0)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    decoder = ExpectedLossDecoder(logistic, loss=loss).fit(X, names)
+    decoder = ExpectedLossDecoder(logistic, loss=loss, **AS_THEY_ARE).fit(X, names)
     proba = decoder.predict_proba(X)
     mask, expected = decode(proba, loss=loss, distribution="multinomial")
     np.testing.assert_array_equal(decoder.predict_set(X), mask)
@@ -179,9 +195,10 @@ def test_classes_of_a_sample_are_a_set(loss):
 
 def test_tuned_threshold_of_pooled_folds(two_classes):
     X, y = two_classes
-    decoder = ExpectedLossDecoder(
-        logistic, loss="f_beta", strategy="eum", beta=2.0
-    ).fit(X, y)
+    options = {"strategy": "eum", "calibration": None}
+    decoder = ExpectedLossDecoder(logistic, loss="f_beta", beta=2.0, **options).fit(
+        X, y
+    )
     eta = cross_val_predict(logistic, X, y, cv=5, method="predict_proba")[:, 1]
     tuned = tune_threshold(y, eta, loss="f_beta", beta=2.0)
     assert decoder.threshold_ == pytest.approx(tuned.threshold, abs=1e-12)
@@ -211,9 +228,12 @@ def test_tuned_threshold_of_a_share(two_classes):
 def test_other_strategies_fit_on_everything(two_classes):
     X, y = two_classes
     whole = LogisticRegression().fit(X, y)
-    decoder = ExpectedLossDecoder(logistic, cv=0.5).fit(X, y)
-    np.testing.assert_array_equal(decoder.estimator_.coef_, whole.coef_)
-    assert not hasattr(decoder, "threshold_")
+    for strategy in ("dta", 0.4):
+        options = {"strategy": strategy, "calibration": None}
+        decoder = ExpectedLossDecoder(logistic, cv=0.5, **options).fit(X, y)
+        np.testing.assert_array_equal(decoder.estimator_.coef_, whole.coef_)
+        assert hasattr(decoder, "threshold_") == (strategy == 0.4)
+        assert decoder.calibration_gap_ is None
 
 
 def test_refit_leaves_nothing_of_an_earlier_strategy_unless_it_fails(two_classes):
@@ -374,6 +394,11 @@ def test_sparse_probabilities_and_labels():
     assert sparse.score(eta, y) == pytest.approx(dense.score(eta, y))
     tuned = sparse.set_params(strategy="eum").fit(eta, y)
     np.testing.assert_array_equal(tuned.predict(eta).toarray(), eta >= tuned.threshold_)
+    options = {"strategy": "dta", "calibration": "sigmoid"}
+    curved = sparse.set_params(**options).fit(eta, y)
+    same = dense.set_params(**options).fit(eta, y)
+    assert issparse(curved.predict(eta))
+    np.testing.assert_array_equal(curved.predict(eta).toarray(), same.predict(eta))
 
 
 def test_callable_loss_and_pickle(two_classes):
@@ -391,7 +416,7 @@ def cost(tp, fp, fn, tn):
 @pytest.mark.usefixtures("threads")
 def test_jobs_change_nothing(labels):
     X, y = labels
-    one = ExpectedLossDecoder(OneVsRestClassifier(logistic)).fit(X, y)
+    one = ExpectedLossDecoder(OneVsRestClassifier(logistic), **AS_THEY_ARE).fit(X, y)
     two = clone(one).set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.predict(X), two.predict(X))
     np.testing.assert_allclose(one.expected_loss(X), two.expected_loss(X), rtol=1e-14)
@@ -429,7 +454,8 @@ def test_expected_loss_is_what_happens_on_average():
     rng = np.random.default_rng(0)
     eta = rng.beta(0.5, 3, 60)
     proba = np.column_stack([1 - eta, eta])
-    decoder = ExpectedLossDecoder(Told(), loss="jaccard").fit(proba, eta > 0.1)
+    decoder = ExpectedLossDecoder(Told(), loss="jaccard", **AS_THEY_ARE)
+    decoder.fit(proba, eta > 0.1)
     draws = rng.random((20_000, 60)) < eta
     mask = decoder.predict(proba)
     realised = set_loss(draws, np.tile(mask, (len(draws), 1)), loss="jaccard")

@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from sklearn_reject import ExpectedLossDecoder
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import neg_set_loss_scorer
 
 
@@ -43,7 +44,11 @@ logistic = LogisticRegression()
         ({"beta": -1.0}, "beta must be"),
         ({"beta": "1"}, "beta must be"),
         ({"zero_division": 2}, "zero_division must be"),
-        ({"strategy": "auto"}, "strategy must be one of"),
+        ({"strategy": "best"}, "strategy must be one of"),
+        ({"calibration": "platt"}, "calibration must be one of"),
+        ({"calibration": True}, "calibration must be one of"),
+        ({"batch_size": 0}, "batch_size must be None or an int > 0, got 0"),
+        ({"batch_size": 2.5}, "batch_size must be"),
         ({"strategy": 1.5}, "strategy, as a threshold"),
         ({"strategy": True}, "strategy must be one of"),
         ({"strategy": None}, "strategy must be one of"),
@@ -151,9 +156,10 @@ def test_frozen_classifier_of_other_labels(labels):
     several = FrozenEstimator(KNeighborsClassifier().fit(X_labels, y_labels))
     with pytest.raises(ValueError, match="predicts several labels"):
         ExpectedLossDecoder(several).fit(X_labels, y_labels[:, 0])
-    decoder = ExpectedLossDecoder(several).fit(X_labels, y_labels[:, :3])
-    with pytest.raises(ValueError, match="where y of `fit` has 3"):
-        decoder.predict(X_labels)
+    for strategy in ("auto", "dta"):
+        decoder = ExpectedLossDecoder(several, strategy=strategy, calibration=None)
+        with pytest.raises(ValueError, match="where y of `fit` has 3"):
+            decoder.fit(X_labels, y_labels[:, :3]).predict(X_labels)
 
 
 def test_stacked_labels_are_upside_down_in_scikit_learn(labels):
@@ -161,16 +167,16 @@ def test_stacked_labels_are_upside_down_in_scikit_learn(labels):
     stack = StackingClassifier(
         [("near", KNeighborsClassifier())], final_estimator=KNeighborsClassifier()
     )
-    decoder = ExpectedLossDecoder(stack).fit(X, y)
+    decoder = ExpectedLossDecoder(stack)
     with pytest.raises(ValueError, match="StackingClassifier cannot be used"):
-        decoder.predict(X)
+        decoder.fit(X, y)
 
 
 def test_classifier_that_misreads_sparse_labels(labels):
     X, y = labels
-    decoder = ExpectedLossDecoder(KNeighborsClassifier()).fit(X, csr_matrix(y))
+    decoder = ExpectedLossDecoder(KNeighborsClassifier())
     with pytest.raises(ValueError, match=r"y\.toarray"):
-        decoder.predict(X)
+        decoder.fit(X, csr_matrix(y))
 
 
 def test_frozen_classifier_has_no_folds():
@@ -228,9 +234,10 @@ def test_sets_of_classes_where_there_are_none():
 
 
 def test_more_positives_wanted_than_there_are_samples():
-    decoder = ExpectedLossDecoder(logistic, min_positive=5).fit(X, y)
-    with pytest.raises(ValueError, match="min_positive=5"):
-        decoder.predict(X[:3])
+    decoder = ExpectedLossDecoder(logistic, strategy=0.5, min_positive=5).fit(X, y)
+    with pytest.warns(RejectionWarning, match="min_positive=5 is above .*items, 3"):
+        labels = decoder.predict(X[:3])
+    assert (labels == decoder.classes_[1]).all()
 
 
 class Liar(ClassifierMixin, BaseEstimator):
@@ -251,16 +258,19 @@ class Liar(ClassifierMixin, BaseEstimator):
 
 
 def test_probabilities_that_do_not_add_up():
-    decoder = ExpectedLossDecoder(Liar(0.9)).fit(X, y)
-    with pytest.raises(ValueError, match=r"must add up to one .* got 1\.8 in row 0"):
-        decoder.predict(X)
+    for strategy in ("auto", "dta"):
+        decoder = ExpectedLossDecoder(Liar(0.9), strategy=strategy, calibration=None)
+        with pytest.raises(ValueError, match=r"add up to one .* got 1\.8 in row 0"):
+            decoder.fit(X, y).predict(X)
 
 
 @pytest.mark.parametrize("probability", [2.0, -0.1, np.nan])
 def test_probabilities_that_are_none(probability):
-    decoder = ExpectedLossDecoder(Liar(probability)).fit(X, y)
-    with pytest.raises(ValueError, match=r"predict_proba .* probabilities in \[0, 1\]"):
-        decoder.predict(X)
+    for strategy in ("auto", "dta"):
+        options = {"strategy": strategy, "calibration": None}
+        decoder = ExpectedLossDecoder(Liar(probability), **options)
+        with pytest.raises(ValueError, match=r"predict_proba .* probabilities in \[0"):
+            decoder.fit(X, y).predict(X)
 
 
 def test_callable_that_is_no_set_loss():
@@ -275,3 +285,22 @@ def test_callable_that_is_no_set_loss():
 
     with pytest.warns(UserWarning, match="may then not be the best of all sets"):
         ExpectedLossDecoder(logistic, loss=rising).fit(X, y)
+
+
+def test_batch_size_beside_what_says_as_much(labels):
+    decoder = ExpectedLossDecoder(logistic, batch_size=5)
+    with pytest.raises(ValueError, match="batch_size=5 and groups were both given"):
+        decoder.fit(X, y, groups=np.arange(20) // 4)
+    X_labels, y_labels = labels
+    with pytest.raises(ValueError, match="y is multilabel"):
+        ExpectedLossDecoder(KNeighborsClassifier(), batch_size=5).fit(*labels)
+    with pytest.raises(ValueError, match="y is multiclass"):
+        decoder.fit(X_labels, y_labels.sum(axis=1))
+
+
+def test_calibration_of_classes():
+    X, y = make_classification(60, n_classes=3, n_informative=3, random_state=0)
+    for method in ("isotonic", "sigmoid"):
+        decoder = ExpectedLossDecoder(logistic, calibration=method)
+        with pytest.raises(ValueError, match="CalibratedClassifierCV"):
+            decoder.fit(X, y)

@@ -1,7 +1,7 @@
 """Losses that users write: classes derived from those here, and functions."""
 
 import warnings
-from functools import partial
+from functools import partial, wraps
 from itertools import permutations
 
 import numpy as np
@@ -331,6 +331,61 @@ def test_forms_of_functions(name):
     expected = expected_loss_curve([0.6, 0.3, 0.1], loss=by_position)
     curve = expected_loss_curve([0.6, 0.3, 0.1], loss=FORMS[name])
     np.testing.assert_array_equal(curve, expected)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda true_negatives, false_positives, false_negatives, true_positives: (
+            1 - true_positives / 10 + false_positives
+        ),
+        lambda n_tn, n_fp, n_fn, n_tp: 1 - n_tp / 10 + n_fp,
+        lambda true_pos, fp, true_neg: 1 - true_pos / 10 + fp,
+    ],
+)
+def test_counts_go_by_their_full_names(loss):
+    found = CallableSetLoss(loss)(tp=[5, 0], fp=[0, 1], fn=[0, 4], tn=[3, 3])
+    assert found.tolist() == [0.5, 2.0]
+
+
+def test_decorated_functions_need_not_take_names():
+    def loss(tn, fp, fn, tp):
+        return fp + 2 * fn + 0 * tn
+
+    @wraps(loss)
+    def decorated(*counts):
+        return loss(*counts)
+
+    found = CallableSetLoss(decorated)(tp=[1, 2], fp=[1, 0], fn=[1, 3], tn=[2, 0])
+    assert found.tolist() == [3.0, 6.0]
+
+
+def test_classes_take_counts_in_order():
+    def swapped(self, tn, fp, fn, tp):
+        return 1 - tp / 10
+
+    with pytest.raises(TypeError, match=r"gets tp, fp, fn and tn in this order, but"):
+        type("Swapped", (SetLoss,), {"_losses": swapped})
+
+    def renamed(self, a, b, c, d):
+        return 1 - a / 10
+
+    def packed(self, *counts):
+        return 1 - counts[0] / 10
+
+    def static(tp, fp, fn, tn):
+        return 1 - tp / 10
+
+    for losses in (renamed, packed, staticmethod(static)):
+        loss = type("Other", (SetLoss,), {"_losses": losses})()
+        assert loss(tp=5, fp=0, fn=0, tn=0) == 0.5
+
+
+def test_functions_of_single_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"gets arrays of counts.*np.vectorize"):
+        CallableSetLoss(lambda tp, fp, fn, tn: 0.0 if tp else 1.0)
+    found = CallableSetLoss(np.vectorize(lambda tp, fp, fn, tn: 0.0 if tp else 1.0))
+    assert found(tp=[1, 0], fp=1, fn=2, tn=3).tolist() == [0.0, 1.0]
 
 
 def test_universal_functions_get_counts_in_order():

@@ -52,12 +52,12 @@ def test_each_row_by_definition(name, sets, beta, z):
     assert mean == pytest.approx(np.mean(expected), abs=1e-14)
 
 
-def averaging(z):
-    return {"average": "samples", "zero_division": z}
-
-
+@pytest.mark.parametrize("average", ["samples", "macro", "micro"])
 @given(sets=indicators(min_columns=2), z=st.sampled_from([0.0, 1.0]))
-def test_rows_as_scikit_learn_has_them(sets, z):
+def test_averages_as_scikit_learn_has_them(average, sets, z):
+    def averaging(z):
+        return {"average": average, "zero_division": z}
+
     expected = {
         ("f1", 1.0): 1 - f1_score(*sets, **averaging(z)),
         ("f_beta", 2.0): 1 - fbeta_score(*sets, beta=2.0, **averaging(z)),
@@ -68,8 +68,32 @@ def test_rows_as_scikit_learn_has_them(sets, z):
         ("hamming", 1.0): hamming_loss(*sets),
     }
     for (name, beta), value in expected.items():
-        loss = set_loss(*sets, **options_of(name, beta, z))
+        loss = set_loss(*sets, average=average, **options_of(name, beta, z))
         assert loss == pytest.approx(value, abs=1e-14), name
+
+
+@given(sets=indicators(), form=st.sampled_from([np.asarray, csr_array]))
+def test_columns_are_vectors(sets, form):
+    for name in ("am", "g_mean", "auc", "precision"):
+        alone = [
+            set_loss(*column, loss=name)
+            for column in zip(*map(np.transpose, sets), strict=True)
+        ]
+        pair = [form(part) for part in sets]
+        assert set_loss(*pair, loss=name, average="macro") == pytest.approx(
+            np.mean(alone), abs=1e-15
+        )
+        flat = [part.ravel() for part in sets]
+        assert set_loss(*pair, loss=name, average="micro") == set_loss(*flat, loss=name)
+
+
+def test_columns_of_classes():
+    """Sets of classes: how well each class is found."""
+    losses = [
+        set_loss(t, p) for t, p in (([1, 0, 0], [1, 1, 0]), ([0, 1, 1], [0, 1, 1]))
+    ]
+    macro = set_loss(["a", "b", "b"], [[1, 0], [1, 1], [0, 1]], average="macro")
+    assert macro == pytest.approx(np.mean(losses))
 
 
 @given(sets=indicators(min_columns=2), weight=st.lists(st.integers(1, 4), min_size=5))
@@ -229,7 +253,15 @@ MASKED = np.ma.masked_equal([0, 1, -9], -9)
         ([0, 0], MATRIX, {}, r"y_pred has 2 columns for the classes \[0\].*labels"),
         ([0, 5], MATRIX, {"labels": [0, 1]}, r"holds the label 5, not among.*\[0, 1\]"),
         ([0, 1], MATRIX, {"labels": [0, 0]}, r"columns for the classes \[0, 0\]"),
-        (MATRIX, MATRIX, {"average": "macro"}, "average must be one of"),
+        (MATRIX, MATRIX, {"average": "mean"}, "average must be one of"),
+        ([0, 1], [0, 1], {"average": "macro"}, r"average='macro'.*\(2,\).*a vector"),
+        ([0, 1], [0, 1], {"average": "micro"}, "Leave average at 'samples'"),
+        (
+            MATRIX,
+            MATRIX,
+            {"sample_weight": [1, 1], "average": "macro"},
+            "sample_weight weighs rows .*average='macro'",
+        ),
         (MATRIX, MATRIX, {"sample_weight": [1]}, r"one weight a set, shape \(2,\)"),
         ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\).*within a set"),
         (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),

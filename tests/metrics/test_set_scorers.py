@@ -25,6 +25,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import ExpectedLossDecoder, SelectiveClassifier
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import JaccardLoss
 from sklearn_reject.metrics import (
     get_selective_scorer,
@@ -257,15 +258,88 @@ def test_groups_for_the_splitter_only():
     scorer = neg_set_loss_scorer.set_score_request(groups=False)
     scores = cross_validate(model, X_labels, Y_labels, scoring=scorer, **arguments)
     assert np.isfinite(scores["test_score"]).all()
-    with pytest.raises(ValueError, match=r"set of its own.*groups=False"):
-        cross_validate(
-            model,
-            X_labels,
-            Y_labels,
-            scoring=neg_set_loss_scorer,
-            error_score="raise",
-            **arguments,
-        )
+    # Without that as well: the groups that are routed are of no use to the scorer.
+    routed = cross_validate(
+        model, X_labels, Y_labels, scoring=neg_set_loss_scorer, **arguments
+    )
+    np.testing.assert_array_equal(routed["test_score"], scores["test_score"])
+
+
+# Classes that are not in all folds
+
+FOLDS = [(np.arange(0, 60), np.arange(60, 90)), (np.arange(60, 90), np.arange(60))]
+
+
+def test_a_class_that_was_not_seen_is_missed():
+    """The positive one of two: no sample is predicted to be of it."""
+    rare = np.zeros(90, dtype=int)
+    rare[70:75] = 1
+    for names in ([0, 1], ["no", "yes"]):
+        labels = np.array(names)[rare]
+        for pos_label in (None, names[1]):
+            scorer = make_neg_set_loss_scorer(pos_label=pos_label)
+            with pytest.warns(RejectionWarning, match=r"not in y of fit.*missed"):
+                scores = cross_val_score(
+                    GaussianNB(), X[:90], labels, scoring=scorer, cv=FOLDS
+                )
+            assert scores[0] == -1
+            assert np.isfinite(scores).all()
+
+
+def test_one_of_many_classes_that_was_not_seen():
+    index = np.arange(90) % 3
+    index[60:66] = 3
+    for labels in (index, np.array(list("abcd"))[index]):
+        for model in (TopOfEach(), GaussianNB()):
+            with pytest.warns(RejectionWarning, match=r"not in y of fit.*missed"):
+                score = make_neg_set_loss_scorer(loss="recall")(
+                    model.fit(X[:60], labels[:60]), X[60:90], labels[60:90]
+                )
+            seen = labels[60:90] != np.unique(labels)[3]
+            sets = (
+                model.predict_set(X[60:90])
+                if isinstance(model, TopOfEach)
+                else model.predict(X[60:90])[:, None] == model.classes_
+            )
+            hits = (sets & (labels[60:90, None] == model.classes_)).any(axis=1)
+            assert not hits[~seen].any()
+            assert score == pytest.approx(hits.mean() - 1)
+
+
+def test_two_classes_of_three_were_seen():
+    """Then each sample is a set, as for the other folds."""
+    labels = np.arange(90) % 2
+    labels[60:66] = 2
+    model = GaussianNB().fit(X[:60], labels[:60])
+    with pytest.warns(RejectionWarning, match=r"\[2\]: they count as missed"):
+        score = neg_set_loss_scorer(model, X[60:90], labels[60:90])
+    hits = model.predict(X[60:90]) == labels[60:90]
+    assert score == pytest.approx(hits.mean() - 1)
+
+
+def test_labels_of_another_kind_are_no_unseen_ones():
+    with pytest.raises(ValueError, match="'no', not among the classes"):
+        neg_set_loss_scorer(BAYES, X_test, np.array(["no", "yes"])[y_test])
+
+
+# Averages
+
+
+@pytest.mark.parametrize("average", ["samples", "macro", "micro"])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_averages_as_scikit_learn_has_them(average, form):
+    model = KNeighborsClassifier(3).fit(X_labels, Y_labels)
+    scorer = make_neg_set_loss_scorer(average=average)
+    theirs = f1_score(
+        Y_labels, model.predict(X_labels), average=average, zero_division=0.0
+    )
+    assert scorer(model, X_labels, form(Y_labels)) == pytest.approx(theirs - 1)
+
+
+@pytest.mark.parametrize("data", [(X, y), (X3, y3)], ids=["two", "three"])
+def test_averages_of_single_labels(data):
+    with pytest.raises(ValueError, match=r"average='macro'.*Take average='samples'"):
+        make_neg_set_loss_scorer(average="macro")(GaussianNB().fit(*data), *data)
 
 
 # The classifier that predicts sets
@@ -331,7 +405,7 @@ def test_by_name():
 def test_repr():
     assert repr(neg_set_loss_scorer) == (
         "<selective scorer -set_loss, loss='f1', beta=1.0, zero_division=0.0, "
-        "pos_label=None>"
+        "average='samples', pos_label=None>"
     )
     assert "loss=JaccardLoss(zero_division=0.5)" in repr(
         make_neg_set_loss_scorer(loss=JaccardLoss(zero_division=0.5))
@@ -358,6 +432,7 @@ def test_pickle_and_requests():
         ({"loss": "f2"}, "loss must be one of"),
         ({"beta": 0}, "beta must be in"),
         ({"zero_division": -1}, "zero_division must be in"),
+        ({"average": None}, "average must be one of"),
     ],
 )
 def test_options_are_checked_at_once(options, message):
@@ -377,10 +452,15 @@ def test_unknown_positive_class():
     with pytest.raises(ValueError, match=r"pos_label='yes'.*labels \[0, 1\]"):
         make_neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
     lonely = GaussianNB().fit(X[y == 0], y[y == 0])
-    assert neg_set_loss_scorer(lonely, X_test, y_test) == -1  # all positives are missed
+    with pytest.warns(RejectionWarning, match="count as missed"):
+        assert neg_set_loss_scorer(lonely, X_test, y_test) == -1
+    one = GaussianNB().fit(X[:9], ["a"] * 9)
     with pytest.raises(ValueError, match=r"single label 'a', .*Pass pos_label"):
-        neg_set_loss_scorer(GaussianNB().fit(X[:9], ["a"] * 9), X[:2], ["a", "b"])
-    assert make_neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
+        neg_set_loss_scorer(one, X[:2], ["a", "a"])
+    with pytest.warns(RejectionWarning, match="count as missed"):
+        assert neg_set_loss_scorer(one, X[:2], ["a", "b"]) == -1
+    with pytest.warns(RejectionWarning, match="count as missed"):
+        assert make_neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
 
 
 @pytest.mark.parametrize("data", [(X, y), (X3, y3)], ids=["two", "three"])

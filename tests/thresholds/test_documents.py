@@ -120,7 +120,8 @@ def test_documents_without_weight_are_absent():
     weighted = check_documents(scores, y, sample_weight=[0, 2, 1, 1])
     np.testing.assert_array_equal(weighted.rows, [1, 2, 3])
     assert weighted.count(np.ones(3, dtype=bool)) == (3.0, 1.0)
-    np.testing.assert_array_equal(weighted.others, np.empty((0, 1)))
+    np.testing.assert_array_equal(weighted.others, [[0.1]])  # but for the alerts
+    assert weighted.predictable.tolist() == [[0.2], [0.3], [0.4]]
     np.testing.assert_array_equal(weighted.given_rows, [1, 2, 3])
 
 

@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, chi2, poisson
 
 from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._intervals import count_intervals, weighted_interval
+from sklearn_reject.thresholds._intervals import (
+    count_intervals,
+    precision_interval,
+    weighted_interval,
+)
 
 TAILS = (0.025, 0.975)
 
@@ -115,3 +119,28 @@ def test_weights_that_differ_tell_less():
     weight = np.where(np.arange(340) % 2, 3.0, 1.0)
     wide = count_intervals([documents_of(10, 30, 300, weight=weight)], [[1.0]])[2]
     assert wide[1] - wide[0] > plain[1] - plain[0]
+
+
+@pytest.mark.parametrize("heavy_is_positive", [False, True])
+@pytest.mark.parametrize(("light", "heavy"), [(8.0, 0.5), (15.0, 2.0), (3.0, 0.1)])
+def test_precision_of_two_weights_is_covered(light, heavy, heavy_is_positive):
+    # All samples, by the numbers of documents of weights 1 and 20, a class each.
+    share = 20 * heavy / (light + 20 * heavy)
+    truth = share if heavy_is_positive else 1 - share
+    covered = 0.0
+    for a in range(45):
+        for b in range(12):
+            weight = np.repeat([1.0, 20.0], [a, b])
+            is_positive = np.repeat([not heavy_is_positive, heavy_is_positive], [a, b])
+            low, high = precision_interval(is_positive, weight, 20.0, TAILS)
+            is_inside = a + b == 0 or low <= truth <= high
+            covered += poisson.pmf(a, light) * poisson.pmf(b, heavy) * is_inside
+    assert covered >= 0.95
+
+
+def test_precision_of_weights_of_any_scale():
+    is_positive, weight = np.array([True, True, False]), np.array([1.0, 2.0, 4.0])
+    expected = precision_interval(is_positive, weight, 4.0, TAILS)
+    for scale in (1e-200, 1e200):
+        found = precision_interval(is_positive, weight * scale, 4 * scale, TAILS)
+        np.testing.assert_allclose(found, expected)

@@ -58,6 +58,14 @@ def test_dependent_scores_are_no_selected_ones(rho, n):
             assert not looks_selected(each)
 
 
+def test_copies_of_a_document_are_no_evidence():
+    # A third is the same; out of fold, a forest rates it by one of three models.
+    rng = np.random.default_rng(0)
+    leaf = np.where(rng.random(3000) < 0.8, 0, rng.random(3000).round(2))
+    copies = np.c_[rng.choice([0.005, 0.015, 0.025], 1500), np.zeros(1500)]
+    assert not looks_selected(np.r_[np.c_[leaf, 1 + rng.random(3000)], copies])
+
+
 def test_scores_that_exclude_each_other():
     flags = np.arange(600) % 2
     assert not looks_selected(np.c_[flags, 1 - flags])

@@ -1,9 +1,11 @@
 """Scores that are missing, ratings that were drawn, and points as dictionaries."""
 
 import json
+import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from sklearn_reject.thresholds import (
     Search,
     ThresholdPath,
     check_documents,
+    count_intervals,
     cross_validate_point,
     operating_point,
     optimal_path,
@@ -249,3 +252,77 @@ def test_there_and_back():
     np.testing.assert_array_equal(
         ThresholdPath.from_dict(path.to_dict()).locate(scores), path.locate(scores)
     )
+
+
+@pytest.mark.parametrize("rule", ["any", "all"])
+@pytest.mark.parametrize("target", [{"max_alerts": 6}, {"min_recall": 1}])
+def test_all_predicted_documents_are_counted(rule, target):
+    # Unrated documents below all rated ones, as others were drawn; and such of weight
+    # zero, which thresholds are placed without.
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores = rng.integers(0, 7, size=(12, 2)).astype(float)
+        y = rng.choice([0, 1, -1], 12)
+        weight = rng.choice([0.0, 1.0], 12, p=[0.2, 0.8])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                point = operating_point(
+                    scores, y, rule=rule, propensity=0.5, sample_weight=weight, **target
+                )
+        except ValueError:
+            continue  # a class is missing, or the target cannot be met
+        n_predicted = point.predict(scores).sum()
+        assert point.n_predicted == n_predicted
+        assert n_predicted <= target.get("max_alerts", 12)
+
+
+def test_masked_and_nullable_values_are_missing():
+    rng = np.random.default_rng(0)
+    y = (rng.random(60) < 0.4).astype(float)
+    scores = rng.normal(size=(60, 2)) + y[:, np.newaxis]
+    hidden = rng.random((60, 2)) < 0.2
+    plain = operating_point(np.where(hidden, np.nan, scores), y, objective="f1")
+    nullable = pd.DataFrame(scores).astype("Float64").mask(hidden)
+    for gaps in (np.ma.masked_array(scores, hidden), nullable):
+        point = operating_point(gaps, y, objective="f1")
+        np.testing.assert_array_equal(point.thresholds, plain.thresholds)
+    unrated = (scores < 0).all(axis=1)
+    expected = operating_point(scores, np.where(unrated, np.nan, y), objective="f1")
+    masked = np.ma.masked_array(y.astype(int), unrated)
+    point = operating_point(scores, masked, objective="f1")
+    np.testing.assert_array_equal(point.thresholds, expected.thresholds)
+
+
+def test_propensities_of_rounded_zeros_are_refused():
+    scores, y = np.arange(6.0), [0, 1, 0, 1, 1, -1]
+    with pytest.raises(ValueError, match="smallest propensity is 1e-310"):
+        operating_point(scores, y, objective="f1", propensity=1e-310)
+    with pytest.raises(ValueError, match=r"up to 1e\+150, too large"):
+        operating_point(
+            scores, y, objective="f1", propensity=1e-60, sample_weight=[1e90] * 6
+        )
+
+
+def test_dictionaries_of_unknown_rules_are_refused():
+    # Whatever is not "any" would decide like "all".
+    scores, y = np.arange(4.0), [0, 1, 0, 1]
+    point = operating_point(scores, y, objective="f1")
+    for each in (point, optimal_path(scores, y)):
+        with pytest.raises(ValueError, match=r"rule must be one of.*got 'Any'"):
+            type(each).from_dict(each.to_dict() | {"rule": "Any"})
+
+
+def test_intervals_know_what_the_draw_has_left_out():
+    # Nobody was drawn of those that would weigh 50, but they are there.
+    scores = np.r_[np.arange(12.0) + 20, np.arange(40.0) / 4]
+    y = np.r_[np.tile([0, 1], 6), np.full(40, -1)]
+    chance = np.r_[np.full(12, 0.5), np.full(40, 0.02)]
+    documents = check_documents(scores, y, propensity=chance, base_thresholds=[0])
+    fp, tp, precision = count_intervals([documents], [[5.0]])
+    assert fp[1] == tp[1] > -50 * np.log(0.025)
+    assert precision[0] < 0.1
+    # What cannot be predicted says nothing.
+    above = check_documents(scores, y, propensity=chance, base_thresholds=[15])
+    assert count_intervals([above], [[15.0]])[0][1] < 30
+    assert len(documents.take(np.arange(14)).drawable_weight) == 2

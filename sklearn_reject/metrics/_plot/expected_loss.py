@@ -106,7 +106,8 @@ class ExpectedLossDisplay:
 
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples. They are one set, or one for each of the `groups`, where there are
-            two classes; else each has a curve of its own.
+            two classes; else each has a curve of its own, or those of each label where
+            the average is "macro".
 
         y : {array-like, sparse matrix} of shape (n_samples,) or \
                 (n_samples, n_labels), default=None
@@ -246,7 +247,10 @@ class ExpectedLossDisplay:
             realised = [_realised_curve(positive[part], chooser.loss) for part in rows]
         return cls(
             [chooser.curves(of_set)[0] for of_set in sets],
-            chosen=[int(chooser.choose(of_set)[0][0]) for of_set in sets],
+            chosen=[
+                int(chooser.of_sets([number]).choose(of_set)[0][0])
+                for number, of_set in enumerate(sets)
+            ],
             realised=realised,
             name=name,
         )

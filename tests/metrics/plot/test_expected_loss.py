@@ -350,7 +350,8 @@ def test_too_many_sets():
     with pytest.raises(ValueError, match=r"101 sets are too many.*at most 100"):
         ExpectedLossDisplay.from_probabilities(eta)
     assert len(ExpectedLossDisplay.from_probabilities(eta[1:]).line_) == 100
-    decoder = ExpectedLossDecoder(LogisticRegression()).fit(X3, y3)
+    options = {"strategy": "dta", "calibration": None}
+    decoder = ExpectedLossDecoder(LogisticRegression(), **options).fit(X3, y3)
     with pytest.raises(ValueError, match="300 sets are too many"):
         ExpectedLossDisplay.from_estimator(decoder, X3)
 
@@ -363,7 +364,6 @@ def test_too_many_sets():
         ({"groups": [0]}, "groups has 1 elements where 30 samples"),
         ({"loss": "auc"}, "needs min_positive and max_positive"),
         ({"loss": "f2"}, "loss must be one of"),
-        ({"min_positive": 31}, "min_positive=31 is above the number of items, 30"),
         ({"distribution": "binomial"}, "distribution must be one of"),
     ],
     ids=str,
@@ -377,3 +377,27 @@ def test_other_classifiers():
     model = make_pipeline(StandardScaler(), GaussianNB()).fit(X2, y2)
     with pytest.raises(ValueError, match=r"ExpectedLossDecoder.*from_probabilities"):
         ExpectedLossDisplay.from_estimator(model, X2)
+
+
+@pytest.mark.filterwarnings("ignore:Out of sample")
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("strategy", ["dta", "eum"])
+def test_from_estimator_of_averages(average, strategy):
+    """A curve a label, or one of all entries, and what is predicted on it."""
+    X, y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    decoder = ExpectedLossDecoder(
+        OneVsRestClassifier(GaussianNB()),
+        strategy=strategy,
+        calibration=None,
+        average=average,
+        min_positive=1,
+        max_positive=30,
+    ).fit(X, y)
+    display = ExpectedLossDisplay.from_estimator(decoder, X, y=y)
+    curves = decoder.expected_loss_curves(X)
+    assert len(display.expected_loss) == {"macro": 3, "micro": 1}[average]
+    for drawn, curve in zip(display.expected_loss, curves, strict=True):
+        np.testing.assert_allclose(drawn, curve, rtol=0, atol=1e-11)
+    labels = decoder.predict(X)
+    sizes = labels.sum(axis=0) if average == "macro" else [labels.sum()]
+    assert display.chosen == list(sizes)

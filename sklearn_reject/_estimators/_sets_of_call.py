@@ -1,0 +1,68 @@
+"""The sets that a call of a decoder makes of its items."""
+
+from contextlib import contextmanager
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from sklearn_reject._response import row_keys
+from sklearn_reject._sklearn import _routing_enabled
+from sklearn_reject.decoding import AVERAGES, check_average
+
+
+def check_average_of(average, target_type):
+    """Raise unless items of this kind can be averaged so."""
+    check_average(average, (1, 1), options=AVERAGES)
+    if average != "samples" and target_type != "multilabel":
+        raise ValueError(
+            f"average={average!r} makes sets of the samples of each label, or of all "
+            f"entries, where samples have several labels, but y is {target_type}. "
+            "Leave average at 'samples'."
+        )
+
+
+def groups_of_sets(groups, target_type):
+    """Return the groups whose samples are sets, None where each sample is one.
+
+    There groups are an error, unless metadata routing is on: then they are requested
+    for the other kind of labels, and routed because a splitter needs them.
+    """
+    if groups is None or target_type == "binary":
+        return groups
+    if not _routing_enabled():
+        raise ValueError(
+            "groups say which samples form a set where there are two classes. Here "
+            "each sample is a set of its own: leave groups out."
+        )
+    return None
+
+
+def order_of_samples(X):
+    """Return an order of samples by their values, whatever order they come in.
+
+    Where a bound parts equally probable samples, those are taken that come first in it.
+    By hashes no sample is preferred for what it is like. Equal samples are one as good
+    as the other; samples whose values make no hash stay as they come.
+    """
+    try:
+        return np.argsort(row_keys(X, slice(None)), kind="stable")
+    except ValueError:
+        return None
+
+
+@contextmanager
+def several_labels(estimator, y):
+    """Say what helps where a classifier does not take several labels a sample."""
+    try:
+        yield
+    except ValueError as error:
+        tags = get_tags(estimator).classifier_tags
+        if y.ndim == 1 or tags is None or tags.multi_label:
+            raise
+        name = type(estimator).__name__
+        raise ValueError(
+            f"{name} failed to fit several labels a sample, which it does not say to "
+            "take. Fit a classifier for each label, as OneVsRestClassifier and "
+            f"MultiOutputClassifier do, whose estimator may be calibrated. {name} "
+            f"said: {error}"
+        ) from error
