@@ -98,13 +98,18 @@ def score_entry(fitted, X, classes, response_method, name):
     if is_detector(fitted):
         method = _find_detector_method(fitted, called)
         # High values are normal, and what is rare is not.
-        scores = -np.asarray(getattr(fitted, method)(X))
-        return check_array(
-            scores,
+        scores = check_array(
+            -np.asarray(getattr(fitted, method)(X)),
             ensure_2d=False,
             dtype=np.float64,
             input_name=f"{method} of {called}",
         )
+        if scores.size != len(scores):
+            raise ValueError(
+                f"{called} must have one score for each document, but {method} of "
+                f"{fitted!r} returns an array of shape {scores.shape}."
+            )
+        return scores.ravel()
     return positive_score(
         fitted, X, classes, response_method=response_method, name=called
     )

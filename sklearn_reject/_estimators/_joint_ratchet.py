@@ -1,5 +1,7 @@
 """Retuning on what was reported: thresholds that can rise, and never fall."""
 
+import warnings
+
 import numpy as np
 
 from sklearn_reject._sklearn import _safe_indexing
@@ -19,15 +21,22 @@ def warn_of_ratchet(previous, X, rows, documents):
     is_rated = documents.is_complete and not len(documents.others)
     if is_rated or not hasattr(previous, "operating_point_"):
         return
+    last = previous.documents_.scores
+    if _count_below(previous, last) <= _FEW * len(last):
+        # It reports all that was rated then: thresholds are where ratings were to begin
+        # with, and have not risen. So are those of the same documents, fitted again.
+        return
     tuning = documents.rows if isinstance(rows, slice) else rows[documents.rows]
     try:
-        # Thresholds belong to the classifiers that they were tuned for.
-        scores = previous._fitted.scores(_safe_indexing(X, tuning))
-        is_reported = previous.operating_point_.predict(scores)
-    except (IndexError, KeyError, TypeError, ValueError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as that of a frame without names
+            # Thresholds belong to the classifiers that they were tuned for.
+            scores = previous._fitted.scores(_safe_indexing(X, tuning))
+        n_below = _count_below(previous, scores)
+    except Exception:
         # Other columns than those of the last fit, which has nothing to say of them.
+        # Classifiers of other packages raise what they like.
         return
-    n_below = np.count_nonzero(~is_reported)
     if n_below > _FEW * len(tuning):
         return
     warn_user(
@@ -37,3 +46,8 @@ def warn_of_ratchet(previous, X, rows, documents):
         "Have a random share rated from fixed base_thresholds on, and pass its "
         "probability as propensity to fit."
     )
+
+
+def _count_below(tuner, scores):
+    """Return how many documents a tuner does not report."""
+    return np.count_nonzero(~tuner.operating_point_.predict(scores))

@@ -29,6 +29,7 @@ from sklearn_reject._sklearn import (
     with_callbacks,
 )
 from sklearn_reject._validation import check_option
+from sklearn_reject.thresholds import check_scores
 
 
 class JointScores(CallbackSupportMixin, BaseEstimator):
@@ -105,7 +106,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         """Return the scores of all classifiers, shape (n_documents, n_classifiers)."""
         check_is_fitted(self, "estimators_")
         if self.estimators is None:
-            return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+            return check_logged(X)
         [X] = indexable(X)
         scores = [
             score_entry(
@@ -148,3 +149,10 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
                 check_takes_weights(estimator)
             routed[name] = Bunch(fit=params if takes_params else {})
         return routed
+
+
+def check_logged(X):
+    """Return a matrix of scores that were logged, NaN where something is masked."""
+    if np.ma.isMaskedArray(X):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    return check_scores(check_array(X, dtype=np.float64, ensure_all_finite=False))

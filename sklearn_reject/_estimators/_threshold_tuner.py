@@ -19,7 +19,7 @@ from sklearn_reject._estimators._joint_folds import (
     usable_folds,
 )
 from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
-from sklearn_reject._estimators._joint_scores import JointScores
+from sklearn_reject._estimators._joint_scores import JointScores, check_logged
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     FoldScore,
@@ -48,6 +48,7 @@ from sklearn_reject.thresholds import (
     TARGETS,
     Search,
     check_documents,
+    check_propensity,
     check_weighted_classes,
     cross_validate_point,
     make_point,
@@ -374,7 +375,8 @@ class EnsembleThresholdTuner(
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
-        propensity = _check_propensity(propensity, len(ratings))
+        if propensity is not None:
+            propensity = check_propensity(propensity, ratings != _UNRATED)
 
         # The scores of documents that trained no classifier.
         planned = plan_jointly(self, joint, X, ratings, split_params)
@@ -396,6 +398,7 @@ class EnsembleThresholdTuner(
             base_thresholds=self.base_thresholds,
             sample_weight=take_weight(weight, rows),
             propensity=take_weight(propensity, rows),
+            names=None if isinstance(rows, slice) else rows,
         )
         warn_if_selected(documents)
         warn_of_ratchet(self, X, rows, documents)
@@ -718,7 +721,7 @@ class EnsembleThresholdTuner(
         """
         if self.estimators is None:
             if not hasattr(X, "columns"):
-                X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+                X = check_logged(X)
         elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
             check_array(X)  # says that a document is to be a row
         if reset is not None:
@@ -759,13 +762,3 @@ class _JointEvaluation(FoldScore):
     def evaluate_response(self, response, y):
         """Return the scores of each document."""
         return (response.estimator.scores(response.X),)
-
-
-def _check_propensity(propensity, n_documents):
-    """Return the propensity of each document, None without any."""
-    if propensity is None:
-        return None
-    if np.ndim(propensity) == 0:
-        return np.full(n_documents, propensity)
-    check_same_length(n_documents, propensity=propensity)
-    return np.asarray(propensity)

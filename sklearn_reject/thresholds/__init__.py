@@ -11,6 +11,8 @@ from sklearn_reject.thresholds._cross_validation import (
 from sklearn_reject.thresholds._documents import (
     RatedDocuments,
     check_documents,
+    check_propensity,
+    check_scores,
     check_weighted_classes,
 )
 from sklearn_reject.thresholds._grid import PNTable, pn_table

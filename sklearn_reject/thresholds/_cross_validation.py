@@ -1,6 +1,7 @@
 """Operating points, cross-validated."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -11,7 +12,7 @@ from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._intervals import count_intervals
 from sklearn_reject.thresholds._path import place_midway
 from sklearn_reject.thresholds._point import count_predicted
-from sklearn_reject.thresholds._targets import as_target
+from sklearn_reject.thresholds._targets import as_target, find_nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +158,9 @@ def _tune(train, target, search, on_infeasible):
     except InfeasibleTargetError as error:
         # What can be met by all documents may be out of reach of a part of them.
         if on_infeasible == "nearest":
-            nearest = target.nearest(error.attainable)
-            path, vertex = search.find_point(train, nearest)
+            path, vertex = find_nearest(
+                partial(search.find_point, train), target, error
+            )
         else:
             path, vertex = place_midway(search.find_path(train), train), -1
     return path, path.thresholds[vertex]

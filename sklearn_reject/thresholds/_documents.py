@@ -53,6 +53,7 @@ class RatedDocuments:
     #: from the floor on; which of them are of weight zero.
     others: np.ndarray = None
     other_rows: np.ndarray = None
+    #: False for all where weights of zero leave out positives, too.
     is_weightless: np.ndarray = None
     #: Weights of those among them that might have been rated, by a known chance.
     drawable_weight: np.ndarray = None
@@ -127,10 +128,12 @@ def check_documents(
     sample_weight=None,
     pos_label=None,
     propensity=None,
+    names=None,
 ):
     """Validate scores and ratings, and find the region where the ratings are known.
 
-    Parameters are those of `operating_point`.
+    Parameters are those of `operating_point`, and `names` the numbers of the rows for
+    errors.
     """
     check_option(rule, "rule", RULES)
     scores = check_scores(scores)
@@ -150,12 +153,16 @@ def check_documents(
     # says that ratings are incomplete, whatever its weight.
     is_weightless = np.full(len(scores), False) if weight is None else weight == 0
     is_rated = is_labelled & ~is_weightless
+    # Nobody calls unrated documents positive: where weights of zero leave out positives
+    # as well, as in bagging, they are not there to leave out what is unrated.
+    looks_unrated = is_weightless & ~(is_weightless & is_positive).any()
     is_unrated = ~is_labelled & ~is_sampled
     rated, unrated = scores[is_rated], scores[is_unrated]
     _check_columns_vary(rated)
     # The lowest thresholds, and the rated documents that reach them.
     if base_thresholds is None:
-        base = _find_base(rated, unrated, np.flatnonzero(is_unrated), rule)
+        names = np.arange(len(scores)) if names is None else names
+        base = _find_base(rated, unrated, names[is_unrated], rule)
         # Where everything is rated, nothing is unknown below the lowest score.
         floor = base if len(unrated) else np.full_like(base, -np.inf)
         is_complete = not len(unrated)
@@ -183,7 +190,7 @@ def check_documents(
         floor,
         scores[other_rows],
         other_rows,
-        is_weightless[other_rows],
+        looks_unrated[other_rows],
         np.ones(0) if weight is None else weight[drawable_rows],
         drawable_rows,
         missed_rows,

@@ -242,4 +242,18 @@ def meet(find, target, on_infeasible):
             f"{error} As on_infeasible='nearest', the end of what can be attained is "
             "taken."
         )
-        return find(target.nearest(error.attainable))
+        return find_nearest(find, target, error)
+
+
+def find_nearest(find, target, error):
+    """Return what `find` finds for the nearest target that can be met.
+
+    `error` says that the target itself cannot be.
+    """
+    while True:
+        try:
+            return find(target.nearest(error.attainable))
+        except InfeasibleTargetError as again:
+            # Thresholds that are placed between scores may report more, such as
+            # documents of weight zero. Each end that is named is nearer to what can.
+            error = again

@@ -721,3 +721,29 @@ def test_groups_are_kept_together_without_routing(frozen):
     )
     with pytest.raises(ValueError, match="groups"):
         model.fit(data, y)
+
+
+def test_logged_scores_that_are_infinite_or_masked():
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.3).astype(int)
+    scores = rng.normal(size=(200, 2)) + y[:, np.newaxis]
+    model = EnsembleThresholdTuner(None, target_derivative=0.5)
+    log_odds = scores.copy()
+    log_odds[7, 1] = -np.inf
+    words = "scores must be finite, got -inf in row 7, column 1 .* lowest or highest"
+    with pytest.raises(ValueError, match=words):
+        model.fit(log_odds, y)
+    with pytest.raises(ValueError, match=words):
+        model.fit(scores, y).predict(log_odds)
+    # What is masked did not run, or was not rated.
+    masked = np.ma.masked_less(scores, -0.5)
+    missing = np.where(scores < -0.5, np.nan, scores)
+    is_hidden = (scores < 0).all(axis=1)
+    point = model.fit(missing, np.where(is_hidden, -1, y)).operating_point_
+    found = model.fit(masked, np.ma.masked_array(y, is_hidden))
+    assert found.operating_point_.to_dict() == point.to_dict()
+    np.testing.assert_array_equal(found.predict(masked), found.predict(missing))
+    same = operating_point(
+        masked, np.ma.masked_array(y, is_hidden), target_derivative=0.5
+    )
+    assert same.to_dict() == point.to_dict()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.ensemble import IsolationForest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -269,6 +269,27 @@ def test_errors_name_the_row_that_was_given():
     )
     with pytest.raises(ValueError, match=r"row 17\b.*base_thresholds"):
         model.fit(X, y)
+
+
+class Columns(OutlierMixin, BaseEstimator):
+    """A detector with a number of columns of scores."""
+
+    def __init__(self, n_columns=1):
+        self.n_columns = n_columns
+
+    def fit(self, X, y=None):
+        return self
+
+    def score_samples(self, X):
+        return -np.abs(X[:, : self.n_columns])
+
+
+def test_a_detector_has_one_score():
+    X, y = draw()
+    fitted = EnsembleThresholdTuner([("a", Columns())], **D).fit(X, y)
+    np.testing.assert_array_equal(fitted.joint_scores(X), np.abs(X[:, :1]))
+    with pytest.raises(ValueError, match=r"'a' must have one score .*\(48, 2\)"):
+        EnsembleThresholdTuner([("a", Columns(2))], **D).fit(X, y)
 
 
 def test_a_picture_of_a_mixed_ensemble():

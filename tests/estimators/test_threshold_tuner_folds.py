@@ -252,3 +252,18 @@ def test_a_detector_that_ran_in_one_fold_only(method):
     thresholds = model.fit(scores, y).cross_validated_point_.thresholds
     assert thresholds.shape == (2, 3)
     assert not np.isnan(thresholds).any()
+
+
+def test_errors_name_rows_of_X_where_splits_follow_time():
+    X, y = draw()
+    y[np.argmax(X[150:, 0]) + 150] = -1
+    logged = [("logged", "passthrough", 0), *views()[1:]]
+    model = EnsembleThresholdTuner(logged, cv=TimeSeriesSplit(4), **D)
+    row = np.flatnonzero(y == -1)[0]
+    with pytest.raises(ValueError, match=f"row {row} is unrated and scores"):
+        model.fit(X, y)
+    # The first rows have no scores out of fold.
+    for row in (5, 250):
+        chance = np.where(np.arange(len(y)) == row, 2, 0.5)
+        with pytest.raises(ValueError, match=f"propensity .* got 2.0 in row {row}"):
+            model.fit(X, y, propensity=chance)

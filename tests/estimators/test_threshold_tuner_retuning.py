@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -64,7 +65,8 @@ def test_thresholds_of_reports_alone_only_rise_and_the_tuner_says_so():
     # Not below the last ones, but for what is between two scores.
     assert (np.diff(weeks[:, 1:], axis=0) > -0.02).all()
     assert weeks[-1, 0] < 0.7 * weeks[1, 0]
-    assert n_told == len(weeks) - 1  # the first guess was nobody's fit
+    # The first guess was nobody's fit, and one week all that was rated was reported.
+    assert n_told == len(weeks) - 2
 
 
 def test_thresholds_with_exploration_go_up_and_down():
@@ -90,6 +92,18 @@ def test_the_warning_is_of_another_fit_and_of_unrated_documents():
     assert not any(RATCHET in text for text in told_of(model, other, y))
 
 
+def test_nothing_has_risen_where_all_that_was_rated_is_reported():
+    rng = np.random.default_rng(1)
+    model = tuner(marginal_precision=0.01)
+    # The same documents twice, and others that are rated down to the same base.
+    weeks = [log_week(rng) for _ in range(2)]
+    for scores, truth in (weeks[0], *weeks):
+        y = np.where((scores >= 2).any(axis=1), truth, -1)
+        y[np.where(scores >= 2, scores, np.inf).argmin(axis=0)] = 1
+        assert not any(RATCHET in text for text in told_of(model, scores, y))
+        assert (model.predict(scores) == 1).sum() == (y >= 0).sum()
+
+
 def test_the_warning_of_classifiers_that_are_fitted_again():
     rng = np.random.default_rng(0)
     n = 3000
@@ -104,6 +118,29 @@ def test_the_warning_of_classifiers_that_are_fitted_again():
     ).fit(X, truth)
     y = np.where(model.predict(X) == 1, truth, -1)
     assert any(RATCHET in text for text in told_of(model, X, y))
+
+
+class Stubborn(LogisticRegression):
+    """A classifier that has errors of its own."""
+
+    def predict_proba(self, X):
+        if X.shape[1] != self.n_features_in_:
+            raise AssertionError("other columns")
+        return super().predict_proba(X)
+
+
+def test_the_last_fit_says_nothing_of_other_columns():
+    rng = np.random.default_rng(0)
+    scores, truth = log_week(rng, 2000)
+    y = np.where((scores >= 1).any(axis=1), truth, -1)
+    base = {"base_thresholds": [0.0], "cv": 2}
+    model = EnsembleThresholdTuner([("a", Stubborn())], **base, **TARGET)
+    frame = pd.DataFrame(scores, columns=["left", "right"])
+    told = told_of(model, frame, y)
+    # Without names, and with a column more.
+    assert told_of(model, scores, y) == told
+    wider = np.column_stack([scores, rng.normal(size=len(y))])
+    assert not any("names" in text for text in told_of(model, wider, y))
 
 
 def test_propensity_is_that_of_arrays():
@@ -170,8 +207,10 @@ def test_propensity_reaches_no_classifier_and_is_sliced_by_folds():
         (0.0, r"propensity must hold one probability in \]0, 1\]"),
         (np.full(7, 0.5), "propensity"),
         (np.full(4000, np.nan), "propensity is NaN in row"),
+        (1e-200, r"sample_weight / propensity, which is up to 1e\+200, too"),
+        (5e-324, "sample_weight / propensity, which is up to inf, too"),
     ],
-    ids=["two", "zero", "short", "missing"],
+    ids=["two", "zero", "short", "missing", "tiny", "least"],
 )
 def test_bad_propensity(propensity, words):
     scores, truth = log_week(np.random.default_rng(0))

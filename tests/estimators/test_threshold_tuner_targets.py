@@ -1,9 +1,11 @@
 """What the tuner is asked for: alerts, recall, F1, and targets that cannot be met."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.ensemble import BaggingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -164,3 +166,32 @@ def test_the_class_of_the_lowest_row_decides_no_error(last, method):
     model = EnsembleThresholdTuner(None, method=method, max_fp_per_tp=50, cv="prefit")
     model.fit(scores, y)
     assert model.operating_point_.tp == y.sum()
+
+
+def test_weights_of_zero_by_bagging_are_no_unrated_documents():
+    rng = np.random.default_rng(0)
+    truth = (rng.random(600) < 0.2).astype(int)
+    values = rng.normal(size=(600, 2)) + 1.5 * truth[:, np.newaxis]
+    model = EnsembleThresholdTuner(None, max_fp_per_tp=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bag = BaggingClassifier(model, n_estimators=3, random_state=0)
+        bag.fit(values, truth)
+    weight = np.where((values < 1).all(axis=1) & (truth == 0), 0, 1)
+    with pytest.warns(RejectionWarning, match="have weight 0"):
+        model.set_params(max_fp_per_tp=20).fit(values, truth, sample_weight=weight)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+def test_the_nearest_target_is_met_whatever_weighs_nothing():
+    for seed in (4, 8):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(12) < 0.4).astype(int)
+        values = rng.normal(size=(12, 2)) + y[:, np.newaxis]
+        weight = rng.integers(0, 2, 12).astype(float)
+        model = EnsembleThresholdTuner(
+            None, max_alerts=1, method="direct", on_infeasible="nearest", cv=2
+        )
+        point = model.fit(values, y, sample_weight=weight).operating_point_
+        assert point.n_predicted == (model.predict(values) == 1).sum()
+        assert point.tp > 0

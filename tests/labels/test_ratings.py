@@ -182,3 +182,13 @@ def test_labels_of_several_kinds():
 def test_messages_show_labels_as_they_are_written():
     with pytest.raises(ValueError, match=r"one class only, 1\. Both"):
         split_ratings([1, 1, -1])
+
+
+def test_what_is_masked_is_unrated():
+    y = np.ma.masked_array([0, 1, 1, 0, -1], mask=[0, 0, 1, 1, 0])
+    for form in (y, y.astype(float), y.astype(object), y[:, np.newaxis]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a column
+            is_positive, is_negative, _ = split_ratings(form)
+        assert np.flatnonzero(is_positive) == [1]
+        assert np.flatnonzero(is_negative) == [0]

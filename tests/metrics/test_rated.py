@@ -23,6 +23,7 @@ def hide(missing, dtype=object):
     return y
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 @pytest.mark.parametrize("name", ["precision", "f1", "balanced_accuracy", "roc_auc"])
 @pytest.mark.parametrize(
     ("y", "label"),
@@ -31,8 +32,10 @@ def hide(missing, dtype=object):
         (hide(np.nan, float), None),
         (hide(None), -1),
         (hide("?"), "?"),
+        (np.ma.masked_array(truth, mask=~is_rated), -1),
+        (hide(-1, int)[:, np.newaxis].tolist(), -1),
     ],
-    ids=["integer", "nan", "none", "text"],
+    ids=["integer", "nan", "none", "text", "masked", "column"],
 )
 def test_unrated_documents_are_left_out(name, y, label):
     model = LogisticRegression().fit(scores, truth)
@@ -113,3 +116,6 @@ def test_no_ratings_and_no_scorer():
         make_rated_scorer("f1")(model, scores, np.full(300, -1))
     with pytest.raises(ValueError, match="scoring"):
         make_rated_scorer("no such scorer")
+    for several in (None, ["f1", "precision"], {"f1": "f1"}):
+        with pytest.raises(ValueError, match="scoring must be the name of one"):
+            make_rated_scorer(several)

@@ -15,6 +15,9 @@ from sklearn_reject.thresholds._graph import (
     _LEAST_GAIN,
     _MOST_STARTS,
     _PairSearch,
+    _trace_back_axes,
+    _trace_back_rows,
+    best_areas_by_rows,
     best_grid_path,
     best_lattice_path,
     best_pairwise_path,
@@ -394,3 +397,15 @@ def test_many_classifiers(rule, n_classifiers):
     total = path.fp[0] * path.tp[0]
     assert total - path.area < 0.7 * (total - max(singles))
     assert trace_path(path.thresholds, documents).area == path.area
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1])
+def test_two_axes_are_traced_back_as_any_number(unit):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        shape = tuple(rng.integers(1, 7, size=2).tolist())
+        steps = unit * rng.integers(0, 3, size=(2, *shape))
+        fp, tp = np.flip(np.flip(steps, (1, 2)).cumsum(1).cumsum(2), (1, 2))
+        best = best_areas_by_rows(fp, tp).ravel()
+        given = best, fp.ravel(), tp.ravel(), shape, 1e-12 * best[-1]
+        assert _trace_back_rows(*given) == _trace_back_axes(*given)

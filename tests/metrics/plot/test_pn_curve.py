@@ -237,6 +237,30 @@ def test_documents_of_which_none_is_known(tuner, rule):
     assert display.area == [0.0] * 3
 
 
+@pytest.mark.parametrize("target", [{"max_alerts": 60}, {"min_recall": 0.3}])
+def test_detectors_that_did_not_run_and_targets_without_a_slope(rule, target):
+    scores, y = SCORES.copy(), POSITIVE.astype(int)
+    scores[::3, 0] = np.nan
+    tuner = EnsembleThresholdTuner(None, rule=rule, **target, **OPTIONS)
+    display = PNCurveDisplay.from_estimator(
+        tuner.fit(scores, y), scores, y, plot_single=True, plot_tangent=True
+    )
+    assert display.tangent_ is None
+    known = ~np.isnan(scores[:, 0])
+    fp, tp, _ = pn_curve(y[known], scores[known, 0])
+    np.testing.assert_array_equal(display.fp[1], fp)
+    np.testing.assert_array_equal(display.tp[1], tp)
+    # Under "all" nobody is reported whom a detector has not seen.
+    n_known = known.sum() if rule == "all" else len(y)
+    assert all(
+        curve[-1] + display.tp[k][-1] == n_known
+        for k, curve in enumerate(display.fp)
+        if k != 1
+    )
+    assert len(display.plot_thresholds(plot_documents=True).documents_) == 2
+    display.figure_.canvas.draw()
+
+
 def test_the_path_is_marked_where_a_curve_goes_on_below_it(path):
     longer = {"fp": [np.append(path.fp[::-1], 500.0)]}
     longer["tp"] = [np.append(path.tp[::-1], 90.0)]
