@@ -89,7 +89,7 @@ class SetProblem:
     or the entries of a matrix are sets by `average`. Items are decided in `calls` of
     rows, None for one of all of them.
     `parts` are pairs (train, test) of positions; a part is judged by what was learned
-    from the others.
+    from the others. Zeros are kept where the probabilities were sparse.
     """
 
     eta: np.ndarray
@@ -102,10 +102,13 @@ class SetProblem:
     average: str = "samples"
     groups: np.ndarray | None = None
     calls: np.ndarray | None = None
+    keep_zeros: bool = False
 
     def calibrated(self, method):
         """Return the problem with probabilities that are calibrated out of sample."""
-        eta = cross_calibrate(method, self.eta, self.truth, self.parts)
+        eta = cross_calibrate(
+            method, self.eta, self.truth, self.parts, keep_zeros=self.keep_zeros
+        )
         return replace(self, eta=eta)
 
     def tune(self, rows=slice(None)):
@@ -209,10 +212,13 @@ class SetProblem:
 def choose(problem, strategy, calibration):
     """Return the attributes that stand for what "auto" leaves open."""
     is_free = calibration == "auto" and problem.distribution == "independent"
+    zeros = {"keep_zeros": problem.keep_zeros}
     if calibration == "auto":
         calibration = None
     if is_free:
-        calibration = choose_calibration(problem.eta, problem.truth, problem.parts)
+        calibration = choose_calibration(
+            problem.eta, problem.truth, problem.parts, **zeros
+        )
     wanted, (strategy, gap) = strategy, _settle(problem, strategy, calibration)
     is_large = len(problem.eta) >= _FEWEST_FOR_GAP and not gap.is_noise
     if is_free and calibration is None and is_large:
@@ -225,7 +231,7 @@ def choose(problem, strategy, calibration):
     # is done.
     if is_large and not (is_free and problem.eta.ndim == 2):
         _warn_of_gap(gap, calibration, problem.distribution)
-    curve = fit_calibration(calibration, problem.eta, problem.truth)
+    curve = fit_calibration(calibration, problem.eta, problem.truth, **zeros)
     found = {
         "strategy_": strategy,
         "calibration_": calibration,

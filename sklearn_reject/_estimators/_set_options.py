@@ -14,6 +14,9 @@ from sklearn_reject.exceptions import warn_user
 # Of the rarer class so many samples are to be expected in a set of its own.
 _FEWEST_EXPECTED = 5
 
+# Of sparse probabilities so many at most are compared, as a dense matrix.
+_MOST_ENTRIES = 2**21
+
 
 def check_open_choices(decoder):
     """Raise for a strategy, a calibration or a batch size that is none."""
@@ -133,6 +136,25 @@ def parts_of(plan, rows, y):
             # Splits that repeat one test part leave nothing else.
             parts.append((train if len(train) else test, test))
     return tuple(parts)
+
+
+def dense_rows(decoder, eta, parts):
+    """Return which rows of sparse probabilities are compared, and their parts.
+
+    As many as take little memory when they are dense; all for "eum", if it is named.
+    """
+    n_rows = max(1, _MOST_ENTRIES // eta.shape[1])
+    if decoder.strategy == "eum" or eta.shape[0] <= n_rows:
+        return np.arange(eta.shape[0]), parts
+    rows = np.sort(np.random.default_rng(0).permutation(eta.shape[0])[:n_rows])
+    place = np.full(eta.shape[0], -1)
+    place[rows] = np.arange(n_rows)
+    found = []
+    for train, test in parts:
+        train, test = (place[part][place[part] >= 0] for part in (train, test))
+        if len(test):
+            found.append((train if len(train) else test, test))
+    return rows, tuple(found)
 
 
 def _fold_numbers(plan, n_rows):
