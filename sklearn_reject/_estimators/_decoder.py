@@ -693,7 +693,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         order = order_of_samples(X) if self._samples_are_cut() else None
         eta, groups = self._items_in_order(X, groups, order)
         sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
-        if self._samples_are_items() and groups is None and chooser.threshold is None:
+        # Exactly k of a call are wanted as they are, however small it is.
+        is_chosen = chooser.threshold is None and not chooser.is_fixed
+        if self._samples_are_items() and groups is None and is_chosen:
             warn_of_few_rows(eta.shape[0], self._fewest_rows)
         mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
         mask = items_in_place(mask, eta.shape, self.average)

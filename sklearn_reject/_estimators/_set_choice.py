@@ -230,7 +230,7 @@ def choose(problem, strategy, calibration):
     # Labels of a row may depend on each other, which no curve mends: what curves can do
     # is done.
     if is_large and not (is_free and problem.eta.ndim == 2):
-        _warn_of_gap(gap, calibration, problem.distribution)
+        _warn_of_gap(gap, strategy, calibration, problem.distribution)
     curve = fit_calibration(calibration, problem.eta, problem.truth, **zeros)
     found = {
         "strategy_": strategy,
@@ -257,12 +257,15 @@ def _settle(problem, strategy, calibration):
     return strategy, measure_gap(problem, mask)
 
 
-def _warn_of_gap(gap, calibration, distribution):
-    way_out = (
-        "Pass calibration='sigmoid' or 'isotonic'"
-        if distribution == "independent" and calibration is None
-        else "Wrap the classifier in CalibratedClassifierCV, or take strategy='eum'"
-    )
+def _warn_of_gap(gap, strategy, calibration, distribution):
+    way_out = "Wrap the classifier in CalibratedClassifierCV, or take strategy='eum'"
+    if distribution == "independent" and calibration is None:
+        way_out = "Pass calibration='sigmoid' or 'isotonic'"
+    elif strategy != "dta":
+        way_out = (
+            "The threshold in use does not rest on them, but expected_loss does: for "
+            "that, wrap the classifier in CalibratedClassifierCV"
+        )
     warn_user(
         f"Out of sample, the sets were expected to have a loss of "
         f"{gap.expected_loss:.3g}, and had one of {gap.realised_loss:.3g}: more than "

@@ -84,6 +84,11 @@ class SetSize(NamedTuple):
         return self._replace(threshold=self.threshold[sets])
 
     @property
+    def is_fixed(self):
+        """Whether the bounds leave no choice."""
+        return self.min_positive == self.max_positive
+
+    @property
     def needs_all_items(self):
         """Whether items that surely are negative may be taken by choice."""
         if self.threshold is not None and np.min(self.threshold) <= 0:

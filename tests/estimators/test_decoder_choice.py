@@ -335,6 +335,27 @@ def test_small_calls_warn():
         decoder.score(X[:3], y[:3])
     decoder.set_params(strategy="eum").fit(X, y).predict(X[:1])
     decoder.set_params(strategy="dta", batch_size=2).fit(X, y).predict(X[:2])
+    decoder.set_params(batch_size=None, min_positive=2, max_positive=2).fit(X, y)
+    assert decoder.predict(X[:3]).sum() == 2
+    decoder.set_params(min_positive=1).fit(X, y)
+    with pytest.warns(RejectionWarning, match="3 rows were taken for a set"):
+        decoder.predict(X[:3])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "way_out"),
+    [
+        ("dta", "CalibratedClassifierCV, or take strategy='eum'"),
+        ("eum", "does not rest on them, but expected_loss does"),
+    ],
+)
+def test_way_out_of_a_gap_is_none_that_was_taken(strategy, way_out):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = X.argmax(axis=1)
+    timid = LogisticRegression(C=1e-2)
+    decoder = ExpectedLossDecoder(timid, strategy=strategy, cv=3)
+    with pytest.warns(RejectionWarning, match=way_out):
+        decoder.fit(X, y)
 
 
 # What comes small, or odd
