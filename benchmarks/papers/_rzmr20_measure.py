@@ -88,7 +88,7 @@ def _measure_rule(scored, rule, single, areas):
     paths, y = find_paths(scored, rule), scored.y_tuning
     shown = {"analytic": paths[FAMILIES[0]], "graph": paths["graph"]}
     tuned = {name: tune_on_path(path, y.sum()) for name, path in shown.items()}
-    tuned["direct"] = tune_directly(scored.tuning, y, rule, tuned["graph"])
+    tuned["direct"] = tune_directly(scored.tuning, y, rule)
     return {
         "cells": {name: _rate_joint(scored, rule, of) for name, of in tuned.items()},
         "tuning f1": {name: of.f1 for name, of in tuned.items()},

@@ -7,11 +7,12 @@ best: F1 = 2 TP / (TP + FP + P) is at its maximum lambda where
 marginal precision lambda / 2 (W. Dinkelbach, 1967).
 """
 
+import warnings
 from collections import namedtuple
 
 import numpy as np
 
-from sklearn_reject.selection import InfeasibleTargetError
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import operating_point
 
 # Joint thresholds, and their F1 on the samples that they were tuned on.
@@ -44,10 +45,8 @@ def tune_on_path(path, n_positive):
     return Tuned(path.thresholds[best], float(f1[best]))
 
 
-def tune_directly(scores, y, rule, start):
-    """Return the thresholds with the best F1 of all, by Dinkelbach's steps.
-
-    Each step maximises what the last F1 makes linear; when it stays, it is the best.
+def tune_directly(scores, y, rule):
+    """Return the thresholds with the best F1 of all.
 
     Parameters
     ----------
@@ -59,25 +58,9 @@ def tune_directly(scores, y, rule, start):
 
     rule : {"any", "all"}
         How the classifiers decide together.
-
-    start : Tuned
-        What is to be improved.
     """
-    best, found = start, _improve(scores, y, rule, start)
-    while found.f1 > best.f1:
-        best, found = found, _improve(scores, y, rule, found)
-    return best
-
-
-def _improve(scores, y, rule, tuned):
-    target, n_positive = slope_of(tuned.f1), np.sum(y)
-    try:
-        point = operating_point(
-            scores, y, rule=rule, method="direct", target_derivative=target
-        )
-    except InfeasibleTargetError:
-        # All slopes are steeper: it is best to predict everything positive.
-        f1 = f1_of_counts(len(y) - n_positive, n_positive, n_positive)
-        return Tuned(scores.min(axis=0), float(f1))
-    f1 = f1_of_counts(point.fp, point.tp, n_positive)
-    return Tuned(point.thresholds, float(f1))
+    with warnings.catch_warnings():
+        # The best may be to predict everything positive.
+        warnings.simplefilter("ignore", RejectionWarning)
+        point = operating_point(scores, y, rule=rule, method="direct", objective="f1")
+    return Tuned(point.thresholds, float(f1_of_counts(point.fp, point.tp, y.sum())))

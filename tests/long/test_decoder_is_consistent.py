@@ -28,7 +28,9 @@ def regret(n_training, loss, rng):
     """Return the mean expected loss beyond that of the best sets."""
     X, eta = draw(n_training, rng)
     y = rng.random(n_training) < eta
-    decoder = ExpectedLossDecoder(LogisticRegression(), loss=loss).fit(X, y)
+    options = {"strategy": "dta", "calibration": None}
+    decoder = ExpectedLossDecoder(LogisticRegression(), loss=loss, **options)
+    decoder.fit(X, y)
     X, eta = draw(N_ITEMS * N_SETS, rng)
     groups = np.repeat(np.arange(N_SETS), N_ITEMS)
     mask = decoder.predict(X, groups=groups).reshape(N_SETS, N_ITEMS)

@@ -34,7 +34,6 @@ from benchmarks.papers._rzmr20_classifiers import (
     score_split,
 )
 from benchmarks.papers._rzmr20_tuning import (
-    Tuned,
     f1_of_counts,
     slope_of,
     tune_directly,
@@ -343,7 +342,7 @@ def _predict(scores, thresholds, rule):
 def test_the_best_f1_of_all_thresholds_is_found(samples, rule):
     scores, y = samples
     start = tune_on_path(optimal_path(scores, y, rule=rule), y.sum())
-    found = tune_directly(scores, y, rule, start)
+    found = tune_directly(scores, y, rule)
     assert found.f1 == pytest.approx(_best_f1(scores, y, rule))
     assert found.f1 >= start.f1
     is_predicted = _predict(scores, found.thresholds, rule)
@@ -459,8 +458,7 @@ def test_thresholds_tuned_directly_are_the_best_in_the_tuning(record):
     for rule in _rzmr20_measure.RULES:
         f1 = record["rules"][rule]["tuning f1"]
         assert f1["direct"] >= max(f1.values())
-    start = Tuned(None, 1e-3)
-    found = tune_directly(scored.tuning, scored.y_tuning, "any", start)
+    found = tune_directly(scored.tuning, scored.y_tuning, "any")
     assert found.f1 == pytest.approx(record["rules"]["any"]["tuning f1"]["direct"])
 
 

@@ -350,7 +350,8 @@ def test_too_many_sets():
     with pytest.raises(ValueError, match=r"101 sets are too many.*at most 100"):
         ExpectedLossDisplay.from_probabilities(eta)
     assert len(ExpectedLossDisplay.from_probabilities(eta[1:]).line_) == 100
-    decoder = ExpectedLossDecoder(LogisticRegression()).fit(X3, y3)
+    options = {"strategy": "dta", "calibration": None}
+    decoder = ExpectedLossDecoder(LogisticRegression(), **options).fit(X3, y3)
     with pytest.raises(ValueError, match="300 sets are too many"):
         ExpectedLossDisplay.from_estimator(decoder, X3)
 
