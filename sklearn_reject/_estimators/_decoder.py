@@ -696,7 +696,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         # Exactly k of a call are wanted as they are, however small it is.
         is_chosen = chooser.threshold is None and not chooser.is_fixed
         if self._samples_are_items() and groups is None and is_chosen:
-            warn_of_few_rows(eta.shape[0], self._fewest_rows)
+            warn_of_few_rows(eta.shape[0], self._fewest_rows, self.target_type_)
         mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
         mask = items_in_place(mask, eta.shape, self.average)
         return mask if order is None else mask[np.argsort(order)], losses

@@ -20,8 +20,8 @@ _FEWEST_FOR_STEPS = 1000
 # curves that the expected loss needs go unnoticed on a few hundred samples.
 _ERRORS_BETTER = 1.0
 
-# Newton's method on two numbers, where LogisticRegression on weighted copies takes seven
-# times as long: 150 labels in five folds take .2 s instead of 1.7 s.
+# Newton's method on two numbers, where LogisticRegression on weighted copies takes
+# seven times as long: 150 labels in five folds take .2 s instead of 1.7 s.
 _MOST_STEPS = 100
 _SHORTEST_STEP = 1e-12
 

@@ -111,8 +111,9 @@ def warn_without_folds(reason):
     """Warn that nothing could be compared."""
     warn_user(
         "Strategies and calibrations could not be compared out of sample, so that "
-        f"strategy='dta' decodes the probabilities as they are: {reason} Pass more "
-        "samples, cv=, or strategy='dta' with calibration=None.",
+        "strategy='dta' decodes the probabilities as they are. What failed in a fold: "
+        f"{str(reason).rstrip('. ')}. Pass more samples, cv=, or strategy='dta' with "
+        "calibration=None.",
         once=True,
     )
 
@@ -205,15 +206,17 @@ def _sees_negatives(loss):
     return not np.array_equal(few, many)
 
 
-def warn_of_few_rows(n_rows, fewest):
+def warn_of_few_rows(n_rows, fewest, target_type):
     """Warn where the samples of a call are too few to be a set of their own."""
     if n_rows >= fewest:
         return
+    is_binary = target_type == "binary"
+    groups = ", or groups= if these are the sets that are scored" if is_binary else ""
     warn_user(
         f"{n_rows} rows were taken for a set of their own, whose loss alone is made "
         f"small: with fewer than {fewest} rows, other samples may be predicted than in "
-        "a call with all of them. Pass more rows at once, or groups= if these are the "
-        "sets that are scored; or fit with strategy='eum', or with "
+        f"a call with all of them. Pass more rows at once{groups}; or fit with "
+        "strategy='eum', or with "
         f"batch_size={max(n_rows, 1)} and strategy='auto', for calls as small as this.",
     )
 

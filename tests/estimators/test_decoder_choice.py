@@ -1,5 +1,6 @@
 """What `fit` of the decoder chooses by predictions out of sample, and says of them."""
 
+import re
 import warnings
 
 import numpy as np
@@ -375,8 +376,11 @@ def test_label_that_no_fold_can_be_fitted_on():
     X = rng.normal(size=(40, 2))
     y = np.column_stack([X[:, 0] > 0, np.arange(40) == 0]).astype(int)
     decoder = ExpectedLossDecoder(MultiOutputClassifier(logistic))
-    with pytest.warns(RejectionWarning, match="could not be compared"):
+    with pytest.warns(RejectionWarning, match="could not be compared") as caught:
         decoder.fit(X, y)
+    assert re.search(
+        r"What failed in a fold: .*[^.]\. Pass more", str(caught[0].message)
+    )
     assert decoder.strategy_ == "dta"
     assert decoder.calibration_gap_ is None
     assert decoder.predict(X).shape == y.shape
