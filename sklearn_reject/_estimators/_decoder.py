@@ -318,8 +318,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Warns
         -----
         RejectionWarning
-            If expected and realised loss differ by more than chance, or folds could not
-            be made.
+            If expected and realised loss differ by more than chance and 0.05, unless
+            "auto" has calibrated several labels a sample as well as curves can; or
+            folds could not be made.
         UserWarning
             If the loss may rise with the number of true positives: then the best set
             need not be one of the most probable items.
