@@ -3,7 +3,7 @@
 from numbers import Real
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
@@ -22,6 +22,7 @@ from sklearn_reject._estimators._set_options import (
     check_choices_for,
     check_open_choices,
     choice_without_folds,
+    dense_rows,
     fewest_rows,
     needs_folds,
     parts_of,
@@ -123,7 +124,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         "isotonic", a later one only if its log loss on other folds is less by more than
         noise; for a `strategy` that is a threshold, and for more than two classes,
         None. Weights do not matter to the curve: samples count alike, as items of sets
-        do. A label with one class stays as it is.
+        do. A label with one class stays as it is, and what sparse probabilities do not
+        store stays impossible. Of these, strategies and calibrations are compared on
+        some thousands of rows at most, drawn at random, so that memory is spared.
 
     batch_size : int > 0, default=None
         How many samples a call of `predict` will get, for two classes without `groups`
@@ -315,8 +318,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Warns
         -----
         RejectionWarning
-            If expected and realised loss differ by more than chance, or folds could not
-            be made.
+            If expected and realised loss differ by more than chance and 0.05, unless
+            "auto" has calibrated several labels a sample as well as curves can; or
+            folds could not be made.
         UserWarning
             If the loss may rise with the number of true positives: then the best set
             need not be one of the most probable items.
@@ -663,12 +667,17 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if evaluated.scores is None:
             return choice_without_folds(self)
         rows = np.arange(_num_samples(y))[evaluated.rows]
+        eta, parts = evaluated.scores, parts_of(plan, rows, y)
+        is_sparse = issparse(eta)
+        if is_sparse:
+            some, parts = dense_rows(self, eta, parts)
+            eta, rows = eta[some].toarray(), rows[some]
         truth = items.truth(y[rows])
         has_calls = items.target_type == "binary" or self.average != "samples"
         problem = SetProblem(
-            eta=evaluated.scores,
+            eta=eta,
             truth=truth.toarray() if issparse(truth) else truth,
-            parts=parts_of(plan, rows, y),
+            parts=parts,
             loss=set_loss,
             distribution=items.distribution,
             average=self.average,
@@ -676,6 +685,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             max_positive=self.max_positive,
             groups=None if groups is None else np.asarray(groups)[rows],
             calls=draw_calls(len(rows), self.batch_size) if has_calls else None,
+            keep_zeros=is_sparse,
         )
         return choose(problem, self.strategy, self.calibration)
 
@@ -684,8 +694,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
         order = order_of_samples(X) if self._samples_are_cut() else None
         eta, groups = self._items_in_order(X, groups, order)
         sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
-        if self._samples_are_items() and groups is None and chooser.threshold is None:
-            warn_of_few_rows(eta.shape[0], self._fewest_rows)
+        # Exactly k of a call are wanted as they are, however small it is.
+        is_chosen = chooser.threshold is None and not chooser.is_fixed
+        if self._samples_are_items() and groups is None and is_chosen:
+            warn_of_few_rows(eta.shape[0], self._fewest_rows, self.target_type_)
         mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
         mask = items_in_place(mask, eta.shape, self.average)
         return mask if order is None else mask[np.argsort(order)], losses
@@ -732,8 +744,4 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _decoded_probabilities(self, X):
         """Return the probabilities of the items, calibrated as in use."""
         eta = self._items.probabilities(self.estimator_, X)
-        if self._calibrate is None:
-            return eta
-        if issparse(eta):
-            return csr_matrix(self._calibrate(eta.toarray()))
-        return self._calibrate(eta)
+        return eta if self._calibrate is None else self._calibrate(eta)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 
@@ -57,29 +58,49 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class LabelCurves:
-    """A curve a label, None where the label had one class and stays as it is."""
+    """A curve a label, None where the label had one class and stays as it is.
+
+    Zeros that `keep_zeros` are those that a sparse matrix does not store.
+    """
 
     curves: tuple
+    keep_zeros: bool = False
 
     def __call__(self, eta):
         """Return calibrated probabilities, of shape (n_samples, n_labels)."""
+        if issparse(eta):
+            return self._calibrate_stored(eta)
         columns = zip(self.curves, eta.T, strict=True)
-        return np.column_stack(
+        calibrated = np.column_stack(
             [p if curve is None else curve(p) for curve, p in columns]
         )
+        return np.where(eta > 0, calibrated, 0.0) if self.keep_zeros else calibrated
+
+    def _calibrate_stored(self, eta):
+        eta = eta.tocsc(copy=True)
+        for curve, *ends in zip(
+            self.curves, eta.indptr[:-1], eta.indptr[1:], strict=True
+        ):
+            stored = slice(*ends)
+            if curve is not None and len(eta.data[stored]):
+                eta.data[stored] = curve(eta.data[stored])
+        return eta.tocsr()
 
 
-def fit_calibration(method, eta, truth):
+def fit_calibration(method, eta, truth, *, keep_zeros=False):
     """Return the curve that a method fits to probabilities; None for none.
 
     A matrix has a column a label, each with a curve of its own. All samples count
-    alike, as they do in the counts of a set.
+    alike, as they do in the counts of a set, but for zeros that are to be kept.
     """
     if method is None:
         return None
     if eta.ndim == 2:
         columns = zip(eta.T, truth.T, strict=True)
-        return LabelCurves(tuple(fit_calibration(method, *pair) for pair in columns))
+        if keep_zeros:
+            columns = ((p[p > 0], is_true[p > 0]) for p, is_true in columns)
+        curves = tuple(fit_calibration(method, *pair) for pair in columns)
+        return LabelCurves(curves, keep_zeros)
     if truth.all() or not truth.any():
         return None
     sigmoid = _fit_sigmoid(eta, truth)
@@ -89,7 +110,7 @@ def fit_calibration(method, eta, truth):
     return Steps(isotonic.fit(eta, truth.astype(np.float64)), sigmoid, len(eta))
 
 
-def cross_calibrate(method, eta, truth, parts):
+def cross_calibrate(method, eta, truth, parts, *, keep_zeros=False):
     """Return probabilities that are calibrated by samples of the other parts.
 
     `parts` are pairs (train, test) of positions.
@@ -98,13 +119,13 @@ def cross_calibrate(method, eta, truth, parts):
         return eta
     calibrated = eta.copy()
     for train, test in parts:
-        curve = fit_calibration(method, eta[train], truth[train])
+        curve = fit_calibration(method, eta[train], truth[train], keep_zeros=keep_zeros)
         if curve is not None:
             calibrated[test] = curve(eta[test])
     return calibrated
 
 
-def choose_calibration(eta, truth, parts):
+def choose_calibration(eta, truth, parts, *, keep_zeros=False):
     """Return the method whose probabilities predict samples of other parts best.
 
     It is compared by the log loss, which sees all of a curve and not one point of it; a
@@ -113,7 +134,8 @@ def choose_calibration(eta, truth, parts):
     enough = len(eta) >= _FEWEST_FOR_STEPS
     best, least = None, _log_losses(eta, truth)
     for method in CALIBRATIONS if enough else CALIBRATIONS[:1]:
-        losses = _log_losses(cross_calibrate(method, eta, truth, parts), truth)
+        calibrated = cross_calibrate(method, eta, truth, parts, keep_zeros=keep_zeros)
+        losses = _log_losses(calibrated, truth)
         gain = least - losses
         if gain.mean() > _ERRORS_BETTER * gain.std() / np.sqrt(len(gain)):
             best, least = method, losses

@@ -89,7 +89,7 @@ class SetProblem:
     or the entries of a matrix are sets by `average`. Items are decided in `calls` of
     rows, None for one of all of them.
     `parts` are pairs (train, test) of positions; a part is judged by what was learned
-    from the others.
+    from the others. Zeros are kept where the probabilities were sparse.
     """
 
     eta: np.ndarray
@@ -102,10 +102,13 @@ class SetProblem:
     average: str = "samples"
     groups: np.ndarray | None = None
     calls: np.ndarray | None = None
+    keep_zeros: bool = False
 
     def calibrated(self, method):
         """Return the problem with probabilities that are calibrated out of sample."""
-        eta = cross_calibrate(method, self.eta, self.truth, self.parts)
+        eta = cross_calibrate(
+            method, self.eta, self.truth, self.parts, keep_zeros=self.keep_zeros
+        )
         return replace(self, eta=eta)
 
     def tune(self, rows=slice(None)):
@@ -209,10 +212,13 @@ class SetProblem:
 def choose(problem, strategy, calibration):
     """Return the attributes that stand for what "auto" leaves open."""
     is_free = calibration == "auto" and problem.distribution == "independent"
+    zeros = {"keep_zeros": problem.keep_zeros}
     if calibration == "auto":
         calibration = None
     if is_free:
-        calibration = choose_calibration(problem.eta, problem.truth, problem.parts)
+        calibration = choose_calibration(
+            problem.eta, problem.truth, problem.parts, **zeros
+        )
     wanted, (strategy, gap) = strategy, _settle(problem, strategy, calibration)
     is_large = len(problem.eta) >= _FEWEST_FOR_GAP and not gap.is_noise
     if is_free and calibration is None and is_large:
@@ -224,8 +230,8 @@ def choose(problem, strategy, calibration):
     # Labels of a row may depend on each other, which no curve mends: what curves can do
     # is done.
     if is_large and not (is_free and problem.eta.ndim == 2):
-        _warn_of_gap(gap, calibration, problem.distribution)
-    curve = fit_calibration(calibration, problem.eta, problem.truth)
+        _warn_of_gap(gap, strategy, calibration, problem.distribution)
+    curve = fit_calibration(calibration, problem.eta, problem.truth, **zeros)
     found = {
         "strategy_": strategy,
         "calibration_": calibration,
@@ -251,12 +257,15 @@ def _settle(problem, strategy, calibration):
     return strategy, measure_gap(problem, mask)
 
 
-def _warn_of_gap(gap, calibration, distribution):
-    way_out = (
-        "Pass calibration='sigmoid' or 'isotonic'"
-        if distribution == "independent" and calibration is None
-        else "Wrap the classifier in CalibratedClassifierCV, or take strategy='eum'"
-    )
+def _warn_of_gap(gap, strategy, calibration, distribution):
+    way_out = "Wrap the classifier in CalibratedClassifierCV, or take strategy='eum'"
+    if distribution == "independent" and calibration is None:
+        way_out = "Pass calibration='sigmoid' or 'isotonic'"
+    elif strategy != "dta":
+        way_out = (
+            "The threshold in use does not rest on them, but expected_loss does: for "
+            "that, wrap the classifier in CalibratedClassifierCV"
+        )
     warn_user(
         f"Out of sample, the sets were expected to have a loss of "
         f"{gap.expected_loss:.3g}, and had one of {gap.realised_loss:.3g}: more than "

@@ -61,8 +61,7 @@ class Items(FoldScore):
 
     def evaluate_response(self, response, y):
         """Return the probabilities of the items of some samples."""
-        eta = self.probabilities(response.estimator, response.X)
-        return (eta.toarray() if issparse(eta) else eta,)
+        return (self.probabilities(response.estimator, response.X),)
 
 
 def check_set_labels(y):

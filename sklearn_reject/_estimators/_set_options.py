@@ -14,6 +14,9 @@ from sklearn_reject.exceptions import warn_user
 # Of the rarer class so many samples are to be expected in a set of its own.
 _FEWEST_EXPECTED = 5
 
+# Of sparse probabilities so many at most are compared, as a dense matrix.
+_MOST_ENTRIES = 2**21
+
 
 def check_open_choices(decoder):
     """Raise for a strategy, a calibration or a batch size that is none."""
@@ -108,8 +111,9 @@ def warn_without_folds(reason):
     """Warn that nothing could be compared."""
     warn_user(
         "Strategies and calibrations could not be compared out of sample, so that "
-        f"strategy='dta' decodes the probabilities as they are: {reason} Pass more "
-        "samples, cv=, or strategy='dta' with calibration=None.",
+        "strategy='dta' decodes the probabilities as they are. What failed in a fold: "
+        f"{str(reason).rstrip('. ')}. Pass more samples, cv=, or strategy='dta' with "
+        "calibration=None.",
         once=True,
     )
 
@@ -133,6 +137,25 @@ def parts_of(plan, rows, y):
             # Splits that repeat one test part leave nothing else.
             parts.append((train if len(train) else test, test))
     return tuple(parts)
+
+
+def dense_rows(decoder, eta, parts):
+    """Return which rows of sparse probabilities are compared, and their parts.
+
+    As many as take little memory when they are dense; all for "eum", if it is named.
+    """
+    n_rows = max(1, _MOST_ENTRIES // eta.shape[1])
+    if decoder.strategy == "eum" or eta.shape[0] <= n_rows:
+        return np.arange(eta.shape[0]), parts
+    rows = np.sort(np.random.default_rng(0).permutation(eta.shape[0])[:n_rows])
+    place = np.full(eta.shape[0], -1)
+    place[rows] = np.arange(n_rows)
+    found = []
+    for train, test in parts:
+        train, test = (place[part][place[part] >= 0] for part in (train, test))
+        if len(test):
+            found.append((train if len(train) else test, test))
+    return rows, tuple(found)
 
 
 def _fold_numbers(plan, n_rows):
@@ -183,15 +206,17 @@ def _sees_negatives(loss):
     return not np.array_equal(few, many)
 
 
-def warn_of_few_rows(n_rows, fewest):
+def warn_of_few_rows(n_rows, fewest, target_type):
     """Warn where the samples of a call are too few to be a set of their own."""
     if n_rows >= fewest:
         return
+    is_binary = target_type == "binary"
+    groups = ", or groups= if these are the sets that are scored" if is_binary else ""
     warn_user(
         f"{n_rows} rows were taken for a set of their own, whose loss alone is made "
         f"small: with fewer than {fewest} rows, other samples may be predicted than in "
-        "a call with all of them. Pass more rows at once, or groups= if these are the "
-        "sets that are scored; or fit with strategy='eum', or with "
+        f"a call with all of them. Pass more rows at once{groups}; or fit with "
+        "strategy='eum', or with "
         f"batch_size={max(n_rows, 1)} and strategy='auto', for calls as small as this.",
     )
 

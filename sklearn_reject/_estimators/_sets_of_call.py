@@ -3,11 +3,16 @@
 from contextlib import contextmanager
 
 import numpy as np
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.utils import get_tags
 
-from sklearn_reject._response import row_keys
+from sklearn_reject._response import Response, row_keys
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject.decoding import AVERAGES, check_average
+
+# They take several labels a sample, and do not say so.
+_ONE_A_LABEL = (OneVsRestClassifier, MultiOutputClassifier, ClassifierChain)
 
 
 def check_average_of(average, target_type):
@@ -50,14 +55,19 @@ def order_of_samples(X):
         return None
 
 
+def _takes_several_labels(estimator):
+    tags = get_tags(estimator).classifier_tags
+    is_wrapper = isinstance(Response(estimator, None).model, _ONE_A_LABEL)
+    return is_wrapper or tags is None or tags.multi_label
+
+
 @contextmanager
 def several_labels(estimator, y):
     """Say what helps where a classifier does not take several labels a sample."""
     try:
         yield
     except ValueError as error:
-        tags = get_tags(estimator).classifier_tags
-        if y.ndim == 1 or tags is None or tags.multi_label:
+        if y.ndim == 1 or _takes_several_labels(estimator):
             raise
         name = type(estimator).__name__
         raise ValueError(

@@ -9,6 +9,7 @@ some rows.
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
@@ -88,7 +89,10 @@ def evaluate_folds(
         )
         for number, fold in enumerate(folds)
     )
-    return tuple(np.concatenate(values) for values in zip(*parts, strict=True))
+    return tuple(
+        vstack(values, format="csr") if issparse(values[0]) else np.concatenate(values)
+        for values in zip(*parts, strict=True)
+    )
 
 
 def _evaluate_fold(

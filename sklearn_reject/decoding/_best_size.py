@@ -16,6 +16,7 @@ from sklearn_reject.decoding._curves import (
 from sklearn_reject.decoding._items import (
     check_bounds,
     check_distribution,
+    falls,
     sizes_of_sets,
 )
 from sklearn_reject.decoding._windows import CountLaws, expected_losses
@@ -30,10 +31,6 @@ _RATES = (
     (Cells(tp=1.0), Cells(tp=1.0, fn=1.0)),
     (Cells(tn=1.0), Cells(fp=1.0, tn=1.0)),
 )
-
-# Probabilities that differ by no more, relative to the larger, are taken for equal: a
-# classifier rounds those of equal samples by their place in the call.
-_SAME = 1e-12
 
 # What whole groups of ties may cost before a size between their ends is looked for.
 _CHEAP = 1e-3
@@ -82,6 +79,11 @@ class SetSize(NamedTuple):
         if np.ndim(self.threshold) == 0:
             return self
         return self._replace(threshold=self.threshold[sets])
+
+    @property
+    def is_fixed(self):
+        """Whether the bounds leave no choice."""
+        return self.min_positive == self.max_positive
 
     @property
     def needs_all_items(self):
@@ -166,7 +168,7 @@ class SetSize(NamedTuple):
         # but zero.
         least, largest = self._limits(eta, n_negatives)
         ends = np.ones((len(eta), eta.shape[1] + 1), dtype=bool)
-        ends[:, 1:-1] = eta[:, :-1] - eta[:, 1:] > _SAME * eta[:, :-1]
+        ends[:, 1:-1] = falls(eta)
         if n_negatives:
             ends[:, -1] = eta[:, -1] > 0
         for bound in (least, largest):

@@ -12,6 +12,10 @@ from sklearn_reject.exceptions import warn_user
 # What rounding may add to a probability: such values are taken for 0 or 1.
 _ROUNDING = 1e-9
 
+# Probabilities that differ by no more, relative to the larger, are taken for equal: a
+# classifier rounds those of equal samples by their place in the call.
+_SAME = 1e-12
+
 # How far the probabilities of the classes of a row may be from adding up to one.
 _MISSING_MASS = 1e-3
 
@@ -211,6 +215,11 @@ def one_hot(index, shape):
     """Return indicators of one column a row, as a sparse matrix of booleans."""
     ones = np.ones(len(index), dtype=bool)
     return csr_array((ones, index, np.arange(len(index) + 1)), shape=shape)
+
+
+def falls(eta):
+    """Tell where probabilities sorted decreasing fall, by more than rounding."""
+    return eta[..., :-1] - eta[..., 1:] > _SAME * eta[..., :-1]
 
 
 def sizes_of_sets(shape, groups):

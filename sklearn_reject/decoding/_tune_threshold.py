@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sklearn_reject._curves import starts_of_ties
 from sklearn_reject.decoding._averages import check_average, sets_as_rows
 from sklearn_reject.decoding._items import (
     check_bounds,
     check_indicators,
     check_probabilities,
+    falls,
     number_sets,
 )
 from sklearn_reject.losses import check_set_loss
@@ -45,7 +45,8 @@ def tune_threshold(
     """Find the threshold on probabilities that has the least mean loss on data.
 
     Empirical utility maximisation (NKRD16, section 5): items of probability
-    ``eta >= threshold`` are predicted, and all thresholds are compared, by one sort.
+    ``eta >= threshold`` are predicted, and all thresholds are compared, by one sort,
+    that part no probabilities which are equal up to one part in 1e12.
     Take data on which the probabilities were not fitted.
 
     Of equally good thresholds the one is taken that leaves least to `min_positive` and
@@ -227,7 +228,7 @@ def cut_one_set(y, eta, loss, bounds):
     positive, sorted_eta = _sort_together(y, eta)
     tp = np.append(0, np.cumsum(positive))
     k = np.append(0, ends_of_ties(sorted_eta))
-    values = sorted_eta[k[1:] - 1]
+    values = sorted_eta[k[1:] - 1], sorted_eta[k[:-1]]
     tp, n_positive = tp[k], tp[-1]
     moved = 0
     if bounds[0] > 0 or bounds[1] < len(y):
@@ -238,7 +239,7 @@ def cut_one_set(y, eta, loss, bounds):
     losses = _evaluate(loss, tp, k, n_positive, len(y))
     # Losses of up to one are made of numbers of about one, such as 1 - F.
     slack = ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    return Cuts(values, losses, slack, moved, losses, losses.__getitem__)
+    return Cuts(*values, losses, slack, moved, losses, losses.__getitem__)
 
 
 def cut_sets(y, eta, sets, loss, bounds):
@@ -255,20 +256,21 @@ def cut_sets(y, eta, sets, loss, bounds):
     def mean_loss(cut):
         return losses[table.entries_at(cut)].mean()
 
-    return Cuts(
-        table.values, totals, slack, moved, mean_at_cuts(table, losses), mean_loss
-    )
+    means = mean_at_cuts(table, losses)
+    return Cuts(*table.values, totals, slack, moved, means, mean_loss)
 
 
 class Cuts(NamedTuple):
     """The loss of each cut, which predicts the items of the first so many values.
 
-    `values` are the distinct probabilities, decreasing; losses are equal within
-    `slack`; `moved` is how many items the bounds add or take; `means`, up to rounding,
-    and `mean_loss(cut)` are in units of the loss.
+    `values` are the distinct probabilities, decreasing, `highest` those that are equal
+    to them but for rounding; losses are equal within `slack`; `moved` is how many items
+    the bounds add or take; `means`, up to rounding, and `mean_loss(cut)` are in units
+    of the loss.
     """
 
     values: np.ndarray
+    highest: np.ndarray
     losses: np.ndarray
     slack: float
     moved: np.ndarray
@@ -289,7 +291,7 @@ class Cuts(NamedTuple):
 
     def thresholds(self):
         """Return the threshold that makes each cut."""
-        low, high = self.values[1:], self.values[:-1]
+        low, high = self.highest[1:], self.values[:-1]
         middle = low + (high - low) / 2
         # Between neighbouring floats the middle is one of the two.
         inner = np.where(middle > low, middle, high)
@@ -329,17 +331,17 @@ def _count_in_top(k, y, eta, sorted_eta):
     return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
 
 
-def ends_of_ties(sorted_values):
-    """Return how many values there are up to the end of each tie group."""
-    starts = np.flatnonzero(starts_of_ties(sorted_values))
-    return np.append(starts[1:], len(sorted_values))
+def ends_of_ties(sorted_eta):
+    """Return how many probabilities there are up to the end of each tie group."""
+    return np.append(np.flatnonzero(falls(sorted_eta)) + 1, len(sorted_eta))
 
 
 class PrefixTable:
     """An entry for each set and each number of its most probable items.
 
     Entries come set after set, each from no item to all; cut i is the threshold that
-    the items of the first i distinct probabilities reach.
+    the items of the first i distinct probabilities reach. `values` are these, and the
+    highest that is equal to each but for rounding.
     """
 
     def __init__(self, y, eta, sets, bounds):
@@ -347,7 +349,7 @@ class PrefixTable:
         self._sets = sets[order]
         self._by_set = np.argsort(self._sets, kind="stable")
         self._ends = np.append(0, ends_of_ties(eta[order]))
-        self.values = eta[order[self._ends[1:] - 1]]
+        self.values = eta[order[self._ends[1:] - 1]], eta[order[self._ends[:-1]]]
         self.sizes = np.bincount(sets)
         self.first = np.cumsum(self.sizes + 1) - (self.sizes + 1)
         self.set_of = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)

@@ -162,7 +162,34 @@ def test_threshold_is_midway(problem):
         assert tuned.threshold == pytest.approx(middle, rel=1e-15)
 
 
-@pytest.mark.parametrize("low", [0.0, 5e-324, 1e-310, 0.1, 0.3, 0.5, 1 - 2**-53])
+@pytest.mark.parametrize("low", [0.1, 0.3, 0.5, 1 - 2**-53])
+@pytest.mark.parametrize("n_sets", [1, 2])
+def test_no_threshold_parts_what_differs_by_rounding(low, n_sets):
+    below, high = np.nextafter(low, 0), np.nextafter(low, 2)
+    y, eta = [[0, 1, 0, 0]] * n_sets, [[low, high, below, 0.05]] * n_sets
+    tuned = tune_threshold(y, eta, loss="f1")
+    assert 0.05 < tuned.threshold < below
+    assert len(tuned.thresholds) == len(tuned.losses) == 3
+    assert tuned.loss == pytest.approx(0.5)
+    # A little more is no rounding.
+    eta = [[low, low * (1 - 1e-11), low * (1 - 2e-11), 0.05]] * n_sets
+    y = [[0, 1, 0, 0]] * n_sets
+    assert len(tune_threshold(y, eta, loss="f1").thresholds) == 5
+
+
+@pytest.mark.parametrize("average", ["samples", "macro", "micro"])
+def test_thresholds_are_between_groups_of_rounding(average):
+    rng = np.random.default_rng(0)
+    levels = rng.choice(rng.random(4), (40, 3))
+    eta = levels * (1 + rng.integers(-3, 4, levels.shape) * 2.0**-52)
+    y = rng.integers(0, 2, eta.shape)
+    tuned = tune_threshold(y, eta, loss="g_mean", average=average)
+    np.testing.assert_array_equal(eta >= tuned.threshold, levels >= tuned.threshold)
+    same = tune_threshold(y, levels, loss="g_mean", average=average)
+    assert tuned.loss == same.loss
+
+
+@pytest.mark.parametrize("low", [0.0, 5e-324])
 @pytest.mark.parametrize("n_sets", [1, 2])
 def test_threshold_between_neighbouring_floats(low, n_sets):
     high = np.nextafter(low, 2)

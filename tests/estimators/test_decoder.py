@@ -25,6 +25,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import ExpectedLossDecoder
+from sklearn_reject._estimators import _decoder, _set_options
+from sklearn_reject._estimators._set_choice import choose
 from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import set_loss
@@ -394,11 +396,51 @@ def test_sparse_probabilities_and_labels():
     assert sparse.score(eta, y) == pytest.approx(dense.score(eta, y))
     tuned = sparse.set_params(strategy="eum").fit(eta, y)
     np.testing.assert_array_equal(tuned.predict(eta).toarray(), eta >= tuned.threshold_)
-    options = {"strategy": "dta", "calibration": "sigmoid"}
-    curved = sparse.set_params(**options).fit(eta, y)
-    same = dense.set_params(**options).fit(eta, y)
-    assert issparse(curved.predict(eta))
-    np.testing.assert_array_equal(curved.predict(eta).toarray(), same.predict(eta))
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("average", ["samples", "macro"])
+def test_what_sparse_probabilities_do_not_store_stays_impossible(calibration, average):
+    rng = np.random.default_rng(0)
+    eta = rng.beta(0.3, 3, (60, 20)) * (rng.random((60, 20)) < 0.3)
+    eta[:, 0] = 0
+    y = csr_matrix((rng.random(eta.shape) < eta**0.5).astype(int))
+    decoder = ExpectedLossDecoder(
+        Told(sparse=True), strategy="dta", calibration=calibration, average=average
+    ).fit(eta, y)
+    calibrated = decoder.predict_proba(eta)
+    assert issparse(calibrated)
+    np.testing.assert_array_equal(calibrated.toarray() > 0, eta > 0)
+    labels = decoder.predict(eta)
+    assert issparse(labels)
+    mask, _ = decode(calibrated.toarray(), loss="f1", average=average)
+    np.testing.assert_array_equal(labels.toarray(), mask)
+
+
+def test_sparse_probabilities_are_compared_on_as_many_rows_as_memory_allows(
+    monkeypatch,
+):
+    rng = np.random.default_rng(0)
+    eta = rng.beta(0.5, 2, (400, 10)) * (rng.random((400, 10)) < 0.5)
+    y = (rng.random(eta.shape) < eta**0.3).astype(int)
+    sizes = []
+
+    def remember(problem, *args):
+        sizes.append((problem.eta.shape, [len(test) for _, test in problem.parts]))
+        np.testing.assert_array_equal(problem.eta[problem.eta == 0], 0)
+        for train, test in problem.parts:
+            assert len(np.intersect1d(train, test)) == 0
+            assert len(train) + len(test) == len(problem.eta)
+        return choose(problem, *args)
+
+    monkeypatch.setattr(_decoder, "choose", remember)
+    monkeypatch.setattr(_set_options, "_MOST_ENTRIES", 2000)
+    for strategy in ("auto", "eum"):
+        decoder = ExpectedLossDecoder(Told(sparse=True), strategy=strategy)
+        assert decoder.fit(eta, csr_matrix(y)).calibration_ == "sigmoid"
+    ExpectedLossDecoder(Told()).fit(eta, y)
+    assert [shape for shape, _ in sizes] == [(200, 10), (400, 10), (400, 10)]
+    assert all(sum(tests) == shape[0] for shape, tests in sizes)
 
 
 def test_callable_loss_and_pickle(two_classes):

@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.ensemble import StackingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_reject import ExpectedLossDecoder
@@ -216,6 +220,18 @@ def test_groups_where_samples_are_sets():
         decoder.predict(X, groups=y)
     with pytest.raises(ValueError, match="leave groups out"):
         decoder.expected_loss(X, groups=y)
+
+
+@pytest.mark.parametrize(
+    "wrapper", [OneVsRestClassifier, MultiOutputClassifier, ClassifierChain]
+)
+def test_errors_of_a_classifier_a_label_are_its_own(labels, wrapper):
+    X, y = labels
+    y[:, 0] = np.arange(60) % 30 == 0
+    classifier = wrapper(CalibratedClassifierCV(logistic, cv=3))
+    for inner in (classifier, make_pipeline(StandardScaler(), classifier)):
+        with pytest.raises(ValueError, match=r"^Requesting 3-fold cross-validation"):
+            ExpectedLossDecoder(inner).fit(X, y)
 
 
 def test_positive_label_where_there_is_none():

@@ -1,5 +1,6 @@
 """What `fit` of the decoder chooses by predictions out of sample, and says of them."""
 
+import re
 import warnings
 
 import numpy as np
@@ -335,6 +336,27 @@ def test_small_calls_warn():
         decoder.score(X[:3], y[:3])
     decoder.set_params(strategy="eum").fit(X, y).predict(X[:1])
     decoder.set_params(strategy="dta", batch_size=2).fit(X, y).predict(X[:2])
+    decoder.set_params(batch_size=None, min_positive=2, max_positive=2).fit(X, y)
+    assert decoder.predict(X[:3]).sum() == 2
+    decoder.set_params(min_positive=1).fit(X, y)
+    with pytest.warns(RejectionWarning, match="3 rows were taken for a set"):
+        decoder.predict(X[:3])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "way_out"),
+    [
+        ("dta", "CalibratedClassifierCV, or take strategy='eum'"),
+        ("eum", "does not rest on them, but expected_loss does"),
+    ],
+)
+def test_way_out_of_a_gap_is_none_that_was_taken(strategy, way_out):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = X.argmax(axis=1)
+    timid = LogisticRegression(C=1e-2)
+    decoder = ExpectedLossDecoder(timid, strategy=strategy, cv=3)
+    with pytest.warns(RejectionWarning, match=way_out):
+        decoder.fit(X, y)
 
 
 # What comes small, or odd
@@ -354,8 +376,11 @@ def test_label_that_no_fold_can_be_fitted_on():
     X = rng.normal(size=(40, 2))
     y = np.column_stack([X[:, 0] > 0, np.arange(40) == 0]).astype(int)
     decoder = ExpectedLossDecoder(MultiOutputClassifier(logistic))
-    with pytest.warns(RejectionWarning, match="could not be compared"):
+    with pytest.warns(RejectionWarning, match="could not be compared") as caught:
         decoder.fit(X, y)
+    assert re.search(
+        r"What failed in a fold: .*[^.]\. Pass more", str(caught[0].message)
+    )
     assert decoder.strategy_ == "dta"
     assert decoder.calibration_gap_ is None
     assert decoder.predict(X).shape == y.shape
