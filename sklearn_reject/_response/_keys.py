@@ -29,6 +29,8 @@ def row_keys(X, rows):
     if sparse.issparse(X):
         return _keys_of_sparse(X.tocsr()[rows])
     if not hasattr(X, "shape"):
+        # What becomes an array need not have rows itself.
+        X = np.asarray(X) if hasattr(X, "__array__") else X
         return _keys_of_array(_as_array([X[row] for row in rows]))
     part = _safe_indexing(X, rows)
     if hasattr(part, "columns"):

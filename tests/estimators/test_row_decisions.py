@@ -672,6 +672,19 @@ def test_keys_of_unusual_values():
     assert len(set(row_keys(far, np.arange(2)))) == 2
 
 
+def test_keys_of_what_only_becomes_an_array():
+    class Convertible:
+        def __array__(self, dtype=None, copy=None):
+            return X
+
+        def __len__(self):
+            return len(X)
+
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    keys = row_keys(Convertible(), slice(None))
+    np.testing.assert_array_equal(keys, row_keys(X, slice(None)))
+
+
 def test_booleans_are_no_keys():
     for keys in ([True, False], np.array([True, False], dtype=object)):
         with pytest.raises(ValueError, match="keys"):

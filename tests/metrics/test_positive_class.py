@@ -31,10 +31,6 @@ NAMES = {
     "no, yes": ["no", "yes"],
 }
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows were taken:sklearn_reject.exceptions.RejectionWarning"
-)
-
 
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("strategy", ["dta", "eum", 0.9])
