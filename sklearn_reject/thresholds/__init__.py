@@ -24,7 +24,7 @@ from sklearn_reject.thresholds._point import (
     make_point,
 )
 from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
-from sklearn_reject.thresholds._selected import warn_if_inside, warn_if_selected
+from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._targets import ON_INFEASIBLE, TARGETS, resolve_target
 
 __all__ = [

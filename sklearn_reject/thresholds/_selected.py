@@ -42,22 +42,6 @@ def warn_if_selected(documents):
     )
 
 
-def warn_if_inside(base, last):
-    """Warn where the lowest thresholds have risen above those of an earlier fit.
-
-    Both have shape (n_classifiers,). None may have fallen.
-    """
-    base, last = np.asarray(base, np.float64), np.asarray(last, np.float64)
-    if (base < last).any() or (base == last).all():
-        return
-    warn_user(
-        f"The lowest thresholds, {base.tolist()}, are inside those of the last fit, "
-        f"{last.tolist()}: who rates only what is predicted positive can never lower a "
-        "threshold again. Rate a random sample of what lies above fixed "
-        "base_thresholds, and pass its probability by propensity.",
-    )
-
-
 def looks_selected(scores):
     """Tell whether documents are missing just where all scores would be low.
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.thresholds import operating_point, warn_if_inside
+from sklearn_reject.thresholds import operating_point
 from sklearn_reject.thresholds._selected import has_edge, looks_selected
 
 
@@ -95,19 +95,6 @@ def test_an_edge_is_found_where_it_is():
     x, y = rng.random((2, 2000))
     assert has_edge(*np.array([x, y])[:, (x >= 0.6) | (y >= 0.7)])
     assert not has_edge(x, y)
-
-
-@pytest.mark.parametrize(
-    ("base", "warns"),
-    [((2, 3), False), ((2.5, 3), True), ((3, 4), True), ((1, 4), False)],
-)
-def test_regions_that_only_shrink(base, warns):
-    # Warnings are errors here.
-    if not warns:
-        warn_if_inside(base, (2, 3))
-        return
-    with pytest.warns(RejectionWarning, match="never lower a threshold again"):
-        warn_if_inside(base, (2, 3))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
