@@ -1,7 +1,5 @@
 """The classifier that predicts sets of the least expected loss."""
 
-from numbers import Real
-
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import get_tags, indexable
@@ -24,6 +22,7 @@ from sklearn_reject._estimators._set_options import (
     choice_without_folds,
     dense_rows,
     fewest_rows,
+    is_threshold,
     needs_folds,
     parts_of,
     warn_of_few_rows,
@@ -62,7 +61,6 @@ from sklearn_reject._sklearn import (
 )
 from sklearn_reject._validation import check_same_length, check_sample_weight
 from sklearn_reject.decoding import (
-    SetSize,
     check_bounds,
     choose_sets,
     count_sets,
@@ -70,7 +68,7 @@ from sklearn_reject.decoding import (
     find_positive,
     items_in_place,
     sets_as_rows,
-    sizes_of_sets,
+    size_within,
 )
 from sklearn_reject.losses import check_set_loss
 
@@ -321,7 +319,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             If expected and realised loss differ by more than chance and 0.05, unless
             "auto" has calibrated several labels a sample as well as curves can; or
             folds could not be made.
-        UserWarning
+        RejectionWarning
             If the loss may rise with the number of true positives: then the best set
             need not be one of the most probable items.
         """
@@ -331,7 +329,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
         )
-        self._check_bounds(set_loss, np.inf)
+        bounds = self.min_positive, self.max_positive
+        check_bounds(None if is_threshold(self.strategy) else set_loss, np.inf, *bounds)
         X, y = indexable(X, y)
         y = check_set_labels(y)
         items = find_items(self.estimator, y, self.pos_label)
@@ -347,12 +346,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
             evaluated, plan = self._evaluate(X, y, items, fit_params, split_params)
         check_has_probabilities(evaluated.estimator)
         found = self._choose_and_tune(set_loss, items, evaluated, plan, y, groups)
-        for name in ("threshold_", "tuned_loss_"):
-            vars(self).pop(name, None)
-        self._items = items
-        self._fewest_rows = fewest_rows(
+        fewest = fewest_rows(
             set_loss, items.truth(y), self.batch_size, groups, self.average
         )
+        for name in ("threshold_", "tuned_loss_"):
+            vars(self).pop(name, None)
+        self._items, self._fewest_rows = items, fewest
         return store_fitted(
             self,
             evaluated.estimator,
@@ -592,11 +591,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
             tags.classifier_tags.multi_label = inner.multi_label
         return tags
 
-    def _check_bounds(self, set_loss, n_items):
-        """Return the bounds on the size of sets of so many items."""
-        loss = None if isinstance(self.strategy, Real) else set_loss
-        return check_bounds(loss, n_items, self.min_positive, self.max_positive)
-
     def _route_groups(self, X, params, items):
         """Return the parameters of inner `fit` and split, and the sets of samples."""
         n_samples, is_binary = _num_samples(X), items.target_type == "binary"
@@ -728,16 +722,15 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _sets(self, eta, groups, *, tells_loss=True):
         """Return the probabilities of sets, and what chooses their sizes."""
         sets = sets_as_rows(eta, self.average)
-        sizes = sizes_of_sets(sets.shape, groups)
-        least, largest = self._check_bounds(self.set_loss_, sizes)
-        threshold = getattr(self, "threshold_", None)
-        return sets, SetSize(
+        return sets, size_within(
+            (self.min_positive, self.max_positive),
+            sets.shape,
+            groups,
             self.set_loss_,
             self._items.distribution,
-            np.max(least),
-            np.max(largest),
-            threshold,
-            tells_loss,
+            needs_bounds=not is_threshold(self.strategy),
+            threshold=getattr(self, "threshold_", None),
+            with_loss=tells_loss,
             ties="whole",
         )
 

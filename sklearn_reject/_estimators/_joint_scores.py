@@ -29,7 +29,7 @@ from sklearn_reject._sklearn import (
     with_callbacks,
 )
 from sklearn_reject._validation import check_option
-from sklearn_reject.thresholds import check_scores
+from sklearn_reject.thresholds import check_scores, fill_missing
 
 
 class JointScores(CallbackSupportMixin, BaseEstimator):
@@ -153,6 +153,5 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
 
 def check_logged(X):
     """Return a matrix of scores that were logged, NaN where something is masked."""
-    if np.ma.isMaskedArray(X):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
-    return check_scores(check_array(X, dtype=np.float64, ensure_all_finite=False))
+    X = check_array(fill_missing(X), dtype=np.float64, ensure_all_finite=False)
+    return check_scores(X)

@@ -125,17 +125,17 @@ def cross_calibrate(method, eta, truth, parts, *, keep_zeros=False):
     return calibrated
 
 
-def choose_calibration(eta, truth, parts, *, keep_zeros=False):
+def choose_calibration(calibrated, truth):
     """Return the method whose probabilities predict samples of other parts best.
 
-    It is compared by the log loss, which sees all of a curve and not one point of it; a
-    more flexible one has to be better by more than noise.
+    `calibrated` returns those of a method. It is compared by the log loss, which sees
+    all of a curve and not one point of it; a more flexible one has to be better by more
+    than noise.
     """
-    enough = len(eta) >= _FEWEST_FOR_STEPS
-    best, least = None, _log_losses(eta, truth)
+    enough = len(truth) >= _FEWEST_FOR_STEPS
+    best, least = None, _log_losses(calibrated(None), truth)
     for method in CALIBRATIONS if enough else CALIBRATIONS[:1]:
-        calibrated = cross_calibrate(method, eta, truth, parts, keep_zeros=keep_zeros)
-        losses = _log_losses(calibrated, truth)
+        losses = _log_losses(calibrated(method), truth)
         gain = least - losses
         if gain.mean() > _ERRORS_BETTER * gain.std() / np.sqrt(len(gain)):
             best, least = method, losses

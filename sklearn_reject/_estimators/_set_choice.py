@@ -1,7 +1,7 @@
 """Which strategy has the least loss out of sample, and whether that was expected."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -11,12 +11,11 @@ from sklearn_reject._estimators._set_calibration import (
     fit_calibration,
 )
 from sklearn_reject.decoding import (
-    SetSize,
-    check_bounds,
     choose_sets,
     items_in_place,
     number_sets,
     sets_as_rows,
+    size_within,
     sizes_of_sets,
     tune_threshold,
 )
@@ -104,13 +103,6 @@ class SetProblem:
     calls: np.ndarray | None = None
     keep_zeros: bool = False
 
-    def calibrated(self, method):
-        """Return the problem with probabilities that are calibrated out of sample."""
-        eta = cross_calibrate(
-            method, self.eta, self.truth, self.parts, keep_zeros=self.keep_zeros
-        )
-        return replace(self, eta=eta)
-
     def tune(self, rows=slice(None)):
         """Return the threshold of the least loss on some rows."""
         groups = None if self.groups is None else self.groups[rows]
@@ -137,14 +129,14 @@ class SetProblem:
         elif strategy != "dta":
             threshold = float(strategy)
         items, groups = self._items_of_calls(eta)
-        loss = self.loss if strategy in STRATEGIES else None
-        sizes = sizes_of_sets(items.shape, groups)
-        bounds = check_bounds(loss, sizes, self.min_positive, self.max_positive)
-        chooser = SetSize(
+        chooser = size_within(
+            (self.min_positive, self.max_positive),
+            items.shape,
+            groups,
             self.loss,
             self.distribution,
-            *map(np.max, bounds),
-            threshold,
+            needs_bounds=strategy in STRATEGIES,
+            threshold=threshold,
             with_loss=False,
             ties="whole",
         )
@@ -212,18 +204,23 @@ class SetProblem:
 def choose(problem, strategy, calibration):
     """Return the attributes that stand for what "auto" leaves open."""
     is_free = calibration == "auto" and problem.distribution == "independent"
-    zeros = {"keep_zeros": problem.keep_zeros}
+    samples = {
+        "eta": problem.eta,
+        "truth": problem.truth,
+        "keep_zeros": problem.keep_zeros,
+    }
+    # What is compared is used again.
+    calibrated = cache(partial(cross_calibrate, parts=problem.parts, **samples))
     if calibration == "auto":
         calibration = None
     if is_free:
-        calibration = choose_calibration(
-            problem.eta, problem.truth, problem.parts, **zeros
-        )
-    wanted, (strategy, gap) = strategy, _settle(problem, strategy, calibration)
+        calibration = choose_calibration(calibrated, problem.truth)
+    wanted = strategy
+    strategy, gap = _settle(replace(problem, eta=calibrated(calibration)), wanted)
     is_large = len(problem.eta) >= _FEWEST_FOR_GAP and not gap.is_noise
     if is_free and calibration is None and is_large:
         # The log loss had nothing to say of a part that the expected loss lives on.
-        other = _settle(problem, wanted, "sigmoid")
+        other = _settle(replace(problem, eta=calibrated("sigmoid")), wanted)
         if other[1].size < gap.size:
             calibration, (strategy, gap) = "sigmoid", other
             is_large = not gap.is_noise
@@ -231,7 +228,7 @@ def choose(problem, strategy, calibration):
     # is done.
     if is_large and not (is_free and problem.eta.ndim == 2):
         _warn_of_gap(gap, strategy, calibration, problem.distribution)
-    curve = fit_calibration(calibration, problem.eta, problem.truth, **zeros)
+    curve = fit_calibration(calibration, **samples)
     found = {
         "strategy_": strategy,
         "calibration_": calibration,
@@ -247,9 +244,8 @@ def choose(problem, strategy, calibration):
     return found
 
 
-def _settle(problem, strategy, calibration):
-    """Return the strategy in use under a calibration, and its gap."""
-    problem = problem.calibrated(calibration)
+def _settle(problem, strategy):
+    """Return the strategy in use for calibrated probabilities, and its gap."""
     if strategy == "auto":
         strategy, mask = _choose_strategy(problem)
     else:

@@ -129,14 +129,8 @@ def parts_of(plan, rows, y):
             every = np.arange(len(rows))
             return ((every, every),)
         return inner_folds(np.arange(len(rows)), y[rows], y.ndim == 1)
-    parts = []
-    for number in range(tests[-1] + 1):
-        test = np.flatnonzero(tests == number)
-        train = np.flatnonzero(~np.isin(rows, rows[test]))
-        if len(test):
-            # Splits that repeat one test part leave nothing else.
-            parts.append((train if len(train) else test, test))
-    return tuple(parts)
+    tests = [np.flatnonzero(tests == number) for number in range(tests[-1] + 1)]
+    return _usable((np.flatnonzero(~np.isin(rows, rows[t])), t) for t in tests)
 
 
 def dense_rows(decoder, eta, parts):
@@ -150,12 +144,16 @@ def dense_rows(decoder, eta, parts):
     rows = np.sort(np.random.default_rng(0).permutation(eta.shape[0])[:n_rows])
     place = np.full(eta.shape[0], -1)
     place[rows] = np.arange(n_rows)
-    found = []
-    for train, test in parts:
-        train, test = (place[part][place[part] >= 0] for part in (train, test))
-        if len(test):
-            found.append((train if len(train) else test, test))
-    return rows, tuple(found)
+    left = ((place[train], place[test]) for train, test in parts)
+    return rows, _usable((a[a >= 0], b[b >= 0]) for a, b in left)
+
+
+def _usable(parts):
+    """Return the pairs that have a test part, which is all where nothing is left."""
+    # Such as where splits repeat one test part.
+    return tuple(
+        (train if len(train) else test, test) for train, test in parts if len(test)
+    )
 
 
 def _fold_numbers(plan, n_rows):
@@ -226,13 +224,14 @@ def warn_of_reader(inner, reader):
     if reader is None:
         return
     name = type(inner).__name__
+    way_out = f"Put it inside the decoder, around {name}."
+    if reader == "OneVsRestClassifier":
+        way_out = (
+            f"Put it inside: ExpectedLossDecoder({reader}({name}()), ...); for one "
+            "decoder a label, take MultiOutputClassifier, which asks each for its "
+            "labels."
+        )
     warn_user(
         f"{reader} makes labels of the probabilities or decision values of "
-        f"ExpectedLossDecoder, and not of its sets: nothing is decoded. Put it inside: "
-        f"ExpectedLossDecoder({reader}({name}()), ...); for one decoder a label, take "
-        "MultiOutputClassifier, which asks each for its labels."
-        if reader == "OneVsRestClassifier"
-        else f"{reader} makes labels of the probabilities or decision values of "
-        "ExpectedLossDecoder, and not of its sets: nothing is decoded. Put it inside "
-        f"the decoder, around {name}.",
+        f"ExpectedLossDecoder, and not of its sets: nothing is decoded. {way_out}"
     )

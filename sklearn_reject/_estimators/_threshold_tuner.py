@@ -20,6 +20,7 @@ from sklearn_reject._estimators._joint_folds import (
 )
 from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
 from sklearn_reject._estimators._joint_scores import JointScores, check_logged
+from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._fitting import (
     FoldScore,
@@ -38,13 +39,11 @@ from sklearn_reject._sklearn import (
 )
 from sklearn_reject._validation import (
     check_level,
-    check_option,
     check_same_length,
     take_weight,
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds import (
-    ON_INFEASIBLE,
     TARGETS,
     Search,
     check_documents,
@@ -701,7 +700,7 @@ class EnsembleThresholdTuner(
 
     def _check_target(self):
         """Return the one target that is given."""
-        check_option(self.on_infeasible, "on_infeasible", ON_INFEASIBLE)
+        check_on_infeasible(self)
         return resolve_target(**{name: getattr(self, name) for name in TARGETS})
 
     def _warn_of_positives(self, ordered, is_positive, is_negative):

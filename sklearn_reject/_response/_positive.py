@@ -103,11 +103,15 @@ def check_known(y, classes):
         )
     _, unknown = index_labels(y, classes)
     if unknown.any():
-        raise ValueError(
-            f"y holds the label {y[unknown].tolist()[0]!r}, not among the classes "
-            f"{classes.tolist()} of the estimator."
-        )
+        _refuse_unknown(y[unknown], classes)
     return classes
+
+
+def _refuse_unknown(unknown, classes):
+    raise ValueError(
+        f"y holds the label {unknown.tolist()[0]!r}, not among the classes "
+        f"{classes.tolist()} of the estimator."
+    )
 
 
 def with_unseen(classes, y):
@@ -123,10 +127,7 @@ def with_unseen(classes, y):
     unseen = np.unique(y[unknown])
     is_other_kind = isinstance(unseen[0], str) != isinstance(classes[0], str)
     if is_other_kind or (unknown.all() and len(unseen) > 1):
-        raise ValueError(
-            f"y holds the label {unseen.tolist()[0]!r}, not among the classes "
-            f"{classes.tolist()} of the estimator."
-        )
+        _refuse_unknown(unseen, classes)
     warn_user(
         f"y holds labels that were not in y of fit, {unseen.tolist()}: they count as "
         "missed. In cross-validation, stratified folds keep rare classes in all of "

@@ -10,7 +10,7 @@ from sklearn_reject.decoding._averages import (
     items_in_place,
     sets_as_rows,
 )
-from sklearn_reject.decoding._best_size import SetSize, best_size
+from sklearn_reject.decoding._best_size import best_size, size_within
 from sklearn_reject.decoding._curves import expected_loss_curve
 from sklearn_reject.decoding._decode import choose_sets, decode, expected_curves
 from sklearn_reject.decoding._items import (

@@ -50,11 +50,23 @@ def best_size(
     """Return the size of the least expected loss of each set, after all checks."""
     check_option(distribution, "distribution", DISTRIBUTIONS)
     check_option(ties, "ties", TIES)
-    sizes = sizes_of_sets(eta.shape, groups)
     if distribution == "multinomial":
         check_distribution(eta, groups)
-    least, largest = check_bounds(loss, sizes, min_positive, max_positive)
-    return SetSize(loss, distribution, np.max(least), np.max(largest), ties=ties)
+    bounds = min_positive, max_positive
+    return size_within(bounds, eta.shape, groups, loss, distribution, ties=ties)
+
+
+def size_within(
+    bounds, shape, groups, loss, distribution, *, needs_bounds=True, **options
+):
+    """Return what chooses the size of sets in an array of this shape, within bounds.
+
+    Unless a loss that needs bounds does not decide. `options` are those of `SetSize`.
+    """
+    sizes = sizes_of_sets(shape, groups)
+    deciding = loss if needs_bounds else None
+    least, largest = map(np.max, check_bounds(deciding, sizes, *bounds))
+    return SetSize(loss, distribution, least, largest, **options)
 
 
 class SetSize(NamedTuple):

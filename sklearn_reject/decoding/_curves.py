@@ -96,7 +96,7 @@ def expected_loss_curve(
 
     Warns
     -----
-    UserWarning
+    RejectionWarning
         If the loss may rise with the number of true positives: then the best set need
         not be one of these.
 

@@ -110,7 +110,7 @@ def decode(
 
     Warns
     -----
-    UserWarning
+    RejectionWarning
         If the loss may rise with the number of true positives: then the best set need
         not be one of the most probable items.
 

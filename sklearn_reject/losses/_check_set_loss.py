@@ -42,7 +42,7 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
 
     Warns
     -----
-    UserWarning
+    RejectionWarning
         If the loss may rise with the number of true positives: then the best set need
         not be one of the most probable items.
 

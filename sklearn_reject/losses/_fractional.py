@@ -43,7 +43,7 @@ class FractionalLinearLoss(SetLoss):
 
     Warns
     -----
-    UserWarning
+    RejectionWarning
         If the loss does not fall with u: the best set need not be one of the most
         probable items.
 

@@ -229,7 +229,7 @@ class CallableSetLoss(SetLoss):
 
     Warns
     -----
-    UserWarning
+    RejectionWarning
         If some gain of true positives raises the loss: then the best set need not be
         one of the most probable items.
 

@@ -14,6 +14,7 @@ from sklearn_reject.thresholds._documents import (
     check_propensity,
     check_scores,
     check_weighted_classes,
+    fill_missing,
 )
 from sklearn_reject.thresholds._grid import PNTable, pn_table
 from sklearn_reject.thresholds._intervals import count_intervals
@@ -25,7 +26,7 @@ from sklearn_reject.thresholds._point import (
 )
 from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
 from sklearn_reject.thresholds._selected import warn_if_selected
-from sklearn_reject.thresholds._targets import ON_INFEASIBLE, TARGETS, resolve_target
+from sklearn_reject.thresholds._targets import TARGETS, resolve_target
 
 __all__ = [
     "CrossValidatedPoint",

@@ -17,7 +17,7 @@ from sklearn_reject.thresholds._grid import (
     grid_fits,
     locate_thresholds,
 )
-from sklearn_reject.thresholds._targets import F1Target, best_within, f1_of
+from sklearn_reject.thresholds._targets import AlertsTarget, F1Target, f1_of
 
 # All combinations of thresholds are compared up to here: a quarter of a second.
 _MOST_COMBINATIONS = 1 << 20
@@ -75,10 +75,13 @@ def _grid_of_positives(documents):
 def _best_combination(documents, target, grid, shape):
     """Compare all combinations of thresholds."""
     fp, tp = (counts.ravel() for counts in _count(documents, grid, shape))
-    everyone = _all_predictable(documents)
-    alerts = _count(everyone, grid, shape)[0].ravel()
-    total = [documents.total_positive] if target.name == "min_recall" else []
-    index = np.unravel_index(best_within(target, fp, tp, alerts, *total), shape)
+    alerts = None
+    if isinstance(target, AlertsTarget):
+        alerts = _count(_all_predictable(documents), grid, shape)[0].ravel()
+    total = documents.total_positive
+    index = np.unravel_index(
+        target.best(fp, tp, n_predicted=alerts, total=total), shape
+    )
     return np.array([own[k] for own, k in zip(grid, index, strict=True)])
 
 

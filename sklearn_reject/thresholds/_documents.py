@@ -159,16 +159,9 @@ def check_documents(
     is_unrated = ~is_labelled & ~is_sampled
     rated, unrated = scores[is_rated], scores[is_unrated]
     _check_columns_vary(rated)
-    # The lowest thresholds, and the rated documents that reach them.
-    if base_thresholds is None:
-        names = np.arange(len(scores)) if names is None else names
-        base = _find_base(rated, unrated, names[is_unrated], rule)
-        # Where everything is rated, nothing is unknown below the lowest score.
-        floor = base if len(unrated) else np.full_like(base, -np.inf)
-        is_complete = not len(unrated)
-    else:
-        floor, base = _check_base(base_thresholds, rated)
-        is_complete = bool(predict_positive(unrated, floor, rule).all())
+    names = np.arange(len(scores)) if names is None else names
+    region = _find_region(base_thresholds, rated, unrated, names[is_unrated], rule)
+    base, floor, is_complete = region
     is_reached = predict_positive(scores, base, rule)
     rows = np.flatnonzero(is_rated & is_reached)
     # Thresholds may be placed below what the lowest ones do not reach.
@@ -178,26 +171,42 @@ def check_documents(
     is_given = is_rated | ~is_labelled
     _check_classes_reached(is_positive[rows], base, base_thresholds)
     return RatedDocuments(
-        scores[rows],
-        is_positive[rows],
-        take_weight(weight, rows),
-        base,
-        rule,
-        rows,
-        int(is_given.sum()),
-        scores[is_given],
-        np.flatnonzero(is_given),
-        floor,
-        scores[other_rows],
-        other_rows,
-        looks_unrated[other_rows],
-        np.ones(0) if weight is None else weight[drawable_rows],
-        drawable_rows,
-        missed_rows,
-        np.ones(len(missed_rows)) if weight is None else weight[missed_rows],
-        is_complete,
-        propensity is not None,
+        scores=scores[rows],
+        is_positive=is_positive[rows],
+        weight=take_weight(weight, rows),
+        base=base,
+        rule=rule,
+        rows=rows,
+        n_given=int(is_given.sum()),
+        given=scores[is_given],
+        given_rows=np.flatnonzero(is_given),
+        floor=floor,
+        others=scores[other_rows],
+        other_rows=other_rows,
+        is_weightless=looks_unrated[other_rows],
+        drawable_weight=np.ones(0) if weight is None else weight[drawable_rows],
+        drawable_rows=drawable_rows,
+        missed_rows=missed_rows,
+        missed_weight=(
+            np.ones(len(missed_rows)) if weight is None else weight[missed_rows]
+        ),
+        is_complete=is_complete,
+        is_drawn=propensity is not None,
     )
+
+
+def _find_region(base_thresholds, rated, unrated, unrated_rows, rule):
+    """Return the lowest thresholds, what none is to be below, and if all is known.
+
+    The latter is whether nothing is unrated but where a sample was rated.
+    """
+    if base_thresholds is not None:
+        floor, base = _check_base(base_thresholds, rated)
+        return base, floor, bool(predict_positive(unrated, floor, rule).all())
+    base = _find_base(rated, unrated, unrated_rows, rule)
+    # Where everything is rated, nothing is unknown below the lowest score.
+    floor = base if len(unrated) else np.full_like(base, -np.inf)
+    return base, floor, not len(unrated)
 
 
 def check_scores(scores):
@@ -207,7 +216,7 @@ def check_scores(scores):
     """
     if issparse(scores):
         raise ValueError("scores must be dense, got a sparse matrix. Use `.toarray()`.")
-    array = as_real_array(_with_nan(scores), "scores")
+    array = as_real_array(fill_missing(scores), "scores")
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2 or 0 in array.shape:
@@ -227,7 +236,7 @@ def check_scores(scores):
     return array
 
 
-def _with_nan(scores):
+def fill_missing(scores):
     """Return scores with NaN in place of what is masked, or NA in columns of pandas."""
     if np.ma.is_masked(scores):
         return scores.astype(np.float64).filled(np.nan)

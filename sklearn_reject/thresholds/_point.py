@@ -208,8 +208,8 @@ def _warn_at_the_edge(documents, path, vertex):
 
 def _warn_of_unrated(documents, thresholds, n_predicted, rated_share, total):
     """Warn where the counts say little of what is predicted."""
-    is_predicted = predict_positive(documents.others, thresholds, documents.rule)
-    n_weightless = int((is_predicted & documents.is_weightless).sum())
+    weightless = documents.others[documents.is_weightless]
+    n_weightless = int(predict_positive(weightless, thresholds, documents.rule).sum())
     if n_weightless:
         warn_user(
             f"{n_weightless} of the {n_predicted} documents that are predicted "

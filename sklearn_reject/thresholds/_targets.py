@@ -123,16 +123,16 @@ class AlertsTarget(Target):
     def find_vertex(self, path, documents, smoothing=None):
         """Return the vertex of the path where the target is met."""
         n_predicted = count_alerts(path, documents)
-        return best_within(self, path.fp, path.tp, n_predicted)
+        return self.best(path.fp, path.tp, n_predicted=n_predicted)
 
-    def choose(self, fp, tp, n_predicted, total):
-        """Return which points are allowed, and what is to be small, then next."""
-        return n_predicted <= self.value, -tp, fp
+    def best(self, fp, tp, *, n_predicted, total=None):
+        """Return the number of the best point of some, or raise.
 
-    def check_found(self, fp, tp, n_predicted):
-        """Raise where nothing can be found among so few predicted documents."""
-        if (tp[n_predicted <= self.value] > 0).any():
-            return
+        That is where nothing can be found among so few predicted documents.
+        """
+        is_allowed = n_predicted <= self.value
+        if (tp[is_allowed] > 0).any():
+            return _last_of_best(is_allowed, -tp, fp)
         least = int(n_predicted[tp > 0].min())
         raise InfeasibleTargetError(
             f"max_alerts={self.value} cannot be met on these documents but by "
@@ -163,17 +163,17 @@ class RecallTarget(Target):
 
     def find_vertex(self, path, documents, smoothing=None):
         """Return the vertex of the path where the target is met."""
-        return best_within(self, path.fp, path.tp, None, documents.total_positive)
+        return self.best(path.fp, path.tp, total=documents.total_positive)
 
-    def choose(self, fp, tp, n_predicted, total):
-        """Return which points are allowed, and what is to be small, then next."""
-        return tp >= self.value * total * (1 - _TOLERANCE), fp, -tp
+    def best(self, fp, tp, *, n_predicted=None, total):
+        """Return the number of the best point of some, or raise.
 
-    def check_found(self, fp, tp, n_predicted, total):
-        """Raise where not even all documents that can be predicted are enough."""
+        That is where not even all documents that can be predicted are enough.
+        """
         highest = float(tp.max() / total)
         if highest >= self.value * (1 - _TOLERANCE):
-            return
+            is_allowed = tp >= self.value * total * (1 - _TOLERANCE)
+            return _last_of_best(is_allowed, fp, -tp)
         raise InfeasibleTargetError(
             f"min_recall={self.value} cannot be met on these documents: the lowest "
             f"thresholds reach {round_down(highest)} of all rated positives. Ask for "
@@ -204,13 +204,6 @@ class F1Target(Target):
 def f1_of(fp, tp, total):
     """Return F1 where there are so many positives in total."""
     return 2 * tp / (tp + fp + total)
-
-
-def best_within(target, fp, tp, n_predicted, *total):
-    """Return the number of the best point that a target allows, or raise."""
-    target.check_found(fp, tp, n_predicted, *total)
-    allowed, first, second = target.choose(fp, tp, n_predicted, *(total or [None]))
-    return _last_of_best(allowed, first, second)
 
 
 def _last_of_best(allowed, first, second):

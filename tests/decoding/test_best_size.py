@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.decoding import SetSize, expected_loss_curve
-from sklearn_reject.decoding._best_size import certified_optimum
+from sklearn_reject.decoding import expected_loss_curve
+from sklearn_reject.decoding._best_size import SetSize, certified_optimum
 from sklearn_reject.decoding._windows import window_curve
 from sklearn_reject.losses import GMeanLoss, HMeanLoss, RecallLoss, check_set_loss
 from tests.decoding.set_oracle import (

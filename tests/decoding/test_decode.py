@@ -8,13 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sklearn_reject.decoding import (
-    SetSize,
-    decode,
-    expected_curves,
-    expected_loss_curve,
-)
-from sklearn_reject.decoding._best_size import expected_rates
+from sklearn_reject.decoding import decode, expected_curves, expected_loss_curve
+from sklearn_reject.decoding._best_size import SetSize, expected_rates
 from sklearn_reject.losses import CallableSetLoss, SetLoss, check_set_loss
 from tests.decoding.set_oracle import (
     BETAS,

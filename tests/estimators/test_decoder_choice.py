@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -146,10 +147,14 @@ def test_calibration_that_is_needed(wrong, expected):
     rng = np.random.default_rng(0)
     eta = rng.uniform(0.02, 0.98, 3000)
     truth = rng.random(3000) < eta
-    assert choose_calibration(wrong(eta), truth, parts_of_five(3000)) == expected
-    few = slice(0, 300)
-    chosen = choose_calibration(wrong(eta)[few], truth[few], parts_of_five(300))
-    assert chosen != "isotonic"
+
+    def chosen(n):
+        samples = {"eta": wrong(eta)[:n], "truth": truth[:n]}
+        calibrated = partial(cross_calibrate, parts=parts_of_five(n), **samples)
+        return choose_calibration(calibrated, truth[:n])
+
+    assert chosen(3000) == expected
+    assert chosen(300) != "isotonic"
 
 
 def test_probabilities_are_those_that_decode():

@@ -34,7 +34,7 @@ class BrokenClassifier(ClassifierMixin, BaseEstimator):
         raise ValueError("out of memory")
 
     def predict(self, X):
-        raise NotImplementedError
+        raise AssertionError("it never was fitted")
 
     predict_proba = decision_function = predict
 
@@ -47,7 +47,7 @@ class BrokenRegressor(RegressorMixin, BaseEstimator):
         raise ValueError("out of memory")
 
     def predict(self, X):
-        raise NotImplementedError
+        raise AssertionError("it never was fitted")
 
 
 class Improper(GaussianNB):
