@@ -23,7 +23,7 @@ _HOMES = {
     "DoubleScoreOODClassifier": "sklearn_reject._estimators._double_score",
     "EnsembleThresholdTuner": "sklearn_reject._estimators._threshold_tuner",
     "ExpectedLossDecoder": "sklearn_reject._estimators._decoder",
-    "Interval": "sklearn_reject._estimators._ood_measure",
+    "Interval": "sklearn_reject._interval",
     "OODMeasurement": "sklearn_reject._estimators._ood_measure",
     "SelectiveClassifier": "sklearn_reject._estimators._selective_classifier",
     "SelectiveRegressor": "sklearn_reject._estimators._selective_regressor",

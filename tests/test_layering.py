@@ -14,6 +14,7 @@ PACKAGE = ROOT.name
 FLOORS = {
     "exceptions": 0,
     "_as_dict": 0,
+    "_interval": 0,
     "_sklearn": 0,
     "_validation": 0,
     "_labels": 1,

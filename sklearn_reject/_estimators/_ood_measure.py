@@ -1,11 +1,11 @@
 """What a fitted rule achieves on new samples, ID and OOD, with exact intervals."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.selection import (
     BOUNDS,
@@ -13,34 +13,6 @@ from sklearn_reject.selection import (
     check_confidence,
     precision_of,
 )
-
-
-class Interval(NamedTuple):
-    """A share or a mean that was measured, and where that of the population may be.
-
-    Attributes
-    ----------
-    value : float
-        What was measured. NaN where there were no samples.
-
-    low, high : float
-        The ends of the interval.
-
-    n_samples : int
-        Number of samples that it was measured on.
-
-    Examples
-    --------
-    >>> from sklearn_reject import Interval
-    >>> interval = Interval(0.25, 0.1, 0.5, n_samples=20)
-    >>> interval.low <= interval.value <= interval.high
-    True
-    """
-
-    value: float
-    low: float
-    high: float
-    n_samples: int
 
 
 @dataclass(frozen=True)

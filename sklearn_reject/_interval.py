@@ -1,0 +1,31 @@
+"""A number with the interval that that of the population may be in."""
+
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """A share or a mean that was measured, and where that of the population may be.
+
+    Attributes
+    ----------
+    value : float
+        What was measured. NaN where there were no samples.
+
+    low, high : float
+        The ends of the interval.
+
+    n_samples : int
+        Number of samples that it was measured on.
+
+    Examples
+    --------
+    >>> from sklearn_reject import Interval
+    >>> interval = Interval(0.25, 0.1, 0.5, n_samples=20)
+    >>> interval.low <= interval.value <= interval.high
+    True
+    """
+
+    value: float
+    low: float
+    high: float
+    n_samples: int
