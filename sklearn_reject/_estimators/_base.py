@@ -248,8 +248,9 @@ class RejectMixin:
         accepted : ndarray of shape (n_samples,), dtype bool
             Whether the prediction is to be trusted.
         """
-        scores = self._scores(X)
-        return self._accept(X, scores, self._check_keys(X, keys))
+        require_fit(self)
+        keys = self._check_keys(X, keys)
+        return self._accept(X, *self._evaluate(Response(self.estimator_, X)), keys)
 
     def accept_proba(self, X):
         """Return the probability that each sample is accepted.
@@ -265,7 +266,8 @@ class RejectMixin:
             0 or 1 except for samples at the threshold; over the seeds of `fit`, or over
             samples of different `keys`.
         """
-        return self._probability(self._scores(X))
+        require_fit(self)
+        return self._probability(X, *self._evaluate(Response(self.estimator_, X)))
 
     def predict_all(self, X, keys=None):
         """Predict, and tell how uncertain the predictions are and which are accepted.
@@ -289,7 +291,7 @@ class RejectMixin:
         require_fit(self)
         keys = self._check_keys(X, keys)
         labels, scores = self._evaluate(Response(self.estimator_, X))
-        accepted = self._accept(X, scores, keys)
+        accepted = self._accept(X, labels, scores, keys)
         return Decisions(labels, self._combine(scores), accepted)
 
     def _evaluate(self, response):
@@ -304,17 +306,17 @@ class RejectMixin:
         """Return the uncertainty that scores stand for."""
         return scores
 
-    def _probability(self, scores):
-        """Return how likely samples of these scores are accepted."""
+    def _probability(self, X, labels, scores):
+        """Return how likely samples of these labels and scores are accepted."""
         return self.rule_.accept_proba(scores)
 
     def _scores(self, X):
         require_fit(self)
         return self._evaluate(Response(self.estimator_, X))[1]
 
-    def _accept(self, X, scores, keys=None):
+    def _accept(self, X, labels, scores, keys):
         """Return whether samples are accepted, hashing those at the threshold only."""
-        probability = self._probability(scores)
+        probability = self._probability(X, labels, scores)
         accepted = probability == 1
         tied = np.flatnonzero((probability > 0) & (probability < 1))
         if len(tied):
@@ -368,7 +370,7 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         labels, scores = self._evaluate(Response(self.estimator_, X))
         if self.reject_label_ is None:
             return labels
-        accepted = self._accept(X, scores, keys)
+        accepted = self._accept(X, labels, scores, keys)
         counter = None if accepted.all() else find_label_counter()
         if counter is not None:
             raise ValueError(

@@ -1,6 +1,6 @@
 """The calibration set of selective estimators, and what it says of scores and rules."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,9 @@ class Calibration:
     draws : ndarray of shape (n_calibration,) or None
         Draws in [0, 1[ that break ties for a certificate. None where nothing can be
         certified: samples were fitted on, or held out class by class.
+
+    labels, predictions : ndarray of shape (n_calibration,) or None
+        True and predicted class of each. None for regressors.
     """
 
     scores: np.ndarray
@@ -39,6 +42,8 @@ class Calibration:
     rows: np.ndarray
     sample_weight: np.ndarray | None = None
     draws: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    predictions: np.ndarray | None = None
 
     @property
     def samples(self):
@@ -47,8 +52,11 @@ class Calibration:
         return {name: getattr(self, name) for name in names}
 
 
-def calibration_of(evaluated, X, weight, plan, seed):
-    """Return what was evaluated out of sample as a :class:`Calibration`, or None."""
+def calibration_of(evaluated, X, weight, plan, seed, labels=None):
+    """Return what was evaluated out of sample as a :class:`Calibration`, or None.
+
+    `labels` are the true classes of all samples, None for regressors.
+    """
     if evaluated.scores is None:
         return None
     rows, draws = evaluated.rows, None
@@ -56,8 +64,12 @@ def calibration_of(evaluated, X, weight, plan, seed):
         # The draws that the fitted estimator will make for the same rows.
         draws = keyed_draws(seed, row_keys(X, rows))
     positions = np.arange(len(evaluated.scores)) if isinstance(rows, slice) else rows
-    weight = take_weight(weight, rows)
-    return Calibration(evaluated.scores, evaluated.losses, positions, weight, draws)
+    calibration = Calibration(
+        evaluated.scores, evaluated.losses, positions, take_weight(weight, rows), draws
+    )
+    if labels is None:
+        return calibration
+    return replace(calibration, labels=labels[rows], predictions=evaluated.labels)
 
 
 # What a useless score accepts is worse than the whole by more in one of 44 samples.

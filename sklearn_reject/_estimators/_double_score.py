@@ -703,5 +703,5 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _combine(self, scores):
         return self.rule_.combine(*scores.T)
 
-    def _probability(self, scores):
+    def _probability(self, X, labels, scores):
         return self.rule_.accept_proba(*scores.T)

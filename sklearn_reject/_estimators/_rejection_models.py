@@ -1,6 +1,4 @@
-"""The three rejection models of selective estimators: targets and their rules."""
-
-from dataclasses import dataclass
+"""Rules of selective estimators, solved for a target on a calibration set."""
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -13,6 +11,14 @@ from sklearn_reject._estimators._calibration import (
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_nearest
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
+from sklearn_reject._estimators._targets import (
+    RejectCost,
+    check_certifiable,
+    check_max_loss,
+    find_target,
+    target_names,
+    warn_if_vacuous,
+)
 from sklearn_reject._fitting import (
     PLUG_IN,
     is_share,
@@ -20,78 +26,13 @@ from sklearn_reject._fitting import (
     needs_samples,
     refuse_weights,
 )
-from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.exceptions import warn_user
+from sklearn_reject._validation import check_option
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
 from sklearn_reject.scores import resolve_score
-from sklearn_reject.selection import (
-    check_confidence,
-    chow_rule,
-    solve_nearest_risk,
-    solve_reject_cost,
-    solve_target_coverage,
-    solve_target_risk,
-)
-
-_TARGETS = ("reject_cost", "target_risk", "target_coverage")
+from sklearn_reject.selection import chow_rule
 
 # What a rule depends on beside its target.
 _OF_ANY = ("confidence", "max_loss", "randomize", "on_infeasible")
-
-
-@dataclass(frozen=True)
-class Target:
-    """What is asked for: the name of a parameter, and its value."""
-
-    name: str
-    value: float
-
-
-def find_target(estimator, default):
-    """Return the one target that is given, or a default reject cost."""
-    given = [name for name in _TARGETS if getattr(estimator, name) is not None]
-    if len(given) > 1:
-        values = ", ".join(f"{name}={getattr(estimator, name)!r}" for name in given)
-        raise ValueError(
-            f"At most one of reject_cost, target_risk and target_coverage may be "
-            f"given, got {values}. Keep the one that matters and leave the others "
-            "at None."
-        )
-    if not given and default is None:
-        raise ValueError(
-            "One of reject_cost, target_risk and target_coverage must be given: in the "
-            "units of a regression no default fits all."
-        )
-    name = given[0] if given else "reject_cost"
-    value = getattr(estimator, name) if given else default
-    is_coverage = name == "target_coverage"
-    high = 1.0 if is_coverage else np.inf
-    return Target(name, check_number(value, name, high=high, open_low=is_coverage))
-
-
-def has_target(estimator):
-    """Tell whether a target is given, so that no default stands in."""
-    return any(getattr(estimator, name) is not None for name in _TARGETS)
-
-
-def check_max_loss(estimator, target, loss):
-    """Return the largest loss that is possible, None where it need not be known."""
-    if estimator.max_loss is not None:
-        largest = check_number(estimator.max_loss, "max_loss", open_low=True)
-        if loss.max_loss is not None and loss.max_loss > largest:
-            raise ValueError(
-                f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
-                "the loss can be. Leave it at None, or pass at least that."
-            )
-        return largest
-    is_certified = estimator.confidence is not None and target.name == "target_risk"
-    if loss.max_loss is None and is_certified:
-        raise ValueError(
-            f"max_loss is needed to certify a target_risk with {loss!r}: pass the "
-            "largest loss that is possible, in units of the loss. Labels that y lacks "
-            "may cost more than those it has."
-        )
-    return loss.max_loss
 
 
 def claims_risk(estimator, score):
@@ -112,7 +53,7 @@ def uses_plain_rule(estimator, target, score):
     """Tell whether a reject cost is to be compared with probabilities as they are."""
     if not (isinstance(estimator.cv, str) and estimator.cv == PLUG_IN):
         return False
-    is_cost, name = target.name == "reject_cost", estimator.uncertainty_score
+    is_cost, name = isinstance(target, RejectCost), estimator.uncertainty_score
     if not is_cost or not claims_risk(estimator, score):
         # What "auto" stands for may show on the fitted classifier only.
         is_open = is_cost and isinstance(name, str) and name == "auto"
@@ -134,12 +75,7 @@ def check_guarantee(estimator, target, score, weight):
     confidence = estimator.confidence
     if confidence is None:
         return
-    check_confidence(confidence)
-    if target.name == "reject_cost":
-        raise ValueError(
-            f"confidence={confidence!r} needs a target_risk or a "
-            "target_coverage to guarantee; a reject_cost has no bound to hold."
-        )
+    check_certifiable(estimator, target)
     refuse_weights(weight)
     is_frozen = isinstance(estimator.estimator, FrozenEstimator)
     is_fresh = is_frozen and not (learns(score) or needs_samples(score))
@@ -185,8 +121,8 @@ def solve_rule(estimator, target, calibration, *, score, loss, max_loss, seed):
         warn_of_costly_rule(rule, target, calibration)
         return rule
     warn_of_wrong_sign(calibration)
-    if target.name == "reject_cost":
-        rule = _solve_cost(target.value, calibration, claims_risk(estimator, score))
+    if isinstance(target, RejectCost):
+        rule = _solve_cost(target, calibration, claims_risk(estimator, score))
         warn_of_nothing_accepted(rule, target, calibration)
         return rule
     rule = _solve_bound(estimator, target, calibration, seed, loss, max_loss)
@@ -200,48 +136,39 @@ def solve_rule(estimator, target, calibration, *, score, loss, max_loss, seed):
 _ROWS_OF_CLAIM = 30
 
 
-def _solve_cost(cost, calibration, scores_are_risks):
+def _solve_cost(target, calibration, scores_are_risks):
     """Return the rule of least cost; risks that a score claims count as evidence."""
+    samples = calibration.samples
     if not scores_are_risks:
-        return solve_reject_cost(target=cost, **calibration.samples)
+        return target.solve(samples, {})
     scores, losses = calibration.scores, calibration.losses
     share = _ROWS_OF_CLAIM / (len(losses) + _ROWS_OF_CLAIM)
-    samples = {**calibration.samples, "losses": (1 - share) * losses + share * scores}
-    rule = solve_reject_cost(target=cost, **samples)
-    return rule.measure(**calibration.samples)
+    claimed = (1 - share) * losses + share * scores
+    return target.solve(samples | {"losses": claimed}, {}).measure(**samples)
 
 
 def _solve_bound(estimator, target, calibration, seed, loss, max_loss):
-    samples = calibration.samples
-    options = {"randomize": estimator.randomize}
+    """Return the rule that meets a bound, or the nearest where that is wanted."""
+    samples, options = calibration.samples, {"randomize": estimator.randomize}
     if estimator.confidence is not None:
         options["confidence"] = estimator.confidence
         options["draws"] = calibration.draws
         options["random_state"] = seed  # of the order of bets
-    if target.name == "target_coverage":
-        return solve_target_coverage(target=target.value, **samples, **options)
-    if estimator.confidence is not None:
-        options |= bound_of_losses(loss, max_loss)
-
-    def solve(risk):
-        return solve_target_risk(target=risk, **samples, **options)
-
-    def find_nearest(error):
-        if estimator.confidence is None:
-            return {target.name: error.lowest_risk}, solve(error.lowest_risk)
-        rule = solve_nearest_risk(**samples, **options)
-        if rule is None:
-            raise error
-        return {target.name: rule.certificate.target}, rule
-
-    return solve_or_nearest(estimator, lambda: solve(target.value), find_nearest)
+        if target.bounds_losses:
+            options |= bound_of_losses(loss, max_loss)
+    return solve_or_nearest(
+        estimator,
+        lambda: target.solve(samples, options),
+        lambda error: target.solve_nearest(error, samples, options),
+    )
 
 
 def retarget(estimator, changes, default):
     """Return a copy of a fitted estimator whose rule is solved for another target."""
-    check_target_names(changes, (*_TARGETS, *_OF_ANY))
-    if changes.keys() & set(_TARGETS):
-        changes = {**dict.fromkeys(_TARGETS), **changes}
+    names = target_names(estimator)
+    check_target_names(changes, (*names, *_OF_ANY))
+    if changes.keys() & set(names):
+        changes = {**dict.fromkeys(names), **changes}
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
     check_on_infeasible(other)
@@ -258,7 +185,7 @@ def retarget(estimator, changes, default):
         )
     if calibration is None and not uses_plain_rule(other, target, score):
         raise ValueError(
-            f"{target.name}={target.value:g} needs predictions out of sample, and none "
+            f"{target} needs predictions out of sample, and none "
             "were made: the rule compared probabilities as they are. Fit with cv=5."
         )
     warn_if_vacuous(target, max_loss)
@@ -272,20 +199,6 @@ def retarget(estimator, changes, default):
         seed=other.seed_,
     )
     return other
-
-
-def warn_if_vacuous(target, largest):
-    """Warn of a target that no rule can miss, given the largest loss, or None."""
-    if not largest or target.name == "target_coverage" or target.value < largest:
-        return
-    reason = {
-        "target_risk": "no rule has a larger risk, and everything is accepted",
-        "reject_cost": "nothing costs more than rejecting, and everything is accepted",
-    }
-    warn_user(
-        f"{target.name}={target.value:g} is not below the largest loss, {largest:g}: "
-        f"{reason[target.name]}. Ask for less, in units of the loss."
-    )
 
 
 def takes_sparse(score, estimator, resolve=resolve_score):

@@ -15,13 +15,15 @@ from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
-    check_max_loss,
-    find_target,
-    has_target,
     retarget,
     solve_rule,
     takes_sparse,
     uses_plain_rule,
+)
+from sklearn_reject._estimators._targets import (
+    check_max_loss,
+    find_target,
+    has_target,
     warn_if_vacuous,
 )
 from sklearn_reject._fitting import (
@@ -157,8 +159,8 @@ class SelectiveClassifier(RejectClassifier):
         The score, fitted.
 
     calibration_ : Calibration or None
-        `scores`, `losses`, `rows` and `sample_weight` of the predictions out of sample
-        that the rule was solved on, for `retarget`. None where a rule without
+        `scores`, `losses`, `rows`, `sample_weight`, `labels` and `predictions` out of
+        sample that the rule was solved on, for `retarget`. None where a rule without
         data was asked for.
 
     loss_ : TaskLoss
@@ -328,7 +330,7 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
-        calibration = calibration_of(evaluated, X, weight, plan, row_seed)
+        calibration = calibration_of(evaluated, X, weight, plan, row_seed, labels=y)
         rule = solve_rule(
             self,
             target,

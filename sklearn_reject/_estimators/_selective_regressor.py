@@ -17,11 +17,13 @@ from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
-    check_max_loss,
-    find_target,
     retarget,
     solve_rule,
     takes_sparse,
+)
+from sklearn_reject._estimators._targets import (
+    check_max_loss,
+    find_target,
     warn_if_vacuous,
 )
 from sklearn_reject._fitting import (

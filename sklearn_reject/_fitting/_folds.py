@@ -220,10 +220,10 @@ class Uncertainty(FoldScore):
         fit_score(self.score, estimator, samples, rows, samples.final)
 
     def evaluate_response(self, response, y):
-        """Return uncertainty and loss of each sample."""
+        """Return uncertainty, loss and prediction of each sample."""
         labels, uncertainty = evaluate_score(self.score, response)
         _check_labels(response)
-        return uncertainty, self.loss(y, labels)
+        return uncertainty, self.loss(y, labels), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +247,10 @@ class Collected(FoldScore):
     def evaluate_response(self, response, y):
         """Return what the score learns from each sample, and its loss."""
         return *self.score.collect(response, y), self.loss(y, response.labels)
+
+    def labels(self, collected):
+        """Return the class labels that were collected, None for a regressor."""
+        return None if self.classes is None else self.classes[collected[1]]
 
     def learn(self, estimator, samples, values, rows, train):
         """Learn the score from the values that were collected of some rows.

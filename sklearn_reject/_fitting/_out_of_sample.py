@@ -22,14 +22,16 @@ from sklearn_reject._validation import take_weight
 class Evaluated:
     """A fitted estimator and its score, and what they say out of sample.
 
-    `scores` has one entry or row, and `losses` one number, for each of `rows`; all
-    three are None where the plan evaluates nothing.
+    `scores` has one entry or row, and `losses` one number, for each of `rows`, and so
+    has `labels` one prediction, where the score keeps it; all are None where the plan
+    evaluates nothing.
     """
 
     estimator: object
     score: object
     scores: np.ndarray | None = None
     losses: np.ndarray | None = None
+    labels: np.ndarray | None = None
     rows: object = None
 
 
@@ -68,13 +70,13 @@ def evaluate_out_of_sample(
     if is_learned:
         *collected, losses = values
         seen = score.learn(estimator, samples, collected, rows, plan.final)
-        score = Uncertainty(score.score, score.loss)
+        labels, score = score.labels(collected), Uncertainty(score.score, score.loss)
         if plan.held_out is None:
             weight = take_weight(sample_weight, rows)
             uncertainty = _cross_fit(
                 score.score, seen, collected, weight, rows, plan.folds, caller.n_jobs
             )
-            values = uncertainty, losses
+            values = uncertainty, losses, labels
     if plan.held_out is not None:
         rows = plan.held_out
         values = score.evaluate(estimator, samples, rows, plan.final)

@@ -1,0 +1,180 @@
+"""What a selective estimator is asked for: its target, and the rule that meets it.
+
+A new target is one class here, in `_TARGETS`, and a parameter of the estimators.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_reject._validation import check_number
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection import (
+    check_confidence,
+    solve_nearest_risk,
+    solve_reject_cost,
+    solve_target_coverage,
+    solve_target_risk,
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is asked for: the value of the parameter called `name`.
+
+    Each writes `solve`, which gets the samples of a calibration set and the options of
+    a solver, and returns the rule.
+    """
+
+    value: float
+
+    name = None
+    # The range of the value.
+    high = np.inf
+    open_low = False
+    # Whether a confidence can be had.
+    can_be_certified = True
+    # Whether a certificate rests on the largest loss.
+    bounds_losses = False
+    # What a value that no loss is above leads to, None where it means nothing.
+    vacuous = None
+
+    @classmethod
+    def check(cls, value):
+        """Return the target of a value in range."""
+        checked = check_number(value, cls.name, high=cls.high, open_low=cls.open_low)
+        return cls(checked)
+
+    def __str__(self):
+        return f"{self.name}={self.value:g}"
+
+    def solve_nearest(self, error, samples, options):
+        """Return what can be met instead, by name, and its rule."""
+        raise error
+
+
+class RejectCost(Target):
+    """The cost of rejecting a sample."""
+
+    name = "reject_cost"
+    can_be_certified = False
+    vacuous = "nothing costs more than rejecting, and everything is accepted"
+
+    def solve(self, samples, options):
+        """Return the rule of least cost."""
+        return solve_reject_cost(target=self.value, **samples)
+
+
+class TargetRisk(Target):
+    """A bound on the mean loss of what is accepted."""
+
+    name = "target_risk"
+    bounds_losses = True
+    vacuous = "no rule has a larger risk, and everything is accepted"
+
+    def solve(self, samples, options):
+        """Return the rule of largest coverage."""
+        return solve_target_risk(target=self.value, **samples, **options)
+
+    def solve_nearest(self, error, samples, options):
+        """Return the lowest risk that can be met, or certified, and its rule."""
+        if "confidence" not in options:
+            nearest = TargetRisk(error.lowest_risk)
+            return {self.name: nearest.value}, nearest.solve(samples, options)
+        rule = solve_nearest_risk(**samples, **options)
+        if rule is None:
+            raise error
+        return {self.name: rule.certificate.target}, rule
+
+
+class TargetCoverage(Target):
+    """The share of samples to accept."""
+
+    name = "target_coverage"
+    high = 1.0
+    open_low = True
+
+    def solve(self, samples, options):
+        """Return the rule of that coverage."""
+        return solve_target_coverage(target=self.value, **samples, **options)
+
+
+_TARGETS = {each.name: each for each in (RejectCost, TargetRisk, TargetCoverage)}
+
+
+def target_names(estimator):
+    """Return the parameters of an estimator that ask for something."""
+    return [name for name in _TARGETS if hasattr(estimator, name)]
+
+
+def find_target(estimator, default):
+    """Return the one target that is given, or a default reject cost."""
+    given = _given(estimator)
+    if len(given) > 1:
+        values = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        raise ValueError(
+            f"At most one of {_enumerate(estimator)} may be given, got {values}. Keep "
+            "the one that matters and leave the others at None."
+        )
+    if not given and default is None:
+        raise ValueError(
+            f"One of {_enumerate(estimator)} must be given: in the units of a "
+            "regression no default fits all."
+        )
+    [(name, value)] = (given or {RejectCost.name: default}).items()
+    return _TARGETS[name].check(value)
+
+
+def has_target(estimator):
+    """Tell whether a target is given, so that no default stands in."""
+    return bool(_given(estimator))
+
+
+def _given(estimator):
+    values = {name: getattr(estimator, name) for name in target_names(estimator)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _enumerate(estimator):
+    *names, last = target_names(estimator)
+    return f"{', '.join(names)} and {last}"
+
+
+def check_max_loss(estimator, target, loss):
+    """Return the largest loss that is possible, None where it need not be known."""
+    if estimator.max_loss is not None:
+        largest = check_number(estimator.max_loss, "max_loss", open_low=True)
+        if loss.max_loss is not None and loss.max_loss > largest:
+            raise ValueError(
+                f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
+                "the loss can be. Leave it at None, or pass at least that."
+            )
+        return largest
+    is_certified = estimator.confidence is not None and target.bounds_losses
+    if loss.max_loss is None and is_certified:
+        raise ValueError(
+            f"max_loss is needed to certify a {target.name} with {loss!r}: pass the "
+            "largest loss that is possible, in units of the loss. Labels that y lacks "
+            "may cost more than those it has."
+        )
+    return loss.max_loss
+
+
+def check_certifiable(estimator, target):
+    """Raise for a confidence out of range, or in what no bound holds."""
+    check_confidence(estimator.confidence)
+    if not target.can_be_certified:
+        raise ValueError(
+            f"confidence={estimator.confidence!r} needs a target_risk or a "
+            f"target_coverage to guarantee; a {target.name} has no bound to hold."
+        )
+
+
+def warn_if_vacuous(target, largest):
+    """Warn of a target that no rule can miss, given the largest loss, or None."""
+    if not largest or target.vacuous is None or target.value < largest:
+        return
+    warn_user(
+        f"{target} is not below the largest loss, {largest:g}: {target.vacuous}. Ask "
+        "for less, in units of the loss."
+    )
