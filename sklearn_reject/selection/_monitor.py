@@ -38,7 +38,7 @@ class RiskMonitor(Monitor):
         Largest risk that is tolerated: expected loss of an accepted sample.
 
     confidence : float in ]0, 1[, default=0.95
-        Least probability that there never is a false alarm, and of :meth:`interval`.
+        Least probability that there never is a false alarm, and of the interval.
 
     max_loss : float > 0, default=1.0
         Largest loss that is possible, known beforehand.
@@ -223,7 +223,7 @@ class CoverageMonitor(Monitor):
         Share of samples that is expected to be accepted.
 
     confidence : float in ]0, 1[, default=0.95
-        Least probability that there never is a false alarm, and of :meth:`interval`.
+        Least probability that there never is a false alarm, and of the interval.
 
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         What raises the alarm: any other coverage, a smaller, or a larger one. A
