@@ -3,17 +3,17 @@
 Watching a rule while the world drifts
 ======================================
 
-A classifier is certified to be wrong in at most 4 % of what it accepts. Half a year later
-the samples are not what they were. Labels are expensive in use, so that few of them are
-looked up. Who notices, and when?
+A classifier is certified to be wrong in at most 4 % of what it accepts. Half a year
+later the samples are not what they were. Labels are expensive in use, so that few of
+them are looked up. Who notices, and when?
 """
 
 # %%
 # The rule
 # --------
 #
-# Handwritten digits: a third trains the classifier, a third certifies the rule, and from
-# the last third comes, drawn again and again, what is seen day by day.
+# Handwritten digits: a third trains the classifier, a third certifies the rule, and
+# from the last third comes, drawn again and again, what is seen day by day.
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -64,9 +64,9 @@ for day in range(N_DAYS):
 # --------------
 #
 # The first gets all labels, as somebody might who has them anyway. The second gets one
-# in ten, those of an audit: each accepted sample is looked up with a probability of 0.1,
-# by a draw of its own, and the others are NaN. The third gets no labels, but who was
-# accepted.
+# in ten, those of an audit: each accepted sample is looked up with a probability of
+# 0.1, by a draw of its own, and the others are NaN. The third gets no labels, but who
+# was accepted.
 
 from sklearn_reject.selection import CoverageMonitor
 
@@ -110,9 +110,9 @@ plt.show()
 # What the risk was
 # -----------------
 #
-# The first thirty days of wear hardly hurt, and the rule did not break its promise. Then
-# the risk rises fast. But the alarms are about the mean since the start, in which ninety
-# good days weigh a lot: all labels take twenty days longer than they have to.
+# The first thirty days of wear hardly hurt, and the rule did not break its promise.
+# Then the risk rises fast. But the alarms are about the mean since the start, in which
+# ninety good days weigh a lot: all labels take twenty days longer than they have to.
 
 for start in range(60, N_DAYS, 20):
     days = slice(start, start + 20)
@@ -123,8 +123,8 @@ for start in range(60, N_DAYS, 20):
 # ----------
 #
 # A monitor that starts anew at times that are fixed beforehand, here every 30 days,
-# does not have to outweigh what was good before, and finds out on the third day. Each of
-# them has a false alarm of its own with a probability of at most 0.01.
+# does not have to outweigh what was good before, and finds out on the third day. Each
+# of them has a false alarm of its own with a probability of at most 0.01.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for start in range(0, 150, 30):

@@ -106,10 +106,8 @@ class Bets(DictMixin):
         """
         if self.n_samples == 0:
             return 0.0, 1.0
-        mean = min(max(self.mean, 0.0), 1.0)
-        low = self._root(_RISES, mean, delta / 2)
-        high = 1 - self._root(_FALLS, 1 - mean, delta / 2)
-        return low, max(high, mean)
+        low = self._root(_RISES, self.mean, delta / 2)
+        return low, 1 - self._root(_FALLS, 1 - self.mean, delta / 2)
 
     def _root(self, part, mean, delta):
         """Return the bound at which the capital is 1 / delta, below the mean."""

@@ -34,7 +34,7 @@ class RiskMonitor(Monitor):
 
     Parameters
     ----------
-    target : float in ]0, `max_loss`[
+    target : float in ]0, max_loss[
         Largest risk that is tolerated: expected loss of an accepted sample.
 
     confidence : float in ]0, 1[, default=0.95
@@ -78,7 +78,8 @@ class RiskMonitor(Monitor):
     The alarm looks at the capital at the end of an update, which does not depend on the
     order of the samples in it. What comes in which update must not depend on losses
     that are known already: feed those of a day when all of them are known, not the
-    errors first.
+    errors first. Threads that update the same monitor lose samples: give each its own,
+    and merge them.
 
     Examples
     --------

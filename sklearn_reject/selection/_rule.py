@@ -330,7 +330,7 @@ class RejectionRule(DictMixin):
 
         Parameters
         ----------
-        target : float in ]0, `max_loss`[, default=None
+        target : float in ]0, max_loss[, default=None
             Largest risk that is tolerated. None takes the certified one. If the
             certificate is not about a risk, or there is none, it takes the selective
             risk on the calibration set. That is optimistic, as the rule was chosen by
@@ -356,7 +356,7 @@ class RejectionRule(DictMixin):
         ------
         ValueError
             If no target is given and the selective risk is NaN or zero, or the target
-            is not in ]0, `max_loss`[.
+            is not below `max_loss`.
 
         Examples
         --------
