@@ -69,6 +69,22 @@ def test_false_alarms_where_the_risk_changes():
     assert alarms / N_STREAMS <= LIMIT
 
 
+def test_intervals_cover_after_each_sample():
+    """The ends are where bets with half of the level have just won, see fast tests."""
+    mean, rng, missed = 0.05, np.random.default_rng(0), 0
+    half = {"confidence": 1 - DELTA / 2}
+    most_ones = first_alarms(lambda: RiskMonitor(mean, **half))
+    most_zeros = first_alarms(lambda: RiskMonitor(1 - mean, **half))
+    for _ in range(N_STREAMS):
+        ones = np.cumsum(rng.random(LENGTH) < mean)
+        zeros = np.arange(1, LENGTH + 1) - ones
+        missed += ((ones >= most_ones) | (zeros >= most_zeros)).any()
+    assert 0.005 < missed / N_STREAMS <= LIMIT
+    for ones, is_held in ((most_ones[99] - 1, True), (most_ones[99], False)):
+        low, high = state(lambda: RiskMonitor(0.5), 100, ones).interval()[1:3]
+        assert (low <= mean <= high) == is_held
+
+
 # Numbers of samples after which somebody looks, two hundred of them.
 LOOKS = np.unique(np.round(np.geomspace(1, LENGTH, 200)).astype(int))
 
