@@ -1,6 +1,7 @@
 """Intervals of metrics, and of the difference of a metric on the same samples."""
 
 from functools import partial
+from inspect import signature
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -196,7 +197,7 @@ def _check_metric(metric):
             f"metric must be a function of arrays, got the name {metric!r}. Pass the "
             "function itself, such as sklearn_reject.metrics.aurc_score."
         )
-    if hasattr(metric, "_score_func") or hasattr(metric, "predict"):
+    if hasattr(metric, "predict") or _first_parameter(metric) == "estimator":
         raise ValueError(
             f"metric must be a function of arrays, got {metric!r}, which takes an "
             "estimator and samples. Predict once, and pass the function that the "
@@ -204,6 +205,14 @@ def _check_metric(metric):
         )
     if not callable(metric):
         raise ValueError(f"metric must be a function of arrays, got {metric!r}.")
+
+
+def _first_parameter(function):
+    """Return the name of the first parameter, None where there is no telling."""
+    try:
+        return next(iter(signature(function).parameters), None)
+    except (TypeError, ValueError):
+        return None
 
 
 def _drop_failures(found, what):
