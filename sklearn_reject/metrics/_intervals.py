@@ -81,8 +81,9 @@ def bootstrap_interval(
     method : {"auto", "BCa", "percentile"}, default="auto"
         "percentile" takes quantiles of the values on the resamples. "BCa" corrects
         them for bias and skew, for which it leaves each sample, or group, out once.
-        "auto" is "BCa" where this takes no more calls than the resamples do, or needs
-        none; the correction fades with the number of samples.
+        "auto" is "percentile" for differences, in whose skew the two sides cancel. For
+        one metric it is "BCa" where this takes no more calls than the resamples do, or
+        none, as of the two areas below; it matters less the more samples there are.
 
     n_jobs : int, default=None
         Number of jobs that share the resamples. The interval does not depend on it.
@@ -162,21 +163,25 @@ def bootstrap_interval(
     if other is not None:
         sides.append(Arguments(other, metric_params, "other"))
         check_same_length(n_samples, other=range(sides[1].n_samples))
-    statistic = resampled_metric(metric, sides)
-    value = statistic.value
+    resampled = resampled_metric(metric, sides)
+    value = resampled.value
     resamples = Resamples(n_samples, groups, n_resamples, random_state)
-    found = share(
-        partial(statistic.of_batch, resamples), resamples.n_batches, n_jobs=n_jobs
-    )
+    of_batch = partial(resampled.of_batch, resamples)
+    found = share(of_batch, resamples.n_batches, n_jobs=n_jobs)
     values = _drop_failures(found, "resamples")
-    rounding = _ROUNDING * statistic.scale
+    rounding = _ROUNDING * resampled.scale
     if np.ptp(values) <= rounding:
         _warn_of_constant(value, len(values))
         return Interval(value, np.nan, np.nan, n_samples)
     # Equal values must not be told apart by rounding.
     values[abs(values - value) <= rounding] = value
-    left_out = _leave_out(statistic, resamples, method, n_jobs)
-    low, high = _find_ends(values, value, left_out, confidence_level)
+    if method == "auto" and not _is_bca_worth_it(resampled, resamples):
+        method = "percentile"
+    if method == "percentile":
+        low, high = percentile_ends(values, confidence_level)
+    else:
+        left_out = _leave_out(resampled, resamples, n_jobs)
+        low, high = _correct_ends(values, value, left_out, confidence_level)
     return Interval(value, float(low), float(high), n_samples)
 
 
@@ -242,28 +247,31 @@ def _warn_of_constant(value, n_values):
     )
 
 
-def _leave_out(statistic, resamples, method, n_jobs):
-    """Return the values without each row or group, or None where not wanted."""
-    at_once = statistic.can_leave_out_at_once and not resamples.has_groups
-    is_cheap = at_once or resamples.n_units <= resamples.n_resamples
-    if method == "percentile" or (method == "auto" and not is_cheap):
-        return None
-    if at_once:
-        return statistic.left_out()
-    without = partial(statistic.without, resamples)
+def _is_bca_worth_it(resampled, resamples):
+    if resampled.is_difference:
+        return False
+    is_free = resampled.can_leave_out_at_once and not resamples.has_groups
+    return is_free or resamples.n_units <= resamples.n_resamples
+
+
+def _leave_out(resampled, resamples, n_jobs):
+    """Return the values without each row or group."""
+    if resampled.can_leave_out_at_once and not resamples.has_groups:
+        return resampled.left_out()
+    without = partial(resampled.without, resamples)
     found = share(without, resamples.n_units, n_jobs=n_jobs)
     return _drop_failures(found, "samples that leave one out")
 
 
-def _find_ends(values, value, left_out, level):
-    if left_out is not None:
-        ends = bca_ends(values, value, left_out, level)
-        if ends is not None:
-            return ends
-        warn_user(
-            f"The value on the samples, {value:g}, is outside of those on all "
-            f"{len(values)} resamples, so that there is no bias correction and the "
-            "interval is that of percentiles. Repeated rows change this metric more "
-            "than chance does: do not trust it."
-        )
+def _correct_ends(values, value, left_out, level):
+    """Return the ends with their bias correction, without where there is none."""
+    ends = bca_ends(values, value, left_out, level)
+    if ends is not None:
+        return ends
+    warn_user(
+        f"The value on the samples, {value:g}, is outside of those on all "
+        f"{len(values)} resamples, so that there is no bias correction and the "
+        "interval is that of percentiles. Repeated rows change this metric more than "
+        "chance does: do not trust it."
+    )
     return percentile_ends(values, level)
