@@ -154,7 +154,7 @@ class CountedRisks(_CountedSamples):
         Validated, see `check_samples`.
 
     weight : ndarray of shape (n_samples,) or None
-        Weight of each sample, each time it is there.
+        Positive weight of each sample, each time it is there.
 
     coverage : ndarray of shape (n_coverages,)
         In ]0, 1].
@@ -166,15 +166,14 @@ class CountedRisks(_CountedSamples):
         self.coverage = coverage
 
     def risks(self, counts):
-        """Return risks of shape (n_resamples, n_coverages); NaN without any weight."""
+        """Return risks, shape (n_resamples, n_coverages), of counts as of an area."""
         counts = counts.take(self.order, axis=1)
         weights = counts if self.weight is None else counts * self.weight
         losses = self._sum_groups(weights * self.losses).cumsum(axis=1)
         weights = self._sum_groups(weights).cumsum(axis=1)
-        risks = np.full((len(counts), len(self.coverage)), np.nan)
+        risks = np.empty((len(counts), len(self.coverage)))
         for risk, weight, loss in zip(risks, weights, losses, strict=True):
             wanted = self.coverage * weight[-1]
-            if weight[-1] > 0:
-                ends = np.append(0.0, weight), np.append(0.0, loss)
-                np.divide(np.interp(wanted, *ends), wanted, out=risk)
+            ends = np.append(0.0, weight), np.append(0.0, loss)
+            np.divide(np.interp(wanted, *ends), wanted, out=risk)
         return risks
