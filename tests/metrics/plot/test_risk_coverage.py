@@ -371,9 +371,7 @@ def test_bands_that_cannot_be():
         draw(*samples, confidence_level=0.95, n_resamples=10)
     with pytest.raises(ValueError, match="band_kwargs is given, but the display has"):
         draw(*samples, band_kwargs={"alpha": 1})
-    with pytest.warns(
-        RejectionWarning, match="band has no width. That"
-    ):
+    with pytest.warns(RejectionWarning, match="band has no width. That"):
         draw(LABELS, LABELS, UNCERTAINTY, confidence_level=0.8, n_resamples=20)
 
 
