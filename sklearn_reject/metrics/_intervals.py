@@ -19,6 +19,7 @@ from sklearn_reject.metrics._bootstrap import (
     bca_ends,
     percentile_ends,
     share,
+    widen,
 )
 from sklearn_reject.metrics._resampled_metrics import Arguments, resampled_metric
 
@@ -81,9 +82,9 @@ def bootstrap_interval(
     method : {"auto", "BCa", "percentile"}, default="auto"
         "percentile" takes quantiles of the values on the resamples. "BCa" corrects
         them for bias and skew, for which it leaves each sample, or group, out once.
-        "auto" is "percentile" for differences, in whose skew the two sides cancel. For
-        one metric it is "BCa" where this takes no more calls than the resamples do, or
-        none, as of the two areas below; it matters less the more samples there are.
+        "auto" also widens these for few losses, by the degrees of freedom of their
+        variance. It is "percentile" where leaving out takes more calls than the
+        resamples do: all three differ less the more samples there are.
 
     n_jobs : int, default=None
         Number of jobs that share the resamples. The interval does not depend on it.
@@ -166,6 +167,7 @@ def bootstrap_interval(
     resampled = resampled_metric(metric, sides)
     value = resampled.value
     resamples = Resamples(n_samples, groups, n_resamples, random_state)
+    both = resampled, resamples
     of_batch = partial(resampled.of_batch, resamples)
     found = share(of_batch, resamples.n_batches, n_jobs=n_jobs)
     values = _drop_failures(found, "resamples")
@@ -175,12 +177,12 @@ def bootstrap_interval(
         return Interval(value, np.nan, np.nan, n_samples)
     # Equal values must not be told apart by rounding.
     values[abs(values - value) <= rounding] = value
-    if method == "auto" and not _is_bca_worth_it(resampled, resamples):
-        method = "percentile"
-    if method == "percentile":
+    if method == "percentile" or (method == "auto" and not _is_bca_cheap(*both)):
         low, high = percentile_ends(values, confidence_level)
     else:
-        left_out = _leave_out(resampled, resamples, n_jobs)
+        left_out = _leave_out(*both, n_jobs)
+        if method == "auto":
+            confidence_level = widen(confidence_level, left_out)
         low, high = _correct_ends(values, value, left_out, confidence_level)
     return Interval(value, float(low), float(high), n_samples)
 
@@ -247,9 +249,7 @@ def _warn_of_constant(value, n_values):
     )
 
 
-def _is_bca_worth_it(resampled, resamples):
-    if resampled.is_difference:
-        return False
+def _is_bca_cheap(resampled, resamples):
     is_free = resampled.can_leave_out_at_once and not resamples.has_groups
     return is_free or resamples.n_units <= resamples.n_resamples
 

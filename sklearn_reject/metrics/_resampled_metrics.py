@@ -121,11 +121,6 @@ class _Metric:
         return _subtract(self._values)
 
     @property
-    def is_difference(self):
-        """Whether there are two sides."""
-        return len(self._values) > 1
-
-    @property
     def scale(self):
         """Size of the numbers that are subtracted."""
         return float(np.abs(self._values).max())

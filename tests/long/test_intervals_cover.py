@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sklearn_reject.metrics import (
-    aurc_score,
     augrc_score,
+    aurc_score,
     bootstrap_interval,
     selective_risk_at_coverage_score,
 )
@@ -57,7 +57,7 @@ def of_losses(scores, losses):
 
 @pytest.mark.parametrize("n_samples", SIZES)
 @pytest.mark.parametrize("risk", [1 / 3, 0.1])
-@pytest.mark.parametrize("method", ["BCa", "percentile"])
+@pytest.mark.parametrize("method", ["auto", "percentile"])
 def test_area(risk, n_samples, method):
     def make(rng):
         return of_losses(*draw(rng, n_samples, risk)) | {"method": method}
@@ -104,19 +104,16 @@ def pairs(n_samples, risk):
     return make, risk / 3 - 2 * risk / 3
 
 
-@pytest.mark.parametrize(
-    ("n_samples", "risk"),
-    [(200, 1 / 3), (1000, 1 / 3), (1000, 0.1), (5000, 1 / 3), (5000, 0.1)],
-)
+@pytest.mark.parametrize("n_samples", SIZES)
+@pytest.mark.parametrize("risk", [1 / 3, 0.1])
 def test_paired_difference_of_two_scores(n_samples, risk):
     assert_held(aurc_score, *pairs(n_samples, risk), n_samples)
 
 
 @pytest.mark.parametrize("method", ["percentile", "BCa"])
-def test_what_twenty_losses_can_tell_of_a_difference(method):
-    # Both methods, and normal intervals, are too narrow: the docstring says so.
+def test_twenty_losses_take_wider_intervals_of_a_difference(method):
     share, _ = covered(aurc_score, *pairs(200, 0.1), 200, method=method)
-    assert 0.8 < share < 0.87, share
+    assert share < 0.865, share  # what "auto" makes up for
 
 
 def test_metric_that_is_called():

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from joblib import parallel_config
-from scipy.stats import bootstrap
+from scipy.stats import bootstrap, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, mean_absolute_error
@@ -19,7 +19,12 @@ from sklearn_reject.metrics import (
     bootstrap_interval,
     ood_auroc_score,
 )
-from sklearn_reject.metrics._bootstrap import Resamples, bca_ends, percentile_ends
+from sklearn_reject.metrics._bootstrap import (
+    Resamples,
+    bca_ends,
+    percentile_ends,
+    widen,
+)
 
 rng = np.random.default_rng(0)
 N = 60
@@ -161,21 +166,35 @@ def test_processes_share_the_resamples(metric):
     assert found == bootstrap_interval(metric, SAMPLES, **options)
 
 
-def test_auto_is_bca_of_one_metric_where_it_costs_no_more_than_the_resamples():
-    for metric, n_resamples, method in (
-        (aurc_score, 50, "BCa"),
-        (called(aurc_score), N, "BCa"),
-        (called(aurc_score), N - 1, "percentile"),
-    ):
-        options = FEW | {"n_resamples": n_resamples}
-        expected = bootstrap_interval(metric, SAMPLES, method=method, **options)
-        assert bootstrap_interval(metric, SAMPLES, **options) == expected
-        pair = bootstrap_interval(metric, SAMPLES, other=OTHER, **options)
-        assert pair == bootstrap_interval(
-            metric, SAMPLES, other=OTHER, method="percentile", **options
-        )
-    both = [bootstrap_interval(aurc_score, SAMPLES, method=m, **FEW) for m in METHODS]
-    assert both[0] != both[1]
+@pytest.mark.parametrize("other", [None, OTHER], ids=["one", "difference"])
+def test_auto_is_a_wider_bca_where_it_costs_no_more_than_the_resamples(other):
+    for metric, n_resamples in ((aurc_score, 200), (called(aurc_score), 200)):
+        options = FEW | {"n_resamples": n_resamples, "other": other}
+        found = bootstrap_interval(metric, SAMPLES, **options)
+        expected = bootstrap_interval(metric, SAMPLES, method="BCa", **options)
+        assert found.low < expected.low < expected.high < found.high
+    options = FEW | {"n_resamples": N - 1, "other": other}
+    assert bootstrap_interval(metric, SAMPLES, **options) == bootstrap_interval(
+        metric, SAMPLES, method="percentile", **options
+    )
+
+
+def test_level_of_few_losses():
+    normal = rng.normal(size=100_000)
+    assert widen(0.9, normal) == pytest.approx(0.9, abs=1e-3)
+    # As many degrees of freedom as Student's interval of a mean has at most.
+    two_values = np.repeat([0.0, 1.0], 10)
+    assert widen(0.9, two_values) == pytest.approx(1 - 2 * norm.cdf(t.ppf(0.05, 19)))
+    one_loss = np.arange(200) == 0
+    with pytest.warns(RejectionWarning, match="rests on a few of 200 samples"):
+        level = widen(0.9, one_loss)
+    assert level == pytest.approx(1 - 2 * norm.cdf(t.ppf(0.05, 4)))
+    assert widen(0.9, np.ones(5)) == 0.9
+    few, many = (rng.permutation(400) < k for k in (40, 100))
+    kurtosis = [np.mean(((x - x.mean()) / x.std()) ** 4) for x in (few, many)]
+    for values, k in zip((few, many), kurtosis, strict=True):
+        quantile = t.ppf(0.05, min(800 / (k - 1), 399))
+        assert widen(0.9, values) == pytest.approx(1 - 2 * norm.cdf(quantile))
 
 
 # What goes in
@@ -197,9 +216,10 @@ def test_frames_are_taken_by_position():
     frame = pd.DataFrame(dict(zip("yhu", SAMPLES, strict=True)), index=np.arange(N) % 7)
     samples = tuple(frame[column] for column in "yhu")
     for metric in (aurc_score, called(aurc_score)):
-        expected = bootstrap_interval(metric, SAMPLES, groups=GROUPS, **FEW)
+        options = FEW | {"method": "percentile"}
+        expected = bootstrap_interval(metric, SAMPLES, groups=GROUPS, **options)
         groups = pd.Series(GROUPS, index=frame.index)
-        found = bootstrap_interval(metric, samples, groups=groups, **FEW)
+        found = bootstrap_interval(metric, samples, groups=groups, **options)
         assert found == expected
 
 
@@ -284,7 +304,11 @@ def test_resamples_that_lack_something_are_left_out_and_counted():
     message = r"metric fails on \d+ of 300 resamples.*left out"
     with pytest.warns(RejectionWarning, match=message):
         found = bootstrap_interval(
-            ood_auroc_score, (y_true, UNCERTAINTY), n_resamples=300, random_state=0
+            ood_auroc_score,
+            (y_true, UNCERTAINTY),
+            n_resamples=300,
+            confidence_level=0.8,
+            random_state=0,
         )
     assert np.isfinite(ends(found)).all()
 
@@ -354,7 +378,7 @@ def test_a_value_outside_of_all_resamples():
 
 def test_ends_beyond_the_resamples():
     few_errors = np.arange(N) < 3
-    with pytest.warns(RejectionWarning, match="beyond 40 resamples.*n_resamples"):
+    with pytest.warns(RejectionWarning, match="beyond all of 40 resamples. Take 1000"):
         bootstrap_interval(
             aurc_score,
             (None, None, np.arange(N)),
