@@ -22,7 +22,7 @@ _FEWEST_UNITS = 10
 # Of a t distribution, so that a thousand resamples reach into its tails.
 _LEAST_FREEDOM = 4
 
-# With one loss they are two, and nominal 90 % intervals of the area hold in .8.
+# With a single loss they are two, and little is known of what others would be.
 _TOO_LITTLE_FREEDOM = 3
 
 # More would not bring the outermost one much further out.
@@ -190,11 +190,11 @@ def widen(level, left_out):
         return level
     excess = n_units * ((away / np.sqrt(squares)) ** 4).sum() - 1
     freedom = 2 * n_units / max(excess, 2 * n_units / (n_units - 1))
-    if freedom < _TOO_LITTLE_FREEDOM:
+    if freedom < _TOO_LITTLE_FREEDOM and n_units >= _FEWEST_UNITS:
         warn_user(
-            f"The value rests on a few of {n_units} samples or groups, such as the only "
-            "ones with a loss: the interval, though widened, may hold less often than "
-            "its level says."
+            f"The value rests on a few of {n_units} samples or groups, such as those "
+            "with a loss where hardly any has one: the interval, though widened, may "
+            "hold less often than its level says."
         )
     tail = ndtr(stdtrit(max(freedom, _LEAST_FREEDOM), (1 - level) / 2))
     return 1 - 2 * float(tail)
