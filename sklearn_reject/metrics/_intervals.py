@@ -174,7 +174,6 @@ def bootstrap_interval(
     resampled = resampled_metric(metric, sides)
     value = resampled.value
     resamples = Resamples(n_samples, groups, n_resamples, random_state)
-    both = resampled, resamples
     of_batch = partial(resampled.of_batch, resamples)
     found = share(of_batch, resamples.n_batches, n_jobs=n_jobs)
     values = _drop_failures(found, "resamples")
@@ -184,13 +183,10 @@ def bootstrap_interval(
         return Interval(value, np.nan, np.nan, n_samples)
     # Equal values must not be told apart by rounding.
     values[abs(values - value) <= rounding] = value
-    if method == "percentile" or (method == "auto" and not _is_bca_cheap(*both)):
-        low, high = percentile_ends(values, confidence_level)
-    else:
-        left_out = _leave_out(*both, n_jobs)
-        if method == "auto":
-            confidence_level = widen(confidence_level, left_out)
-        low, high = _correct_ends(values, value, left_out, confidence_level)
+    left_out = _leave_out(resampled, resamples, method, n_jobs)
+    if method == "auto" and left_out is not None:
+        confidence_level = widen(confidence_level, left_out)
+    low, high = _find_ends(values, value, left_out, confidence_level)
     return Interval(value, float(low), float(high), n_samples)
 
 
@@ -256,22 +252,23 @@ def _warn_of_constant(value, n_values):
     )
 
 
-def _is_bca_cheap(resampled, resamples):
-    is_free = resampled.can_leave_out_at_once and not resamples.has_groups
-    return is_free or resamples.n_units <= resamples.n_resamples
-
-
-def _leave_out(resampled, resamples, n_jobs):
-    """Return the values without each row or group."""
-    if resampled.can_leave_out_at_once and not resamples.has_groups:
+def _leave_out(resampled, resamples, method, n_jobs):
+    """Return the values without each row or group, None where not wanted."""
+    at_once = resampled.can_leave_out_at_once and not resamples.has_groups
+    is_cheap = at_once or resamples.n_units <= resamples.n_resamples
+    if method == "percentile" or (method == "auto" and not is_cheap):
+        return None
+    if at_once:
         return resampled.left_out()
     without = partial(resampled.without, resamples)
     found = share(without, resamples.n_units, n_jobs=n_jobs)
     return _drop_failures(found, "samples that leave one out")
 
 
-def _correct_ends(values, value, left_out, level):
-    """Return the ends with their bias correction, without where there is none."""
+def _find_ends(values, value, left_out, level):
+    """Return percentiles, corrected for bias and skew if `left_out` is given."""
+    if left_out is None:
+        return percentile_ends(values, level)
     ends = bca_ends(values, value, left_out, level)
     if ends is not None:
         return ends
