@@ -7,8 +7,8 @@ import numpy as np
 from scipy.stats import bootstrap
 
 from benchmarks._data import make_real_losses, make_sample
-from benchmarks._report import Row, at_most, show_time
-from benchmarks._timing import interleaved_medians, seconds
+from benchmarks._report import Row, at_most, ratio_row, show_time
+from benchmarks._timing import interleaved_medians
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import aurc_score, bootstrap_interval
 from sklearn_reject.metrics._plot._risk_band import risk_band
@@ -18,7 +18,7 @@ TITLE = "bootstrap_interval of aurc_score, against scipy.stats.bootstrap around 
 _N_SAMPLES, _N_RESAMPLES = 10**5, 1000
 _N_RESAMPLES_OF_SCIPY = 25  # its time is proportional to them
 _LONGEST = 0.3  # times that of scipy
-_LONGEST_BAND = 5  # seconds
+_LONGEST_BAND = 3  # times that of an interval
 
 _LEVEL, _ASKED = 0.9, (0.85, 0.95)
 _N_REPETITIONS = {200: 1000, 1000: 500, 5000: 200}
@@ -80,15 +80,14 @@ def _difference(*arrays):
 
 def _band_row():
     sample = make_sample("uniform", n_samples=_N_SAMPLES)
-    band = partial(
-        risk_band,
-        (sample.scores, sample.errors, None),
-        np.arange(1, _N_SAMPLES + 1) / _N_SAMPLES,
-        level=0.95,
-        n_resamples=_N_RESAMPLES,
-        random_state=0,
-    )
-    return at_most("band of a display", _LONGEST_BAND, seconds(band), " s")
+    options = {"n_resamples": _N_RESAMPLES, "random_state": 0}
+    coverage = np.arange(1, _N_SAMPLES + 1) / _N_SAMPLES
+    given = sample.scores, sample.errors, None
+    band = partial(risk_band, given, coverage, level=0.95, **options)
+    labels = sample.y_true, sample.y_pred, sample.scores
+    interval = partial(bootstrap_interval, aurc_score, labels, **options)
+    what = "band of a display, against an interval of the area"
+    return ratio_row(what, _LONGEST_BAND, band, interval, repeats=5)
 
 
 def _coverage_rows():

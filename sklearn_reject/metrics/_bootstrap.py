@@ -174,7 +174,7 @@ def widen(level, left_out):
 
     A variance of n values of kurtosis k has about 2 n / (k - 1) degrees of freedom
     (Satterthwaite); the tails of Student's t are then taken where those of a normal
-    distribution are. With twenty losses among 200 samples they are about ten.
+    distribution are. With twenty losses among 200 samples that are seven to eighteen.
 
     Parameters
     ----------
