@@ -47,7 +47,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     """Regressor that tells which of its predictions are too uncertain.
 
     It wraps a regressor, of one output or several, scores how uncertain each prediction
-    is, and rejects above a threshold that solves one of the three models of
+    is, and rejects above a threshold that solves one of the models of
     :class:`SelectiveClassifier`. No number can stand for "rejected", so `predict`
     returns the prediction for every sample, and `accept` says which to use.
 
@@ -62,8 +62,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     reject_cost : float >= 0, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
-        plus the cost of rejections. One of `reject_cost`, `target_risk` and
-        `target_coverage` must be given.
+        plus the cost of rejections. One of `reject_cost`, `target_risk`,
+        `target_coverage` and `target_failure_rate` must be given.
 
     target_risk : float >= 0, default=None
         Bound on the expected loss of accepted samples: maximise the coverage. Met on
@@ -73,6 +73,14 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     target_coverage : float in ]0, 1], default=None
         Share of the samples to accept: minimise the risk.
+
+    target_failure_rate : float > 0, default=None
+        Bound on the expected loss of all samples, zero where they are rejected:
+        maximise the coverage. With 0/1 loss it bounds the share of all samples that is
+        accepted and wrong. It holds on average over the samples that solve the rule,
+        however few they are, if nothing was fitted on these: `cv` as a float, or
+        something frozen; with predictions out of fold it does but approximately. Needs
+        `max_loss` where the loss has no largest value.
 
     uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
             score object or callable, default="auto"
@@ -89,13 +97,14 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of the samples that solve the rule, that
-        `target_risk` or `target_coverage` holds for the population. Needs `cv` as a
-        float, or a frozen regressor with a score that is not learned.
+        `target_risk`, `target_coverage` or `target_failure_rate` holds for the
+        population. Needs `cv` as a float, or a frozen regressor with a score that is
+        not learned.
 
     max_loss : float > 0, default=None
         Largest loss that is possible, in units of the loss. Needed to certify a
-        `target_risk` where the loss is neither "zero_one" nor a matrix: labels that y
-        lacks may cost more than those it has.
+        `target_risk`, and for a `target_failure_rate`, where the loss is neither
+        "zero_one" nor a matrix: labels that y lacks may cost more than those it has.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions solve the rule. An int or a splitter pools predictions out of
@@ -109,8 +118,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
         of equal values are accepted or rejected alike, unless they are given different
-        `keys`. If False, those at the threshold are rejected for `target_risk` and
-        accepted for `target_coverage`.
+        `keys`. For a `target_failure_rate` that few samples cannot promise otherwise,
+        all that is accepted is accepted with a probability. If False, those at the
+        threshold are rejected for a bound on loss and accepted for `target_coverage`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
         What `fit` does where the targets cannot be met on the samples: "raise" raises
@@ -182,6 +192,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         reject_cost=None,
         target_risk=None,
         target_coverage=None,
+        target_failure_rate=None,
         uncertainty_score="auto",
         loss="squared",
         confidence=None,
@@ -196,6 +207,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.reject_cost = reject_cost
         self.target_risk = target_risk
         self.target_coverage = target_coverage
+        self.target_failure_rate = target_failure_rate
         self.uncertainty_score = uncertainty_score
         self.loss = loss
         self.confidence = confidence
@@ -237,7 +249,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ------
         InfeasibleTargetError
             If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
-            a confidence, no risk below the largest loss can be certified.
+            a confidence, no risk below the largest loss can be certified; or if without
+            `randomize` the samples are too few for `target_failure_rate`.
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
@@ -331,9 +344,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Parameters
         ----------
         **target : dict
-            One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss`, `randomize` or
-            `on_infeasible`, which stay as they are where they are not given.
+            One of `reject_cost`, `target_risk`, `target_coverage` and
+            `target_failure_rate`, in place of what was asked for in `fit`; and
+            `confidence`, `max_loss`, `randomize` or `on_infeasible`, which stay as they
+            are where they are not given.
 
         Returns
         -------
@@ -344,7 +358,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`.
+            If no threshold attains `target_risk`, or without `randomize` the samples
+            are too few for `target_failure_rate`.
         TypeError
             If anything else is to be changed.
         ValueError
