@@ -16,6 +16,7 @@ _NAMES = (
     "peers",
     "sele",
     "guarantees",
+    "failure_rate",
     "ood_bounds",
     "knn",
     "double_score",

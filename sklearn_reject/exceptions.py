@@ -29,7 +29,8 @@ class InfeasibleTargetError(ValueError):
         "max_precision". NaN where the other bound cannot be met at all. Where samples
         are too few for a certificate, what so many can certify at best. For joint
         thresholds, the flattest and the steepest slope: "min_derivative" and
-        "max_derivative". None becomes an empty dict.
+        "max_derivative". For a bound on failures, what so many samples can promise:
+        "min_failure_rate". None becomes an empty dict.
 
     Examples
     --------

@@ -69,7 +69,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Bound on the expected loss of accepted samples: maximise the coverage. Met on
         the samples that solve the rule, and so exceeded in use more often than not:
         by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
-        1000 (33 classifiers on real sets). Pass `confidence` where it must hold.
+        1000 (33 classifiers on real sets). Pass `confidence` where it must hold, or a
+        `target_failure_rate`, which a few samples can promise.
 
     target_coverage : float in ]0, 1], default=None
         Share of the samples to accept: minimise the risk.
