@@ -20,7 +20,7 @@ from sklearn_reject._validation import check_samples
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._failure_rate import (
     refuse_failure_weights,
-    solve_target_failure_rate,
+    solve_named_failure_rate,
 )
 from sklearn_reject.selection._rule import RejectionRule, Thinning
 
@@ -54,14 +54,9 @@ def solve_failure_parts(
                 f"{name} has no calibration sample, so that nothing is known of its "
                 "failures. Give some, or leave its bound out."
             )
-        try:
-            rules[name] = solve_target_failure_rate(
-                scores[rows], losses[rows], target, draws=draws[rows], **options
-            )
-        except InfeasibleTargetError as error:
-            raise InfeasibleTargetError(
-                f"{name}: {error}", attainable=error.attainable
-            ) from None
+        rules[name] = solve_named_failure_rate(
+            name, scores[rows], losses[rows], target, draws=draws[rows], **options
+        )
     return strictest(rules.values()).measure(scores, losses), rules
 
 

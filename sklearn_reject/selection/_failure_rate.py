@@ -181,6 +181,36 @@ def solve_target_failure_rate(
     >>> solve_target_failure_rate(scores, losses, 0.1, confidence=0.9).coverage
     0.85
     """
+    return solve_named_failure_rate(
+        None,
+        scores,
+        losses,
+        target,
+        sample_weight=sample_weight,
+        randomize=randomize,
+        confidence=confidence,
+        bound=bound,
+        max_loss=max_loss,
+        draws=draws,
+        random_state=random_state,
+    )
+
+
+def solve_named_failure_rate(
+    name,
+    scores,
+    losses,
+    target,
+    *,
+    sample_weight=None,
+    randomize=True,
+    confidence=None,
+    bound="auto",
+    max_loss=None,
+    draws=None,
+    random_state=None,
+):
+    """Solve as `solve_target_failure_rate` does; messages begin with a name, if any."""
     rate = check_number(target, "target (the failure rate)")
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *FAILURE_BOUNDS))
@@ -194,7 +224,7 @@ def solve_target_failure_rate(
         )
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
-    problem = _Problem(scores, losses, rate, max_loss, bound, confidence)
+    problem = _Problem(scores, losses, rate, max_loss, bound, confidence, name)
     if rate >= max_loss:
         rule = problem.conclude(RejectionRule(math.inf, 1.0), 0.0)
     elif confidence is None:
@@ -203,11 +233,7 @@ def solve_target_failure_rate(
         random_state = check_random_state(random_state)
         rule = _solve_with_confidence(problem, randomize, draws, random_state)
     if rule.coverage == 0:
-        warn_user(
-            f"No calibration sample is accepted, as the failure rate {rate:g} allows "
-            "for no loss so large among the samples that the score calls certain. Use "
-            "a score that orders the errors better, or a larger rate."
-        )
+        problem.warn_of_nothing_accepted()
     return rule
 
 
@@ -230,6 +256,7 @@ class _Problem:
     max_loss: float
     bound: object
     confidence: float | None
+    name: str | None
 
     def __len__(self):
         return len(self.scores)
@@ -269,23 +296,37 @@ class _Problem:
         """Return the error of samples that are too few for a rule that is certain."""
         lowest *= self.max_loss
         return InfeasibleTargetError(
-            f"{len(self)} samples cannot promise the failure rate {self.rate:g}"
-            f"{self._at_confidence()}, even if none of them is wrong: {fewest} or more "
-            f"can, and so many can promise {round_up(lowest)}. Give more samples, ask "
-            "for a larger rate, or pass randomize=True, which accepts samples with a "
-            "probability that so few can promise.",
+            f"{self._prefix}{len(self)} samples cannot promise the failure rate "
+            f"{self.rate:g}{self._at_confidence()}, even if none of them is wrong: it "
+            f"takes {fewest}. The smallest rate that these can promise is "
+            f"{round_up(lowest)}. Give more samples, ask for a larger rate, or pass "
+            "randomize=True, which accepts samples with a probability that so few can "
+            "promise.",
             attainable={"min_failure_rate": float(round_up(lowest))},
         )
 
     def warn_of_thinning(self, probability, fewest):
         """Warn that nothing is accepted for sure."""
         warn_user(
-            f"{len(self)} samples are too few to promise the failure rate "
-            f"{self.rate:g}{self._at_confidence()} of all that the score calls certain:"
-            f" each of it is accepted with a probability of {probability:.3g} only. "
-            f"From {fewest} calibration samples on it is accepted for sure. Give more, "
-            "or ask for a larger rate."
+            f"{self._prefix}{len(self)} samples are too few to promise the failure "
+            f"rate {self.rate:g}{self._at_confidence()} of all that the score calls "
+            f"certain: each of it is accepted with a probability of {probability:.3g} "
+            f"only. From {fewest} calibration samples on it is accepted for sure. Give "
+            "more, or ask for a larger rate."
         )
+
+    def warn_of_nothing_accepted(self):
+        """Warn that the rule rejects all samples."""
+        warn_user(
+            f"{self._prefix}No calibration sample is accepted, as the failure rate "
+            f"{self.rate:g} allows for no loss so large among the samples that the "
+            "score calls certain. Use a score that orders the errors better, or a "
+            "larger rate."
+        )
+
+    @property
+    def _prefix(self):
+        return "" if self.name is None else f"{self.name}: "
 
     def _at_confidence(self):
         return "" if self.confidence is None else f" at confidence={self.confidence:g}"
