@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import erf
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_reject import SelectiveClassifier
@@ -173,3 +174,22 @@ def test_estimators_on_average(target):
 
 def test_estimators_with_confidence():
     assert_rarely_over(achieved(0.05, cv=0.4, confidence=1 - DELTA), 0.05)
+
+
+def test_real_samples_on_average():
+    """Calibration samples and others drawn from the same, again and again."""
+    X, y = load_digits(return_X_y=True)
+    model = LogisticRegression(C=1e-4, max_iter=500).fit(X[:300], y[:300])
+    proba = model.predict_proba(X[300:])
+    scores = 1 - proba.max(axis=1)
+    wrong = (model.classes_[proba.argmax(axis=1)] != y[300:]) * 1.0
+    assert 0.05 < wrong.mean() < 0.3
+    rng, found = np.random.default_rng(0), []
+    for _ in range(N_REPETITIONS):
+        order = rng.permutation(len(scores))
+        rows, others = order[:60], order[60:]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RejectionWarning)
+            rule = solve_target_failure_rate(scores[rows], wrong[rows], 0.01)
+        found.append(rule.accept_proba(scores[others]) @ wrong[others] / len(others))
+    assert_bounded_on_average(np.array(found), 0.01)
