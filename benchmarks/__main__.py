@@ -30,6 +30,7 @@ _NAMES = (
     "weights",
     "learned",
     "novelty",
+    "monitors",
 )
 _LONGER = frozenset({"learned", "novelty", "reject_cost"})
 _PACKAGES = (

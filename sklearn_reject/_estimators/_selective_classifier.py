@@ -12,6 +12,7 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
@@ -64,30 +65,39 @@ class SelectiveClassifier(RejectClassifier):
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
         to `fit`, which it must not have seen, only solve the rule.
 
-    reject_cost : float >= 0, default=None
+    reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
         plus the cost of rejections. At most one of `reject_cost`, `target_risk`,
         `target_coverage` and `target_failure_rate` may be given; with none it is 0.5:
         reject when the label is more likely wrong than right, which with two classes is
         hardly ever, and said in a warning.
 
-    target_risk : float >= 0, default=None
+    target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of accepted samples: maximise the coverage. Met on
         the samples that solve the rule, and so exceeded in use more often than not:
         by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
         1000 (33 classifiers on real sets). Pass `confidence` where it must hold, or a
         `target_failure_rate`, which a few samples can promise.
 
-    target_coverage : float in ]0, 1], default=None
+    target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
 
-    target_failure_rate : float > 0, default=None
+    target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
         maximise the coverage. With 0/1 loss it bounds the share of all samples that is
         accepted and wrong. It holds on average over the samples that solve the rule,
         however few they are, if nothing was fitted on these: `cv` as a float, or
         something frozen; with predictions out of fold it does but approximately. Needs
         `max_loss` where the loss has no largest value.
+
+    group_by : "prediction", column or callable, default=None
+        What gives each group of samples a rule of its own, so that the target holds in
+        every group: "prediction" is the predicted class (of a classifier), a str or an
+        int the name or position of a column of X, and a callable is
+        ``X -> (n_samples,)``. Targets may then be dicts of group to value. With a
+        `confidence`, all groups hold together with that probability. A group in which
+        no rule meets the target is rejected as a whole, and so are samples of a group
+        that `fit` has not seen; both with a warning.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
             "top_two_gap", "error_probability", "loss_regression", "sele", \
@@ -164,17 +174,21 @@ class SelectiveClassifier(RejectClassifier):
     estimator_ : estimator
         The fitted classifier.
 
-    rule_ : RejectionRule
+    rule_ : RejectionRule or, with `group_by`, GroupedRule
         Threshold, acceptance probability at it, the coverage and risk achieved on the
-        predictions that solved it, and the certificate of a `confidence`.
+        predictions that solved it, and the certificate of a `confidence`; with groups,
+        those of each in ``rule_.rules``.
+
+    group_by_ : str, int, callable or None
+        What finds the groups of samples.
 
     uncertainty_score_ : score object
         The score, fitted.
 
     calibration_ : Calibration or None
-        `scores`, `losses`, `rows`, `sample_weight`, `labels` and `predictions` out of
-        sample that the rule was solved on, for `retarget`. None where a rule without
-        data was asked for.
+        `scores`, `losses`, `rows`, `sample_weight`, `labels`, `predictions` and
+        `groups` out of sample that the rule was solved on, for `retarget`. None where a
+        rule without data was asked for.
 
     loss_ : TaskLoss
         The loss.
@@ -233,6 +247,7 @@ class SelectiveClassifier(RejectClassifier):
         target_risk=None,
         target_coverage=None,
         target_failure_rate=None,
+        group_by=None,
         uncertainty_score="auto",
         loss="zero_one",
         confidence=None,
@@ -249,6 +264,7 @@ class SelectiveClassifier(RejectClassifier):
         self.target_risk = target_risk
         self.target_coverage = target_coverage
         self.target_failure_rate = target_failure_rate
+        self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
         self.confidence = confidence
@@ -292,7 +308,8 @@ class SelectiveClassifier(RejectClassifier):
         InfeasibleTargetError
             If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
             a confidence, no risk below the largest loss can be certified; or if without
-            `randomize` the samples are too few for `target_failure_rate`.
+            `randomize` the samples are too few for `target_failure_rate`. With
+            `group_by`, only if that is so in all groups.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
@@ -309,6 +326,8 @@ class SelectiveClassifier(RejectClassifier):
 
         classes = find_classes(self.estimator, y)
         reject_label = resolve_reject_label(self.reject_label, classes)
+        groups = find_groups(self, X, classes)
+        check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
@@ -346,7 +365,9 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
-        calibration = calibration_of(evaluated, X, weight, plan, row_seed, labels=y)
+        calibration = calibration_of(
+            evaluated, X, weight, plan, row_seed, labels=y, groups=groups
+        )
         rule = solve_rule(
             self,
             target,
@@ -356,6 +377,7 @@ class SelectiveClassifier(RejectClassifier):
             loss=loss,
             max_loss=max_loss,
             seed=row_seed,
+            groups=groups,
         )
         self._warn_of_default(rule, classes, loss)
         return store_fitted(
@@ -365,6 +387,7 @@ class SelectiveClassifier(RejectClassifier):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
+            group_by_=self.group_by,
             reject_label_=reject_label,
             seed_=row_seed,
         )
@@ -380,8 +403,9 @@ class SelectiveClassifier(RejectClassifier):
         **target : dict
             One of `reject_cost`, `target_risk`, `target_coverage` and
             `target_failure_rate`, in place of what was asked for in `fit`; and
-            `confidence`, `max_loss`, `randomize` or `on_infeasible`, which stay as they
-            are where they are not given.
+            `confidence`, `max_loss`, `randomize`, `on_infeasible` or `group_by`, which
+            stay as they are where they are not given. Of columns and callables,
+            `group_by` may only be the one of `fit`.
 
         Returns
         -------

@@ -3,6 +3,7 @@
 A new target is one class here, in `_TARGETS`, and a parameter of the estimators.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     solve_target_failure_rate,
     solve_target_risk,
+    targets_by_group,
 )
 
 
@@ -23,11 +25,12 @@ from sklearn_reject.selection import (
 class Target:
     """What is asked for: the value of the parameter called `name`.
 
-    Each writes `solve`, which gets the samples of a calibration set and the options of
-    a solver, and returns the rule.
+    A dict of group to value asks for one in each group. Each target writes `solve`,
+    which gets the samples of a calibration set and the options of a solver, and returns
+    the rule.
     """
 
-    value: float
+    value: float | dict
 
     name = None
     # The range of the value.
@@ -45,10 +48,28 @@ class Target:
     @classmethod
     def check(cls, value):
         """Return the target of a value in range."""
-        checked = check_number(value, cls.name, high=cls.high, open_low=cls.open_low)
-        return cls(checked)
+        limits = {"high": cls.high, "open_low": cls.open_low}
+        if not isinstance(value, Mapping):
+            return cls(check_number(value, cls.name, **limits))
+        name = f"{cls.name} of the group {{!r}}"
+        return cls(
+            {k: check_number(x, name.format(k), **limits) for k, x in value.items()}
+        )
+
+    def by_group(self, labels):
+        """Return the target of each of some groups."""
+        values = targets_by_group(self.value, labels, self.name)
+        return {label: type(self)(value) for label, value in values.items()}
+
+    @property
+    def values(self):
+        """All that are asked for, one or more."""
+        is_by_group = isinstance(self.value, Mapping)
+        return list(self.value.values()) if is_by_group else [self.value]
 
     def __str__(self):
+        if isinstance(self.value, Mapping):
+            return f"{self.name}={self.value!r}"
         return f"{self.name}={self.value:g}"
 
     def solve_nearest(self, error, samples, options):
@@ -201,7 +222,7 @@ def check_certifiable(estimator, target):
 
 def warn_if_vacuous(target, largest):
     """Warn of a target that no rule can miss, given the largest loss, or None."""
-    if not largest or target.vacuous is None or target.value < largest:
+    if not largest or target.vacuous is None or min(target.values) < largest:
         return
     warn_user(
         f"{target} is not below the largest loss, {largest:g}: {target.vacuous}. Ask "

@@ -18,6 +18,14 @@ from sklearn_reject.selection._failure_rate import (
     solve_target_failure_rate,
 )
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
+from sklearn_reject.selection._grouped import (
+    GroupedRule,
+    share_confidence,
+    solve_by_group,
+    sum_up_rules,
+    targets_by_group,
+)
+from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_problem import check_wild_share
@@ -28,6 +36,14 @@ from sklearn_reject.selection._ood_rule import (
     precision_of,
 )
 from sklearn_reject.selection._ood_solve import check_risk_tolerance
+from sklearn_reject.selection._partition import (
+    as_labels,
+    distinct_labels,
+    enumerate_labels,
+    enumerate_texts,
+    make_partition,
+    sort_labels,
+)
 from sklearn_reject.selection._rule import (
     Certificate,
     RejectionRule,
@@ -45,11 +61,14 @@ from sklearn_reject.selection._two_scores import tune_double_score
 
 __all__ = [
     "Certificate",
+    "CoverageMonitor",
     "DoubleScoreRule",
     "FiniteRule",
+    "GroupedRule",
     "InfeasibleTargetError",
     "OODCertificate",
     "RejectionRule",
+    "RiskMonitor",
     "SingleScoreRule",
     "Tail",
     "TailScoreRule",
