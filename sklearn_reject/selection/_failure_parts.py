@@ -17,10 +17,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_samples
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, about
 from sklearn_reject.selection._failure_rate import (
     refuse_failure_weights,
-    solve_named_failure_rate,
+    solve_target_failure_rate,
 )
 from sklearn_reject.selection._rule import RejectionRule, Thinning
 
@@ -54,9 +54,15 @@ def solve_failure_parts(
                 f"{name} has no calibration sample, so that nothing is known of its "
                 "failures. Give some, or leave its bound out."
             )
-        rules[name] = solve_named_failure_rate(
-            name, scores[rows], losses[rows], target, draws=draws[rows], **options
-        )
+        try:
+            with about(name):
+                rules[name] = solve_target_failure_rate(
+                    scores[rows], losses[rows], target, draws=draws[rows], **options
+                )
+        except InfeasibleTargetError as error:
+            raise InfeasibleTargetError(
+                f"{name}: {error}", attainable=error.attainable
+            ) from None
     return strictest(rules.values()).measure(scores, losses), rules
 
 

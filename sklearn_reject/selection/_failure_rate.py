@@ -29,6 +29,7 @@ than that of the prefix that was found, and that happens with probability delta.
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -42,6 +43,7 @@ from sklearn_reject.selection._certify import (
     rank_samples,
 )
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS, find_longest
+from sklearn_reject.selection._grouped import solve_arrays_by_group
 from sklearn_reject.selection._rule import (
     Certificate,
     RejectionRule,
@@ -70,6 +72,8 @@ def solve_target_failure_rate(
     max_loss=None,
     draws=None,
     random_state=None,
+    groups=None,
+    all_groups=None,
 ):
     """Maximise the coverage under a bound on what is accepted and wrong.
 
@@ -93,8 +97,9 @@ def solve_target_failure_rate(
     losses : array-like of shape (n_samples,)
         Non-negative losses.
 
-    target : float > 0
-        Failure rate that must not be exceeded, in units of the loss.
+    target : float > 0, or dict of group to float
+        Failure rate that must not be exceeded, in units of the loss. With `groups`, it
+        may be a dict with one for each.
 
     sample_weight : None, default=None
         Refused: the bound is one for samples drawn alike.
@@ -129,9 +134,20 @@ def solve_target_failure_rate(
         Source of the draws where `draws` is None, used with `confidence` only. Pass an
         int to get the same rule again.
 
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as its predicted class, which must be known before a
+        sample is accepted. Each group then has a rule of its own, solved on its
+        samples. With a confidence, all of them hold together with that probability:
+        each has an equal share of the chance of an error. A group in which no rule
+        meets the target is rejected as a whole, with a warning.
+
+    all_groups : array-like of shape (n_groups,), default=None
+        Every group that there is, named before the sample is drawn; None stands for
+        those that occur in `groups`. A group without samples is rejected.
+
     Returns
     -------
-    rule : RejectionRule
+    rule : RejectionRule or, with groups, GroupedRule
         The rule, with a certificate of the quantity "failure_rate", and a `thinning`
         where samples below the threshold are accepted with a probability.
 
@@ -145,10 +161,11 @@ def solve_target_failure_rate(
     ------
     InfeasibleTargetError
         If `randomize` is False and the sample too small. It says how many are needed.
+        With groups, only if that is so in all of them.
     ValueError
         If `target`, `confidence`, `bound` or `max_loss` is out of range, if losses and
-        `max_loss` or `bound` do not agree, if weights are given, or an array is
-        invalid.
+        `max_loss` or `bound` do not agree, if weights are given, if a dict of targets
+        lacks a group, or an array is invalid.
 
     Notes
     -----
@@ -181,36 +198,25 @@ def solve_target_failure_rate(
     >>> solve_target_failure_rate(scores, losses, 0.1, confidence=0.9).coverage
     0.85
     """
-    return solve_named_failure_rate(
-        None,
-        scores,
-        losses,
-        target,
-        sample_weight=sample_weight,
-        randomize=randomize,
-        confidence=confidence,
-        bound=bound,
-        max_loss=max_loss,
-        draws=draws,
-        random_state=random_state,
-    )
-
-
-def solve_named_failure_rate(
-    name,
-    scores,
-    losses,
-    target,
-    *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
-    """Solve as `solve_target_failure_rate` does; messages begin with a name, if any."""
+    if groups is not None:
+        refuse_failure_weights(sample_weight)
+        return solve_arrays_by_group(
+            partial(
+                solve_target_failure_rate,
+                randomize=randomize,
+                bound=bound,
+                max_loss=max_loss,
+            ),
+            scores,
+            losses,
+            target,
+            groups,
+            all_groups,
+            None,
+            confidence=confidence,
+            draws=draws,
+            random_state=random_state,
+        )
     rate = check_number(target, "target (the failure rate)")
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *FAILURE_BOUNDS))
@@ -224,7 +230,7 @@ def solve_named_failure_rate(
         )
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
-    problem = _Problem(scores, losses, rate, max_loss, bound, confidence, name)
+    problem = _Problem(scores, losses, rate, max_loss, bound, confidence)
     if rate >= max_loss:
         rule = problem.conclude(RejectionRule(math.inf, 1.0), 0.0)
     elif confidence is None:
@@ -256,7 +262,6 @@ class _Problem:
     max_loss: float
     bound: object
     confidence: float | None
-    name: str | None
 
     def __len__(self):
         return len(self.scores)
@@ -296,7 +301,7 @@ class _Problem:
         """Return the error of samples that are too few for a rule that is certain."""
         lowest *= self.max_loss
         return InfeasibleTargetError(
-            f"{self._prefix}{len(self)} samples cannot promise the failure rate "
+            f"{len(self)} samples cannot promise the failure rate "
             f"{self.rate:g}{self._at_confidence()}, even if none of them is wrong: it "
             f"takes {fewest}. The smallest rate that these can promise is "
             f"{round_up(lowest)}. Give more samples, ask for a larger rate, or pass "
@@ -308,7 +313,7 @@ class _Problem:
     def warn_of_thinning(self, probability, fewest):
         """Warn that nothing is accepted for sure."""
         warn_user(
-            f"{self._prefix}{len(self)} samples are too few to promise the failure "
+            f"{len(self)} samples are too few to promise the failure "
             f"rate {self.rate:g}{self._at_confidence()} of all that the score calls "
             f"certain: each of it is accepted with a probability of {probability:.3g} "
             f"only. From {fewest} calibration samples on it is accepted for sure. Give "
@@ -318,15 +323,11 @@ class _Problem:
     def warn_of_nothing_accepted(self):
         """Warn that the rule rejects all samples."""
         warn_user(
-            f"{self._prefix}No calibration sample is accepted, as the failure rate "
+            f"No calibration sample is accepted, as the failure rate "
             f"{self.rate:g} allows for no loss so large among the samples that the "
             "score calls certain. Use a score that orders the errors better, or a "
             "larger rate."
         )
-
-    @property
-    def _prefix(self):
-        return "" if self.name is None else f"{self.name}: "
 
     def _at_confidence(self):
         return "" if self.confidence is None else f" at confidence={self.confidence:g}"

@@ -232,3 +232,46 @@ def test_useless_classifier_and_score():
     rule = quietly(dummy.fit, X, wrong).rule_
     # All scores tie: each is accepted with the same probability.
     assert rule.failure_rate == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8])
+def test_groups_have_rules_of_their_own(confidence):
+    selective = make(0.1, group_by="prediction", confidence=confidence, cv=0.5)
+    quietly(selective.fit, X, y)
+    found = selective.calibration_
+    rule = quietly(
+        solve_target_failure_rate,
+        found.scores,
+        found.losses,
+        0.1,
+        groups=found.predictions,
+        all_groups=selective.classes_,
+        confidence=confidence,
+        draws=found.draws,
+    )
+    assert selective.rule_.rules == rule.rules
+    targets = {0: 0.02, 1: 0.05, 2: 0.2}
+    few = quietly(selective.retarget, target_failure_rate=targets)
+    assert few.rule_.rules[0].certificate.target == 0.02
+    whole = few.accept(X)
+    rows = [few.accept(X[[row]])[0] for row in range(0, 300, 11)]
+    np.testing.assert_array_equal(rows, whole[::11])
+    if confidence is None:
+        assert few.accept(X, keys=np.arange(300)).any()
+    else:
+        with pytest.raises(ValueError, match="keys cannot be combined"):
+            few.accept(X, keys=np.arange(300))
+
+
+def test_few_samples_of_a_group_are_told_of():
+    selective = make(0.01, group_by="prediction")
+    with pytest.warns(RejectionWarning) as told:
+        selective.fit(X, y)
+    texts = [str(each.message) for each in told]
+    sizes = np.bincount(selective.calibration_.predictions)
+    assert [text.partition(" samples")[0] for text in texts] == [
+        f"group {group}: {size}" for group, size in enumerate(sizes) if size < 99
+    ]
+    selective.set_params(randomize=False, on_infeasible="nearest")
+    with pytest.warns(RejectionWarning, match="instead is 0: target_failure_rate=0.0"):
+        selective.fit(X, y)

@@ -420,3 +420,63 @@ def test_thinned_rule_is_measured_and_survives_json():
     assert rule.coverage == pytest.approx(accepted.mean())
     assert rule.failure_rate == pytest.approx(accepted[31:].sum() / 60)
     assert math.isnan(RejectionRule(0.5, 1.0).failure_rate)
+
+
+# A rule for each group
+
+
+GROUPS = np.repeat(["north", "south"], [40, 120])
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_each_group_is_solved_by_itself(confidence):
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 50, 160) / 50
+    losses = (rng.random(160) < scores**2) * 1.0
+    draws = rng.random(160)
+    targets = {"north": 0.15, "south": 0.04}
+    options = {"confidence": confidence, "draws": draws}
+    rule = solve(scores, losses, targets, groups=GROUPS, **options)
+    # What holds on average does so in each; a confidence is shared.
+    level = None if confidence is None else 1 - (1 - confidence) / 2
+    failures = 0.0
+    for group, target in targets.items():
+        rows = group == GROUPS
+        alone = solve(
+            scores[rows],
+            losses[rows],
+            target,
+            confidence=level,
+            draws=draws[rows],
+        )
+        assert rule.rules[group] == alone
+        np.testing.assert_array_equal(
+            rule.accept_proba(scores[rows], GROUPS[rows]),
+            alone.accept_proba(scores[rows]),
+        )
+        failures += rows.mean() * alone.failure_rate
+    assert rule.failure_rate == pytest.approx(failures)
+    assert rule.measure(scores, losses, GROUPS) == rule
+    restored = type(rule).from_dict(json.loads(json.dumps(rule.to_dict())))
+    assert restored == rule
+
+
+def test_warnings_name_the_group():
+    scores, losses = np.arange(160), np.arange(160) >= 150
+    with pytest.warns(RejectionWarning, match="group 'north': 40 samples are too few"):
+        rule = solve_target_failure_rate(scores, losses, 0.01, groups=GROUPS)
+    assert rule.rules["north"].thinning.proba == pytest.approx(0.41)
+    proba = rule.accept_proba([0.0, 0.0, 150.5], ["north", "south", "south"])
+    np.testing.assert_allclose(proba, [0.41, 1, 0.21])
+    draws = keyed_draws(0, range(4000))
+    share = rule.accept(np.zeros(4000), ["north"] * 4000, draws=draws).mean()
+    assert share == pytest.approx(0.41, abs=0.03)
+    with pytest.warns(RejectionWarning, match=r"groups have no rule.*'north': 40"):
+        rule = solve_target_failure_rate(
+            scores, losses, 0.01, groups=GROUPS, randomize=False
+        )
+    assert rule.rules["north"].coverage == 0
+    with pytest.raises(ValueError, match="sample_weight cannot"):
+        solve_target_failure_rate(
+            scores, losses, 0.01, groups=GROUPS, sample_weight=np.ones(160)
+        )
