@@ -378,7 +378,8 @@ class RejectionRule(DictMixin):
             rule of equal coverage or, where several thresholds attain the same risk or
             cost, of a larger one. NaN where no such target leads there: a risk and a
             coverage where nothing is accepted, and what is not known of a rule that was
-            made without a sample.
+            made without a sample. No such target makes a `thinning`: the risk of a rule
+            that has one may be met by one of slightly smaller coverage.
 
         Examples
         --------

@@ -17,7 +17,10 @@ from sklearn_reject.selection import (
     RejectionRule,
     Thinning,
     keyed_draws,
+    solve_reject_cost,
+    solve_target_coverage,
     solve_target_failure_rate,
+    solve_target_risk,
 )
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS, find_longest
 
@@ -420,6 +423,22 @@ def test_thinned_rule_is_measured_and_survives_json():
     assert rule.coverage == pytest.approx(accepted.mean())
     assert rule.failure_rate == pytest.approx(accepted[31:].sum() / 60)
     assert math.isnan(RejectionRule(0.5, 1.0).failure_rate)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equivalent_targets_of_a_rule_that_thins(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.random(60)
+    losses = (rng.random(60) < scores**2) * 1.0
+    rule = solve(scores, losses, 0.03)
+    assert rule.thinning is not None
+    targets = rule.equivalent_targets()
+    cost = solve_reject_cost(scores, losses, targets["reject_cost"])
+    share = solve_target_coverage(scores, losses, targets["target_coverage"])
+    risk = solve_target_risk(scores, losses, targets["target_risk"])
+    assert cost.coverage >= rule.coverage
+    assert share.coverage == pytest.approx(rule.coverage)
+    assert risk.coverage >= rule.coverage - 1 / 60
 
 
 # A rule for each group
