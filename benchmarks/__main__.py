@@ -17,6 +17,7 @@ _NAMES = (
     "sele",
     "guarantees",
     "intervals",
+    "failure_rate",
     "ood_bounds",
     "knn",
     "double_score",

@@ -29,7 +29,8 @@ class InfeasibleTargetError(ValueError):
         "max_precision". NaN where the other bound cannot be met at all. Where samples
         are too few for a certificate, what so many can certify at best. For joint
         thresholds, the flattest and the steepest slope: "min_derivative" and
-        "max_derivative". None becomes an empty dict.
+        "max_derivative". For a bound on failures, what so many samples can promise:
+        "min_failure_rate". None becomes an empty dict.
 
     Examples
     --------
@@ -105,6 +106,20 @@ def repeated_fit():
         _IS_REPEATED.reset(token)
 
 
+# What warnings are about, where that is a part of what was asked.
+_SUBJECT = ContextVar("_SUBJECT", default="")
+
+
+@contextmanager
+def about(subject):
+    """Begin all warnings with what they are about, such as the group of samples."""
+    token = _SUBJECT.set(f"{subject}: ")
+    try:
+        yield
+    finally:
+        _SUBJECT.reset(token)
+
+
 def warn_user(message, category=RejectionWarning, *, once=False):
     """Warn, naming the line that called the package.
 
@@ -116,7 +131,7 @@ def warn_user(message, category=RejectionWarning, *, once=False):
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(f"{_SUBJECT.get()}{message}", category, stacklevel=level)
 
 
 def round_down(value):

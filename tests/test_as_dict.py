@@ -25,6 +25,7 @@ from sklearn_reject.selection import (
     chow_rule,
     solve_finite_lp,
     solve_target_coverage,
+    solve_target_failure_rate,
     solve_target_risk,
     tune_double_score,
     tune_single_score,
@@ -45,6 +46,7 @@ RULES = {
     "coverage": solve_target_coverage(RISK, LOSSES, 0.5),
     "everything": solve_target_coverage(RISK, LOSSES, 1.0),
     "certified": solve_target_risk(RISK, LOSSES, 0.4, confidence=0.9, random_state=0),
+    "thinned": solve_target_failure_rate(RISK, LOSSES, 0.1),
     "plain": chow_rule(0.2),
     "groups": solve_target_risk(
         RISK, LOSSES, 0.4, groups=GROUPS, confidence=0.8, random_state=0
@@ -103,7 +105,8 @@ def test_all_dataclasses_of_the_room_are_tested():
     kinds = {each for each in public if hasattr(each, "__dataclass_fields__")}
     assert all(issubclass(each, DictMixin) for each in kinds)
     tested = {type(rule) for rule in RULES.values()}
-    tested |= {type(getattr(rule, "certificate", None)) for rule in RULES.values()}
+    for part in ("certificate", "thinning"):
+        tested |= {type(getattr(rule, part, None)) for rule in RULES.values()}
     assert kinds <= tested
 
 

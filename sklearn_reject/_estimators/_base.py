@@ -205,6 +205,18 @@ class Decisions(NamedTuple):
     accepted: np.ndarray
 
 
+def _has_confidence(certificate):
+    """Tell whether draws decided about the calibration set for a certificate.
+
+    What holds on average does so whatever the draws are.
+    """
+    found = certificate.values() if isinstance(certificate, dict) else [certificate]
+    return any(
+        each is not None and getattr(each, "confidence", True) is not None
+        for each in found
+    )
+
+
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
@@ -332,7 +344,7 @@ class RejectMixin:
         """Return the keys of a user as those of rows, None where there are none."""
         if keys is None:
             return None
-        if self.rule_.certificate is not None:
+        if _has_confidence(self.rule_.certificate):
             raise ValueError(
                 "keys cannot be combined with a confidence: the calibration set was "
                 "decided by draws of the values in X, and what is certified holds for "

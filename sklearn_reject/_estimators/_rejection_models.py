@@ -80,9 +80,14 @@ def uses_plain_rule(estimator, target, score):
 
 
 def check_guarantee(estimator, target, score, weight):
-    """Raise where a confidence is asked for that nothing can be certified with."""
+    """Raise where a confidence is asked for that nothing can be certified with.
+
+    Or a bound that holds on average, which weights have no part in.
+    """
     confidence = estimator.confidence
     if confidence is None:
+        if target.holds_on_average:
+            refuse_weights(weight, f"a {target.name}")
         return
     check_certifiable(estimator, target)
     refuse_weights(weight)
@@ -96,6 +101,16 @@ def check_guarantee(estimator, target, score, weight):
             "cv=0.3, or freeze what was fitted on other samples with "
             "FrozenEstimator."
         )
+
+
+def keeps_promise(estimator, target):
+    """Tell whether a share is held out for what needs samples drawn alike.
+
+    What holds on average does so, approximately, with folds, too, and those are better
+    drawn class by class.
+    """
+    on_average = target.holds_on_average and is_share(estimator.cv)
+    return estimator.confidence is not None or on_average
 
 
 def _brief(value):
@@ -201,8 +216,9 @@ def _bound_options(estimator, target, calibration, confidence, seed, loss, max_l
         options["confidence"] = confidence
         options["draws"] = calibration.draws
         options["random_state"] = seed  # of the order of bets
-        if target.bounds_losses:
-            options |= bound_of_losses(loss, max_loss)
+    is_bounded = target.bounds_losses and confidence is not None
+    if is_bounded or target.holds_on_average:
+        options |= bound_of_losses(loss, max_loss)
     return options
 
 

@@ -16,6 +16,7 @@ from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
+    keeps_promise,
     retarget,
     solve_rule,
     takes_sparse,
@@ -51,8 +52,9 @@ class SelectiveClassifier(RejectClassifier):
 
     It wraps a classifier, scores how uncertain each prediction is, and rejects above a
     threshold that solves one of three models (FPV23): a cost of rejecting, a bound on
-    the risk of what is accepted, or a bound on the share that is accepted. Where the
-    rule needs data it is solved on predictions out of sample.
+    the risk of what is accepted, or a bound on the share that is accepted; or a bound
+    on what is accepted and wrong, of all samples. Where the rule needs data it is
+    solved on predictions out of sample.
 
     Read more in the :ref:`user guide <selective_classification>`.
 
@@ -65,19 +67,28 @@ class SelectiveClassifier(RejectClassifier):
 
     reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
-        plus the cost of rejections. At most one of `reject_cost`, `target_risk` and
-        `target_coverage` may be given; with none it is 0.5: reject when the label is
-        more likely wrong than right, which with two classes is hardly ever, and said
-        in a warning.
+        plus the cost of rejections. At most one of `reject_cost`, `target_risk`,
+        `target_coverage` and `target_failure_rate` may be given; with none it is 0.5:
+        reject when the label is more likely wrong than right, which with two classes is
+        hardly ever, and said in a warning.
 
     target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of accepted samples: maximise the coverage. Met on
         the samples that solve the rule, and so exceeded in use more often than not:
         by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
-        1000 (33 classifiers on real sets). Pass `confidence` where it must hold.
+        1000 (33 classifiers on real sets). Pass `confidence` where it must hold, or a
+        `target_failure_rate`, which a few samples can promise.
 
     target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
+
+    target_failure_rate : float > 0 or dict, default=None
+        Bound on the expected loss of all samples, zero where they are rejected:
+        maximise the coverage. With 0/1 loss it bounds the share of all samples that is
+        accepted and wrong. It holds on average over the samples that solve the rule,
+        however few they are, if nothing was fitted on these: `cv` as a float, or
+        something frozen; with predictions out of fold it does but approximately. Needs
+        `max_loss` where the loss has no largest value.
 
     group_by : "prediction", column or callable, default=None
         What gives each group of samples a rule of its own, so that the target holds in
@@ -108,15 +119,16 @@ class SelectiveClassifier(RejectClassifier):
 
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of the samples that solve the rule, that
-        `target_risk` or `target_coverage` holds for the population. None solves the
-        rule on the samples as if they were the population. Needs samples on which
-        neither the classifier nor the score was fitted: `cv` as a float, or a frozen
-        classifier with a score that is not learned.
+        `target_risk`, `target_coverage` or `target_failure_rate` holds for the
+        population. None solves the rule on the samples as if they were the population,
+        or bounds the failure rate on average. Needs samples on which neither the
+        classifier nor the score was fitted: `cv` as a float, or a frozen classifier
+        with a score that is not learned.
 
     max_loss : float > 0, default=None
         Largest loss that is possible, in units of the loss. Needed to certify a
-        `target_risk` where the loss is neither "zero_one" nor a matrix: labels that y
-        lacks may cost more than those it has.
+        `target_risk`, and for a `target_failure_rate`, where the loss is neither
+        "zero_one" nor a matrix: labels that y lacks may cost more than those it has.
 
     cv : int, float, splitter, iterable, "plug_in" or None, default=None
         Which predictions solve the rule. An int or a splitter pools predictions out of
@@ -140,8 +152,9 @@ class SelectiveClassifier(RejectClassifier):
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
         of equal values are accepted or rejected alike, unless they are given different
-        `keys`. If False, those at the threshold are rejected for `target_risk` and
-        accepted for `target_coverage`.
+        `keys`. For a `target_failure_rate` that few samples cannot promise otherwise,
+        all that is accepted is accepted with a probability. If False, those at the
+        threshold are rejected for a bound on loss and accepted for `target_coverage`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
         What `fit` does where the targets cannot be met on the samples: "raise" raises
@@ -233,6 +246,7 @@ class SelectiveClassifier(RejectClassifier):
         reject_cost=None,
         target_risk=None,
         target_coverage=None,
+        target_failure_rate=None,
         group_by=None,
         uncertainty_score="auto",
         loss="zero_one",
@@ -249,6 +263,7 @@ class SelectiveClassifier(RejectClassifier):
         self.reject_cost = reject_cost
         self.target_risk = target_risk
         self.target_coverage = target_coverage
+        self.target_failure_rate = target_failure_rate
         self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
@@ -292,7 +307,8 @@ class SelectiveClassifier(RejectClassifier):
         ------
         InfeasibleTargetError
             If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
-            a confidence, no risk below the largest loss can be certified. With
+            a confidence, no risk below the largest loss can be certified; or if without
+            `randomize` the samples are too few for `target_failure_rate`. With
             `group_by`, only if that is so in all groups.
         ValueError
             If a parameter is invalid, or two targets are given.
@@ -336,8 +352,8 @@ class SelectiveClassifier(RejectClassifier):
             split_params,
             learns=evaluation.learns,
             needs_data=not is_plain,
-            # A certificate is about samples that are drawn independently.
-            stratify=self.confidence is None,
+            # What is promised is about samples that are drawn independently.
+            stratify=not keeps_promise(self, target),
         )
         evaluated = evaluate_out_of_sample(
             self.estimator,
@@ -385,10 +401,11 @@ class SelectiveClassifier(RejectClassifier):
         Parameters
         ----------
         **target : dict
-            One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss`, `randomize`,
-            `on_infeasible` or `group_by`, which stay as they are where they are not
-            given. Of columns and callables, `group_by` may only be the one of `fit`.
+            One of `reject_cost`, `target_risk`, `target_coverage` and
+            `target_failure_rate`, in place of what was asked for in `fit`; and
+            `confidence`, `max_loss`, `randomize`, `on_infeasible` or `group_by`, which
+            stay as they are where they are not given. Of columns and callables,
+            `group_by` may only be the one of `fit`.
 
         Returns
         -------
@@ -396,12 +413,14 @@ class SelectiveClassifier(RejectClassifier):
             The copy. With a `confidence`, each of several certificates from the same
             samples holds with that probability, but not all of them at once.
             Without one, after a `fit` with one, the share held out stays as it was,
-            drawn without stratification.
+            drawn without stratification. It is drawn class by class for other targets,
+            and a `target_failure_rate` then holds but approximately, as with folds.
 
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`.
+            If no threshold attains `target_risk`, or without `randomize` the samples
+            are too few for `target_failure_rate`.
         TypeError
             If anything else is to be changed.
         ValueError
@@ -454,8 +473,8 @@ class SelectiveClassifier(RejectClassifier):
             warn_user(
                 f"Without a target, reject_cost={_DEFAULT_REJECT_COST}: reject when a "
                 "label is more likely wrong than right. With two classes that rejects "
-                "nothing here. Pass a reject_cost below 0.5, a target_risk or a "
-                "target_coverage.",
+                "nothing here. Pass a reject_cost below 0.5, a target_risk, a "
+                "target_coverage or a target_failure_rate.",
             )
 
     def __sklearn_tags__(self):

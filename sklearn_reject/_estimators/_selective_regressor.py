@@ -48,7 +48,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     """Regressor that tells which of its predictions are too uncertain.
 
     It wraps a regressor, of one output or several, scores how uncertain each prediction
-    is, and rejects above a threshold that solves one of the three models of
+    is, and rejects above a threshold that solves one of the models of
     :class:`SelectiveClassifier`. No number can stand for "rejected", so `predict`
     returns the prediction for every sample, and `accept` says which to use.
 
@@ -63,17 +63,26 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
-        plus the cost of rejections. One of `reject_cost`, `target_risk` and
-        `target_coverage` must be given.
+        plus the cost of rejections. One of `reject_cost`, `target_risk`,
+        `target_coverage` and `target_failure_rate` must be given.
 
     target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of accepted samples: maximise the coverage. Met on
         the samples that solve the rule, and so exceeded in use more often than not:
         by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
-        1000 (33 classifiers on real sets). Pass `confidence` where it must hold.
+        1000 (33 classifiers on real sets). Pass `confidence` where it must hold, or a
+        `target_failure_rate`, which a few samples can promise.
 
     target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
+
+    target_failure_rate : float > 0 or dict, default=None
+        Bound on the expected loss of all samples, zero where they are rejected:
+        maximise the coverage. With 0/1 loss it bounds the share of all samples that is
+        accepted and wrong. It holds on average over the samples that solve the rule,
+        however few they are, if nothing was fitted on these: `cv` as a float, or
+        something frozen; with predictions out of fold it does but approximately. Needs
+        `max_loss` where the loss has no largest value.
 
     group_by : "prediction", column or callable, default=None
         What gives each group of samples a rule of its own, so that the target holds in
@@ -99,13 +108,14 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of the samples that solve the rule, that
-        `target_risk` or `target_coverage` holds for the population. Needs `cv` as a
-        float, or a frozen regressor with a score that is not learned.
+        `target_risk`, `target_coverage` or `target_failure_rate` holds for the
+        population. Needs `cv` as a float, or a frozen regressor with a score that is
+        not learned.
 
     max_loss : float > 0, default=None
         Largest loss that is possible, in units of the loss. Needed to certify a
-        `target_risk` where the loss is neither "zero_one" nor a matrix: labels that y
-        lacks may cost more than those it has.
+        `target_risk`, and for a `target_failure_rate`, where the loss is neither
+        "zero_one" nor a matrix: labels that y lacks may cost more than those it has.
 
     cv : int, float, splitter, iterable or None, default=None
         Which predictions solve the rule. An int or a splitter pools predictions out of
@@ -119,8 +129,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
         of equal values are accepted or rejected alike, unless they are given different
-        `keys`. If False, those at the threshold are rejected for `target_risk` and
-        accepted for `target_coverage`.
+        `keys`. For a `target_failure_rate` that few samples cannot promise otherwise,
+        all that is accepted is accepted with a probability. If False, those at the
+        threshold are rejected for a bound on loss and accepted for `target_coverage`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
         What `fit` does where the targets cannot be met on the samples: "raise" raises
@@ -196,6 +207,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         reject_cost=None,
         target_risk=None,
         target_coverage=None,
+        target_failure_rate=None,
         group_by=None,
         uncertainty_score="auto",
         loss="squared",
@@ -211,6 +223,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.reject_cost = reject_cost
         self.target_risk = target_risk
         self.target_coverage = target_coverage
+        self.target_failure_rate = target_failure_rate
         self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
@@ -253,7 +266,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ------
         InfeasibleTargetError
             If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
-            a confidence, no risk below the largest loss can be certified. With
+            a confidence, no risk below the largest loss can be certified; or if without
+            `randomize` the samples are too few for `target_failure_rate`. With
             `group_by`, only if that is so in all groups.
         ValueError
             If a parameter is invalid, or not exactly one target is given.
@@ -354,10 +368,11 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Parameters
         ----------
         **target : dict
-            One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss`, `randomize`,
-            `on_infeasible` or `group_by`, which stay as they are where they are not
-            given. Of columns and callables, `group_by` may only be the one of `fit`.
+            One of `reject_cost`, `target_risk`, `target_coverage` and
+            `target_failure_rate`, in place of what was asked for in `fit`; and
+            `confidence`, `max_loss`, `randomize`, `on_infeasible` or `group_by`, which
+            stay as they are where they are not given. Of columns and callables,
+            `group_by` may only be the one of `fit`.
 
         Returns
         -------
@@ -368,7 +383,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`.
+            If no threshold attains `target_risk`, or without `randomize` the samples
+            are too few for `target_failure_rate`.
         TypeError
             If anything else is to be changed.
         ValueError

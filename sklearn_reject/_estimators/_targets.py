@@ -15,6 +15,7 @@ from sklearn_reject.selection import (
     solve_nearest_risk,
     solve_reject_cost,
     solve_target_coverage,
+    solve_target_failure_rate,
     solve_target_risk,
     targets_by_group,
 )
@@ -39,6 +40,8 @@ class Target:
     can_be_certified = True
     # Whether a certificate rests on the largest loss.
     bounds_losses = False
+    # Whether that is so without a confidence, too, as something holds on average.
+    holds_on_average = False
     # What a value that no loss is above leads to, None where it means nothing.
     vacuous = None
 
@@ -120,7 +123,31 @@ class TargetCoverage(Target):
         return solve_target_coverage(target=self.value, **samples, **options)
 
 
-_TARGETS = {each.name: each for each in (RejectCost, TargetRisk, TargetCoverage)}
+class TargetFailureRate(Target):
+    """A bound on the mean loss of all samples, zero where they are rejected."""
+
+    name = "target_failure_rate"
+    open_low = True
+    bounds_losses = True
+    holds_on_average = True
+    vacuous = "no rule has a larger failure rate, and everything is accepted"
+
+    def solve(self, samples, options):
+        """Return the rule of largest coverage."""
+        return solve_target_failure_rate(target=self.value, **samples, **options)
+
+    def solve_nearest(self, error, samples, options):
+        """Return the lowest rate that so many samples can promise, and its rule."""
+        if "min_failure_rate" not in error.attainable:
+            raise error
+        nearest = TargetFailureRate(error.attainable["min_failure_rate"])
+        return {self.name: nearest.value}, nearest.solve(samples, options)
+
+
+_TARGETS = {
+    each.name: each
+    for each in (RejectCost, TargetRisk, TargetCoverage, TargetFailureRate)
+}
 
 
 def target_names(estimator):
@@ -172,9 +199,10 @@ def check_max_loss(estimator, target, loss):
             )
         return largest
     is_certified = estimator.confidence is not None and target.bounds_losses
-    if loss.max_loss is None and is_certified:
+    if loss.max_loss is None and (is_certified or target.holds_on_average):
+        verb = "certify" if is_certified else "promise"
         raise ValueError(
-            f"max_loss is needed to certify a {target.name} with {loss!r}: pass the "
+            f"max_loss is needed to {verb} a {target.name} with {loss!r}: pass the "
             "largest loss that is possible, in units of the loss. Labels that y lacks "
             "may cost more than those it has."
         )
@@ -186,8 +214,9 @@ def check_certifiable(estimator, target):
     check_confidence(estimator.confidence)
     if not target.can_be_certified:
         raise ValueError(
-            f"confidence={estimator.confidence!r} needs a target_risk or a "
-            f"target_coverage to guarantee; a {target.name} has no bound to hold."
+            f"confidence={estimator.confidence!r} needs a target_risk, a "
+            "target_coverage or a target_failure_rate to guarantee; a "
+            f"{target.name} has no bound to hold."
         )
 
 

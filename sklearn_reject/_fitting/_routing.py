@@ -110,11 +110,11 @@ def check_inner(owner, kind, methods=("fit", "predict"), way_out=""):
         )
 
 
-def refuse_weights(weight):
+def refuse_weights(weight, what="confidence"):
     """Raise where a guarantee is asked for and samples have weights."""
     if weight is not None:
         raise ValueError(
-            "confidence cannot be had with sample_weight: a guarantee is about "
+            f"{what} cannot be had with sample_weight: a guarantee is about "
             "samples drawn alike. Leave the weights out or, to give them to the "
             "estimator inside only, enable metadata routing and call "
             "`set_fit_request(sample_weight=False)`."

@@ -13,6 +13,10 @@ from sklearn_reject.selection._certify_double import (
 )
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._draws import keyed_draws, split_mix
+from sklearn_reject.selection._failure_rate import (
+    refuse_failure_weights,
+    solve_target_failure_rate,
+)
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._grouped import (
     GroupedRule,
@@ -40,7 +44,12 @@ from sklearn_reject.selection._partition import (
     make_partition,
     sort_labels,
 )
-from sklearn_reject.selection._rule import Certificate, RejectionRule, chow_rule
+from sklearn_reject.selection._rule import (
+    Certificate,
+    RejectionRule,
+    Thinning,
+    chow_rule,
+)
 from sklearn_reject.selection._solve import (
     solve_nearest_risk,
     solve_reject_cost,
@@ -63,6 +72,7 @@ __all__ = [
     "SingleScoreRule",
     "Tail",
     "TailScoreRule",
+    "Thinning",
     "certify_double_score",
     "chow_rule",
     "keyed_draws",
@@ -70,6 +80,7 @@ __all__ = [
     "solve_finite_lp",
     "solve_reject_cost",
     "solve_target_coverage",
+    "solve_target_failure_rate",
     "solve_target_risk",
     "tune_double_score",
     "tune_single_score",

@@ -17,6 +17,7 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
+    about,
     round_down,
     round_up,
     warn_user,
@@ -92,6 +93,11 @@ class GroupedRule(DictMixin):
         return hash((rules, self.coverage, self.selective_risk))
 
     @property
+    def failure_rate(self):
+        """Expected loss of all samples of the calibration set, zero where rejected."""
+        return self.coverage * self.selective_risk if self.coverage else 0.0
+
+    @property
     def certificate(self):
         """Certificates by group, dict of group to Certificate; None if there is none.
 
@@ -116,11 +122,11 @@ class GroupedRule(DictMixin):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold of the group, its `proba_at_threshold` at it, 0 above
-            and in a group without a rule.
+            1 below the threshold of the group, or what its `thinning` says, its
+            `proba_at_threshold` at it, 0 above and in a group without a rule.
         """
-        is_below, is_at, probability = self._compare(scores, groups)
-        return np.where(is_at, probability, is_below.astype(np.float64))
+        scores, codes = self._locate(scores, groups)
+        return self._probability(scores, codes)
 
     def at_threshold(self, scores, groups):
         """Tell which samples are at the threshold of their group.
@@ -138,7 +144,8 @@ class GroupedRule(DictMixin):
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with the `proba_at_threshold` of its group.
         """
-        return self._compare(scores, groups)[1]
+        scores, codes = self._locate(scores, groups)
+        return compare(scores, self._thresholds(codes))[1]
 
     def accept(self, scores, groups, *, draws=None, random_state=None):
         """Accept or reject each sample, at random only at the threshold of its group.
@@ -171,7 +178,9 @@ class GroupedRule(DictMixin):
         ValueError
             If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        return decide(*self._compare(scores, groups), draws, random_state)
+        probability = self.accept_proba(scores, groups)
+        is_open = (probability > 0) & (probability < 1)
+        return decide(probability == 1, is_open, probability, draws, random_state)
 
     def measure(self, scores, losses, groups, *, sample_weight=None):
         """Return the rule with what it achieves on another sample.
@@ -221,17 +230,29 @@ class GroupedRule(DictMixin):
         total = len(scores) if weight is None else weight.sum()
         return _sum_up(rules, _sizes(codes, weight, len(rules)), total)
 
-    def _compare(self, scores, groups):
-        """Return what is below its threshold, what is at it, and the chances there."""
+    def _locate(self, scores, groups):
+        """Return the scores as a vector, and the position of the rule of each."""
         scores = check_vector(scores, "scores")
         labels = as_labels(groups, "groups")
         check_same_length(len(scores), groups=labels)
-        codes = self._find(labels)
+        return scores, self._find(labels)
+
+    def _thresholds(self, codes):
         # Number -1, the last one, is what has no rule.
         rules = [*self.rules.values(), _REJECT_ALL]
-        thresholds = np.array([rule.threshold for rule in rules])[codes]
+        return np.array([rule.threshold for rule in rules])[codes]
+
+    def _probability(self, scores, codes):
+        """Return how likely scores are accepted by the rules at some positions."""
+        rules = [*self.rules.values(), _REJECT_ALL]
+        is_below, is_at = compare(scores, self._thresholds(codes))
         chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
-        return *compare(scores, thresholds), chances
+        probability = is_below.astype(np.float64)
+        for code, rule in enumerate(rules):
+            if rule.thinning is not None:
+                rows = codes == code
+                probability[rows] *= rule.thinning.accept_proba(scores[rows])
+        return np.where(is_at, chances, probability)
 
     def _find(self, labels):
         """Return the position of the rule of each sample, -1 after a warning."""
@@ -259,7 +280,8 @@ def solve_by_group(partition, solve, weight=None):
         try:
             if not _is_present(rows, take_weight(weight, rows)):
                 raise InfeasibleTargetError("there is no calibration sample of it")
-            rules[label] = solve(label, rows)
+            with about(f"group {label!r}"):
+                rules[label] = solve(label, rows)
         except InfeasibleTargetError as error:
             failures[label] = error
             rules[label] = replace(_unmeasured(_REJECT_ALL), reject_cost=0.0)

@@ -19,7 +19,7 @@ from sklearn_reject.selection._monitor import RiskMonitor
 
 @dataclass(frozen=True)
 class Certificate(DictMixin):
-    """A bound that holds for the population with high probability.
+    """A bound that holds for the population with high probability, or on average.
 
     The probability is over the draw of the calibration sample, which must be
     independent of the classifier and of the score, and of the noise that breaks ties.
@@ -28,32 +28,37 @@ class Certificate(DictMixin):
     ----------
     quantity : str
         "risk" if the selective risk is at most `target`, "coverage" if the coverage is
-        at least `target`.
+        at least `target`, "failure_rate" if the expected loss of a new sample, zero
+        where it is rejected, is at most `target`.
 
     target : float
         The certified bound.
 
-    confidence : float
-        Least probability, in ]0, 1[, that the bound holds.
+    confidence : float or None
+        Least probability, in ]0, 1[, that the bound holds. None for a failure rate that
+        is bounded in expectation, over calibration samples and new sample together.
 
     bound : str
         Where the p-values come from: "binomial", "hoeffding_bentkus" or "betting" for
-        a risk, "order_statistic" for a coverage.
+        a risk or a failure rate, "order_statistic" for a coverage; "conformal" without
+        confidence.
 
     search : str or None
         How the threshold was found among those tested: "fixed_sequence", "bonferroni"
-        or "sgr". None for a coverage, where a single threshold is tested.
+        or "sgr". None for a coverage, where a single threshold is tested, and for a
+        failure rate, which only grows with the coverage.
 
     n_samples : int
         Number of calibration samples.
 
     n_accepted : int
         Number of calibration samples, by increasing score and noise, that the test
-        accepted. The rule accepts these and, of ties without noise, maybe more.
+        accepted. The rule accepts these and, of ties without noise, maybe more. Of a
+        failure rate, those below the threshold.
 
-    p_value : float
+    p_value : float or None
         Chance, at most, of a calibration sample as favourable as this one at a rule
-        that breaks the bound, for this rule on its own.
+        that breaks the bound, for this rule on its own. None without confidence.
 
     Examples
     --------
@@ -67,12 +72,59 @@ class Certificate(DictMixin):
 
     quantity: str
     target: float
-    confidence: float
+    confidence: float | None
     bound: str
     search: str | None
     n_samples: int
     n_accepted: int
-    p_value: float
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class Thinning(DictMixin):
+    """Which scores below a threshold are accepted with a probability only.
+
+    A bound on failures makes use of it, see :func:`solve_target_failure_rate`.
+
+    Attributes
+    ----------
+    start : float
+        Scores below it are accepted for sure. Minus infinity where none is.
+
+    proba_at_start : float
+        Probability that a score equal to `start`, up to rounding, is accepted.
+
+    proba : float
+        Probability that a score between `start` and the threshold is accepted.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import RejectionRule, Thinning
+    >>> rule = RejectionRule(0.8, 0.0, thinning=Thinning(0.4, 0.6, 0.2))
+    >>> rule.accept_proba([0.3, 0.4, 0.7, 0.8])
+    array([1. , 0.6, 0.2, 0. ])
+    """
+
+    start: float
+    proba_at_start: float
+    proba: float
+
+    def accept_proba(self, scores):
+        """Return the probability that scores below the threshold are accepted.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples,)
+            Finite uncertainty scores, higher = more uncertain.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 below `start`, `proba_at_start` at it, `proba` above.
+        """
+        is_below, is_at = compare(scores, self.start)
+        above = np.where(is_at, self.proba_at_start, self.proba)
+        return np.where(is_below, 1.0, above)
 
 
 def compare(scores, threshold, sizes=None):
@@ -134,8 +186,9 @@ class RejectionRule(DictMixin):
     Attributes
     ----------
     threshold : float
-        Scores below it are accepted, scores above it rejected. Infinite where all
-        samples of the calibration set are accepted, minus infinity where none is.
+        Scores below it are accepted, unless there is a `thinning`, scores above it
+        rejected. Infinite where all samples of the calibration set are accepted, minus
+        infinity where none is.
 
     proba_at_threshold : float
         Probability in [0, 1] that a score equal to the threshold is accepted.
@@ -155,7 +208,12 @@ class RejectionRule(DictMixin):
         made without a sample, the cost that was asked for, or NaN.
 
     certificate : Certificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        What holds for the population with high probability, if that was asked for, or
+        on average, for a bound on failures.
+
+    thinning : Thinning, default=None
+        Which scores below the threshold are accepted with a probability only. None
+        where all of them are accepted for sure.
 
     Examples
     --------
@@ -173,6 +231,16 @@ class RejectionRule(DictMixin):
     selective_risk: float = float("nan")
     reject_cost: float = float("nan")
     certificate: Certificate | None = None
+    thinning: Thinning | None = None
+
+    @property
+    def failure_rate(self):
+        """Expected loss of all samples of the calibration set, zero where rejected.
+
+        The share of all samples that is accepted and wrong where the loss is 0 or 1:
+        `coverage` times `selective_risk`, lower is better.
+        """
+        return self.coverage * self.selective_risk if self.coverage else 0.0
 
     def accept_proba(self, scores):
         """Return the probability that each sample is accepted.
@@ -185,10 +253,15 @@ class RejectionRule(DictMixin):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold, `proba_at_threshold` at it, 0 above.
+            1 below the threshold, or what the `thinning` says, `proba_at_threshold` at
+            it, 0 above.
         """
-        is_below, is_at = self._compare(scores)
-        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
+        scores = check_vector(scores, "scores")
+        is_below, is_at = compare(scores, self.threshold)
+        probability = is_below.astype(np.float64)
+        if self.thinning is not None:
+            probability *= self.thinning.accept_proba(scores)
+        return np.where(is_at, self.proba_at_threshold, probability)
 
     def at_threshold(self, scores):
         """Tell which samples are at the threshold.
@@ -203,10 +276,12 @@ class RejectionRule(DictMixin):
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with `proba_at_threshold`.
         """
-        return self._compare(scores)[1]
+        return compare(check_vector(scores, "scores"), self.threshold)[1]
 
     def accept(self, scores, *, draws=None, random_state=None):
         """Accept or reject each sample, at random only at the threshold.
+
+        Or where a `thinning` says so.
 
         Parameters
         ----------
@@ -214,10 +289,10 @@ class RejectionRule(DictMixin):
             Finite uncertainty scores, higher = more uncertain.
 
         draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
-            sample is accepted if its number is below `proba_at_threshold`; the others
-            are not used. A callable maps the indices of the samples at the threshold to
-            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. A sample is accepted
+            if its number is below its probability; where that is 0 or 1, as it is away
+            from the threshold, the number is not used. A callable maps the indices of
+            the samples whose numbers are used to these, and is not called for none.
 
         random_state : int, RandomState instance or None, default=None
             Source of the draws where `draws` is None. A decision then belongs to the
@@ -240,12 +315,9 @@ class RejectionRule(DictMixin):
         >>> rule.accept([0.3, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        return decide(
-            *self._compare(scores), self.proba_at_threshold, draws, random_state
-        )
-
-    def _compare(self, scores):
-        return compare(check_vector(scores, "scores"), self.threshold)
+        probability = self.accept_proba(scores)
+        is_open = (probability > 0) & (probability < 1)
+        return decide(probability == 1, is_open, probability, draws, random_state)
 
     def measure(self, scores, losses, *, sample_weight=None):
         """Return the rule with what it achieves on another sample.
@@ -264,11 +336,11 @@ class RejectionRule(DictMixin):
         Returns
         -------
         rule : RejectionRule
-            Same `threshold`, `proba_at_threshold` and `certificate`; `coverage` and
-            `selective_risk` are the expected ones on the sample given, the latter NaN
-            if nothing is accepted, and `reject_cost` is the cost under which that
-            sample would be accepted as far. It is the one asked of :func:`chow_rule`
-            where the scores are the risks that they estimate.
+            Same `threshold`, `proba_at_threshold`, `thinning` and `certificate`;
+            `coverage` and `selective_risk` are the expected ones on the sample given,
+            the latter NaN if nothing is accepted, and `reject_cost` is the cost under
+            which that sample would be accepted as far. It is the one asked of
+            :func:`chow_rule` where the scores are the risks that they estimate.
 
         Examples
         --------
@@ -306,7 +378,8 @@ class RejectionRule(DictMixin):
             rule of equal coverage or, where several thresholds attain the same risk or
             cost, of a larger one. NaN where no such target leads there: a risk and a
             coverage where nothing is accepted, and what is not known of a rule that was
-            made without a sample.
+            made without a sample. No such target makes a `thinning`: the risk of a rule
+            that has one may be met by one of slightly smaller coverage.
 
         Examples
         --------

@@ -126,7 +126,8 @@ def solve_target_risk(
     With `confidence`, the bound holds for the population that the sample was drawn
     from, except with a probability of at most 1 - `confidence`. The sample must then be
     independent of the classifier and of the score: drawn one by one, and used to fit
-    neither.
+    neither. What a small sample can promise without is a bound on the failures among
+    all samples, see :func:`solve_target_failure_rate`.
 
     Parameters
     ----------

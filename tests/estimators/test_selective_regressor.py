@@ -124,7 +124,10 @@ def test_certified():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "One of reject_cost, target_risk and target_coverage must be given"),
+        (
+            {},
+            "One of reject_cost, target_risk, target_coverage and target_failure_rate",
+        ),
         ({"target_risk": 1, "reject_cost": 1}, "At most one of"),
         (
             {"estimator": LogisticRegression(), "target_coverage": 0.5},

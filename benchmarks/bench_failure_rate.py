@@ -1,0 +1,149 @@
+"""Coverage under a bound on failures, beside plain risk control and certified risks.
+
+No package that is compared with elsewhere controls what is accepted and wrong. So plain
+conformal risk control is written down here, which is what others would do by hand.
+"""
+
+import math
+import warnings
+
+import numpy as np
+
+from benchmarks._report import Row, at_least, at_most, show_time
+from benchmarks._timing import interleaved_medians
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.selection import (
+    InfeasibleTargetError,
+    solve_target_failure_rate,
+    solve_target_risk,
+)
+
+TITLE = "what is accepted and wrong at most, of all samples: .03 and .005"
+
+_DELTA = 0.1
+_REPETITIONS = 2000
+_SIZES = (20, 50, 200, 1000)
+_TARGETS = (0.03, 0.005)
+
+# Chance of an error at a score that is uniform on [0, 1].
+_CURVES = {
+    "s^2": lambda s: s**2,
+    "3 % floor": lambda s: 0.03 + 0.97 * s**2,
+    "U-shape": lambda s: 0.3 * (2 * s - 0.8) ** 2,
+    "bump": lambda s: 0.02 + 0.35 * np.exp(-(((s - 0.25) / 0.06) ** 2)) + 0.3 * s**6,
+}
+
+_GRID = (np.arange(10**5) + 0.5) / 10**5
+_EDGES = np.linspace(0, 1, 10**5 + 1)
+
+
+def run():
+    """Return the rows of the table."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectionWarning)
+        for target in _TARGETS:
+            for curve in _CURVES:
+                for n_samples in _SIZES:
+                    yield from _compare(curve, n_samples, target)
+        yield from _time_rows()
+
+
+# Contenders: each gets scores, errors and a target, and returns steps: thresholds, and
+# the probability up to each
+
+
+def _ours(scores, errors, target, confidence=None):
+    rule = solve_target_failure_rate(
+        scores, errors, target, confidence=confidence, random_state=0
+    )
+    if rule.thinning is None:
+        return [(rule.threshold, 1.0)]
+    return [(rule.thinning.start, 1.0), (rule.threshold, rule.thinning.proba)]
+
+
+def _certain(scores, errors, target):
+    return _ours(scores, errors, target, 1 - _DELTA)
+
+
+def _plain(scores, errors, target):
+    """Accept as many errors as (1 + errors) / (n + 1) allows (Angelopoulos 2022)."""
+    allowed = math.floor(target * (len(scores) + 1) - 1 + 1e-9)
+    if allowed < 0:
+        return []
+    wrong = np.sort(scores[errors > 0])
+    return [(wrong[allowed] if allowed < len(wrong) else 1.0, 1.0)]
+
+
+def _certified_risk(scores, errors, target):
+    try:
+        rule = solve_target_risk(scores, errors, target, confidence=1 - _DELTA)
+    except InfeasibleTargetError:
+        return []
+    return [(rule.threshold, 1.0)]
+
+
+_CONTENDERS = {
+    "on average": _ours,
+    "risk control": _plain,
+    "at confidence .9": _certain,
+    "certified risk": _certified_risk,
+}
+
+
+def _compare(curve, n_samples, target):
+    integral = np.append(0.0, np.cumsum(_CURVES[curve](_GRID))) / 10**5
+    found = {name: np.empty((_REPETITIONS, 2)) for name in _CONTENDERS}
+    for seed in range(_REPETITIONS):
+        sample = _draw(curve, n_samples, seed)
+        for name, contender in _CONTENDERS.items():
+            found[name][seed] = _measure(contender(*sample, target), integral)
+    coverage = {name: float(each[:, 0].mean()) for name, each in found.items()}
+    failures = {name: each[:, 1] for name, each in found.items()}
+    what = f"{target:g}, {curve}, n = {n_samples}"
+    mean, error = failures["on average"].mean(), failures["on average"].std()
+    limit = target + 3 * error / math.sqrt(_REPETITIONS)
+    details = f"risk control {failures['risk control'].mean():.4f}"
+    yield at_most(f"failures on average, {what}", round(limit, 4), mean, "", details)
+    most = _DELTA + 3 * math.sqrt(_DELTA * (1 - _DELTA) / _REPETITIONS)
+    rate = float(np.mean(failures["at confidence .9"] > target * (1 + 1e-6)))
+    yield at_most(f"violations at confidence .9, {what}", round(most, 3), rate)
+    details = ", ".join(f"{name} {mean:.3f}" for name, mean in coverage.items())
+    yield at_least(
+        f"coverage, {what}",
+        round(coverage["risk control"], 4),
+        coverage["on average"],
+        "",
+        details,
+    )
+
+
+def _measure(steps, integral):
+    """Return true coverage and failure rate: the score is uniform."""
+    coverage = failures = last = 0.0
+    for threshold, proba in steps:
+        threshold = min(max(threshold, 0.0), 1.0)
+        start, end = np.interp((last, threshold), _EDGES, integral)
+        coverage += proba * (threshold - last)
+        failures += proba * (end - start)
+        last = threshold
+    return coverage, failures
+
+
+def _draw(curve, n_samples, seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.random(n_samples)
+    errors = rng.random(n_samples) < _CURVES[curve](scores)
+    return scores, errors.astype(np.float64)
+
+
+def _time_rows():
+    sample = _draw("s^2", 10**5, seed=0)
+    times = interleaved_medians(
+        {
+            name: lambda contender=contender: contender(*sample, _TARGETS[0])
+            for name, contender in _CONTENDERS.items()
+        },
+        5,
+    )
+    for name, time in times.items():
+        yield Row(f"time, n = {10**5}, {name}", measured=show_time(time))

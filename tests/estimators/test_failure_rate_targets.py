@@ -1,0 +1,277 @@
+"""A bound on failures, asked of selective estimators."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.datasets import make_blobs, make_regression
+from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_reject import (
+    InfeasibleTargetError,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.selection import solve_target_failure_rate
+
+X, y = make_blobs(300, 6, centers=3, cluster_std=7.0, random_state=1)
+NAMES = np.array(["ash", "birch", "cedar"])[y]
+X_REG, Y_REG = make_regression(120, 4, noise=20, random_state=0)
+
+
+def make(target=0.05, **options):
+    options = {"cv": 0.4, "random_state": 0} | options
+    return SelectiveClassifier(GaussianNB(), target_failure_rate=target, **options)
+
+
+def quietly(function, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectionWarning)
+        return function(*args, **kwargs)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8])
+@pytest.mark.parametrize("labels", [y, NAMES], ids=["ints", "strings"])
+def test_rule_is_that_of_the_solver(labels, confidence):
+    selective = make(confidence=confidence).fit(X, labels)
+    found = selective.calibration_
+    rule = solve_target_failure_rate(
+        found.scores, found.losses, 0.05, confidence=confidence, draws=found.draws
+    )
+    assert selective.rule_ == rule
+    certificate = rule.certificate
+    assert (certificate.quantity, certificate.target) == ("failure_rate", 0.05)
+    assert certificate.confidence == confidence
+    assert 0 < rule.failure_rate <= 0.05
+    assert 0 < rule.coverage < 1
+
+
+@pytest.mark.parametrize("cv", [None, 3, 0.4])
+def test_retarget_is_the_fit_of_that_target(cv):
+    once = make(0.1, cv=cv).fit(X, y)
+    assert once.retarget(target_failure_rate=0.03).rule_ == (
+        make(0.03, cv=cv).fit(X, y).rule_
+    )
+    risk = once.retarget(target_risk=0.2)
+    assert risk.rule_.selective_risk == pytest.approx(0.2)
+    again = risk.retarget(target_failure_rate=0.1)
+    assert again.rule_ == once.rule_
+
+
+def test_a_share_is_held_out_as_samples_are_drawn():
+    # A class by class one would not be exchangeable with a sample to come.
+    average = make().fit(X, y)
+    certain = make(confidence=0.8).fit(X, y)
+    np.testing.assert_array_equal(average.calibration_.rows, certain.calibration_.rows)
+    assert average.retarget(confidence=0.8).rule_ == certain.rule_
+    by_class = SelectiveClassifier(
+        GaussianNB(), target_risk=0.1, cv=0.4, random_state=0
+    ).fit(X, y)
+    counts = np.bincount(by_class.calibration_.labels)
+    assert np.ptp(counts) <= 1 < np.ptp(np.bincount(average.calibration_.labels))
+
+
+def test_folds_stay_class_by_class():
+    rare = np.where(np.arange(300) < 6, 2, y % 2)
+    rare = np.sort(rare)
+    selective = quietly(make(cv=None).fit, X, rare)
+    assert len(selective.calibration_.scores) == 300
+
+
+def test_few_samples_are_thinned_by_row():
+    model = FrozenEstimator(GaussianNB().fit(X[:200], y[:200]))
+    selective = SelectiveClassifier(model, target_failure_rate=0.005, random_state=0)
+    with pytest.warns(RejectionWarning, match="From 199 calibration samples on"):
+        selective.fit(X[200:260], y[200:260])
+    proba = selective.accept_proba(X)
+    assert set(np.unique(proba)) <= {0, 0.1525, 0.305}
+    whole = selective.accept(X)
+    assert 0 < whole.sum() < np.count_nonzero(proba)
+    rows = [selective.accept(X[[row]])[0] for row in range(0, 300, 7)]
+    np.testing.assert_array_equal(rows, whole[::7])
+    shuffled = np.random.default_rng(0).permutation(300)
+    np.testing.assert_array_equal(selective.accept(X[shuffled]), whole[shuffled])
+    # Equal rows of different keys have draws of their own.
+    many = np.repeat(X[[int(np.argmax(proba))]], 2000, axis=0)
+    share = selective.accept(many, keys=np.arange(2000)).mean()
+    assert share == pytest.approx(0.305, abs=0.04)
+    assert selective.accept(many).mean() in (0.0, 1.0)
+    assert (selective.predict(X) == selective.reject_label_).sum() == 300 - whole.sum()
+
+
+def test_keys_are_for_what_holds_on_average():
+    with pytest.raises(ValueError, match="keys cannot be combined"):
+        make(confidence=0.8).fit(X, y).accept(X, keys=np.arange(300))
+
+
+def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
+    few = make(0.005, randomize=False)
+    with pytest.raises(InfeasibleTargetError, match="it takes 199"):
+        few.fit(X, y)
+    few.set_params(on_infeasible="nearest")
+    with pytest.warns(RejectionWarning, match="instead is target_failure_rate=0.0082"):
+        rule = few.fit(X, y).rule_
+    assert rule.thinning is None
+    assert rule.certificate.target == pytest.approx(1 / 121, rel=1e-5)
+    assert rule.coverage > 0
+    few.set_params(confidence=0.9)
+    with pytest.warns(RejectionWarning, match="instead is target_failure_rate=0.019"):
+        rule = few.fit(X, y).rule_
+    assert rule.certificate.confidence == 0.9
+
+
+def no_order(estimator, X):
+    return np.zeros(len(X))
+
+
+def test_nothing_accepted_is_told_of():
+    # All samples tie, and are more than may be accepted.
+    selective = make(0.02, randomize=False, uncertainty_score=no_order)
+    with pytest.warns(RejectionWarning, match="No calibration sample is accepted"):
+        selective.fit(X, y)
+    assert not selective.accept(X).any()
+
+
+def test_weights_are_refused_before_anything_is_fitted():
+    with pytest.raises(ValueError, match="target_failure_rate cannot be had with samp"):
+        make().fit(X, y, sample_weight=np.ones(300))
+    with config_context(enable_metadata_routing=True):
+        model = GaussianNB().set_fit_request(sample_weight=True)
+        selective = SelectiveClassifier(
+            model, target_failure_rate=0.05, cv=0.4, random_state=0
+        ).set_fit_request(sample_weight=False)
+        assert quietly(selective.fit, X, y).rule_.coverage > 0
+
+
+def test_weighted_samples_are_not_retargeted():
+    weighted = SelectiveClassifier(GaussianNB(), target_risk=0.2, random_state=0)
+    weighted.fit(X, y, sample_weight=np.ones(300))
+    with pytest.raises(ValueError, match="target_failure_rate cannot be had"):
+        weighted.retarget(target_failure_rate=0.1)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [(0, "target_failure_rate"), (-0.1, "target_failure_rate"), ("low", "target_fail")],
+)
+def test_bad_targets(target, message):
+    with pytest.raises(ValueError, match=message):
+        make(target).fit(X, y)
+
+
+def test_one_target_at_a_time():
+    with pytest.raises(ValueError, match=r"At most one of .* and target_failure_rate"):
+        make(target_risk=0.1).fit(X, y)
+
+
+def test_no_bound_at_the_largest_loss():
+    with pytest.warns(RejectionWarning, match="no rule has a larger failure rate"):
+        assert make(1.0).fit(X, y).rule_.coverage == 1
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound"),
+    [([[0, 2, 2], [2, 0, 2], [2, 2, 0]], "binomial"), ("absolute", "betting")],
+    ids=["matrix", "absolute"],
+)
+def test_other_losses(loss, bound):
+    selective = make(0.2, loss=loss, max_loss=2.0, confidence=0.9)
+    assert quietly(selective.fit, X, y).rule_.certificate.bound == bound
+    average = quietly(make(0.2, loss=loss, max_loss=2.0).fit, X, y).rule_
+    assert 0 < average.failure_rate <= 0.2
+
+
+def test_largest_loss_is_needed_with_and_without_confidence():
+    for confidence in (None, 0.9):
+        selective = make(loss="absolute", confidence=confidence)
+        with pytest.raises(
+            ValueError, match=r"max_loss is needed to (promise|certify)"
+        ):
+            selective.fit(X, y)
+        assert not hasattr(selective, "estimator_")
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_regressor(confidence):
+    options = {"loss": "absolute", "cv": 0.5, "random_state": 0}
+    options["confidence"] = confidence
+    with pytest.raises(ValueError, match="max_loss is needed"):
+        SelectiveRegressor(Ridge(), target_failure_rate=8, **options).fit(X_REG, Y_REG)
+    selective = SelectiveRegressor(
+        Ridge(), target_failure_rate=8, max_loss=150, **options
+    )
+    rule = quietly(selective.fit, X_REG, Y_REG).rule_
+    assert 0 < rule.failure_rate <= 8
+    assert 0 < rule.coverage < 1
+    with pytest.raises(ValueError, match="clip the losses"):
+        selective.set_params(max_loss=9).fit(X_REG, Y_REG)
+
+
+def test_inside_a_grid_search():
+    search = GridSearchCV(
+        SelectiveClassifier(LogisticRegression(), cv=0.5, random_state=0),
+        {"target_failure_rate": [0.05, 0.2]},
+        cv=2,
+        error_score="raise",
+    )
+    assert hasattr(quietly(search.fit, X, y), "best_estimator_")
+
+
+def test_useless_classifier_and_score():
+    rng = np.random.default_rng(0)
+    wrong = rng.integers(0, 3, 300)
+    dummy = SelectiveClassifier(
+        DummyClassifier(), target_failure_rate=0.1, cv=0.5, random_state=0
+    )
+    rule = quietly(dummy.fit, X, wrong).rule_
+    # All scores tie: each is accepted with the same probability.
+    assert rule.failure_rate == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8])
+def test_groups_have_rules_of_their_own(confidence):
+    selective = make(0.1, group_by="prediction", confidence=confidence, cv=0.5)
+    quietly(selective.fit, X, y)
+    found = selective.calibration_
+    rule = quietly(
+        solve_target_failure_rate,
+        found.scores,
+        found.losses,
+        0.1,
+        groups=found.predictions,
+        all_groups=selective.classes_,
+        confidence=confidence,
+        draws=found.draws,
+    )
+    assert selective.rule_.rules == rule.rules
+    targets = {0: 0.02, 1: 0.05, 2: 0.2}
+    few = quietly(selective.retarget, target_failure_rate=targets)
+    assert few.rule_.rules[0].certificate.target == 0.02
+    whole = few.accept(X)
+    rows = [few.accept(X[[row]])[0] for row in range(0, 300, 11)]
+    np.testing.assert_array_equal(rows, whole[::11])
+    if confidence is None:
+        assert few.accept(X, keys=np.arange(300)).any()
+    else:
+        with pytest.raises(ValueError, match="keys cannot be combined"):
+            few.accept(X, keys=np.arange(300))
+
+
+def test_few_samples_of_a_group_are_told_of():
+    selective = make(0.01, group_by="prediction")
+    with pytest.warns(RejectionWarning) as told:
+        selective.fit(X, y)
+    texts = [str(each.message) for each in told]
+    sizes = np.bincount(selective.calibration_.predictions)
+    assert [text.partition(" samples")[0] for text in texts] == [
+        f"group {group}: {size}" for group, size in enumerate(sizes) if size < 99
+    ]
+    selective.set_params(randomize=False, on_infeasible="nearest")
+    with pytest.warns(RejectionWarning, match="instead is 0: target_failure_rate=0.0"):
+        selective.fit(X, y)
