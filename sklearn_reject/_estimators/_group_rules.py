@@ -71,10 +71,11 @@ def solve_grouped_rule(estimator, target, calibration, groups, solve):
 def _warn(rule, target, calibration, nearest):
     """Warn of groups with another target, and of a rule that does not what is meant."""
     if nearest:
-        texts = enumerate_texts([f"{k!r}: {text}" for k, text in nearest.items()], "; ")
+        texts = [f"{label!r}: {text}" for label, text in nearest.items()]
         warn_user(
-            f"{len(nearest)} groups have no rule that meets {target}. As "
-            f"on_infeasible='nearest', what is asked for there instead is {texts}."
+            f"{len(nearest)} of {len(rule.rules)} groups have no rule that meets "
+            f"{target}. As on_infeasible='nearest', what is asked for there instead is "
+            f"{enumerate_texts(texts, '; ')}."
         )
     rejected = [label for label, each in rule.rules.items() if each.coverage == 0]
     if not rejected:
