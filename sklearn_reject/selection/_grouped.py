@@ -69,7 +69,7 @@ class GroupedRule(DictMixin):
     {'north': 1.0, 'south': 0.5}
     >>> rule.coverage
     0.75
-    >>> rule.accept([0.3, 0.3], ["north", "south"])
+    >>> rule.accept([0.9, 0.9], ["north", "south"])
     array([ True, False])
     """
 

@@ -112,7 +112,7 @@ def test_risks_of_all_groups_hold(name, n_ties):
     rate, n_rules = rates(name, n_samples, n_ties, is_kept, solve_target_risk)
     assert_kept(rate)
     if name != "ten flat groups":
-        assert n_rules > 0.5  # not by rejecting everything
+        assert n_rules > 0.2  # not by rejecting everything
 
 
 @pytest.mark.parametrize("n_ties", [None, 10])
