@@ -414,6 +414,16 @@ def test_reject_costs_by_group():
     assert measured.rule_.coverage == pytest.approx(measured.accept(X).mean())
 
 
+def test_groups_of_unequal_risk_need_no_warning():
+    # Nearly all that is accepted is of the group that may be wrong more often.
+    wrong = np.where(PLACES == 2, (y + np.arange(N) // 3 % 2) % 3, y)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    model = fit(
+        y=wrong, estimator=frozen, target_risk={0: 0.01, 1: 0.01, 2: 0.9}
+    )  # without a warning
+    assert model.rule_.selective_risk > model.calibration_.losses.mean()
+
+
 def test_claims_of_probabilities_count_in_each_group():
     # As much as 30 samples, of each group.
     model = fit(target_risk=None, reject_cost=0.3)
