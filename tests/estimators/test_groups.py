@@ -416,7 +416,7 @@ def test_reject_costs_by_group():
 
 def test_groups_of_unequal_risk_need_no_warning():
     # Nearly all that is accepted is of the group that may be wrong more often.
-    wrong = np.where(PLACES == 2, (y + np.arange(N) // 3 % 2) % 3, y)
+    wrong = np.where(PLACES == 2, (y + (np.arange(N) % 4 > 0)) % 3, y)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     model = fit(
         y=wrong, estimator=frozen, target_risk={0: 0.01, 1: 0.01, 2: 0.9}
