@@ -23,14 +23,15 @@ class InfeasibleTargetError(ValueError):
     coverage : float, default=nan
         The largest coverage at that risk.
 
-    attainable : dict of str to float, default=None
+    attainable : dict of str to float, or of group to float, default=None
         For problems with OOD samples, what can be met of each bound while the other
         one holds: "max_tpr" and "min_fpr" (or "min_risk"), or "max_recall" and
         "max_precision". NaN where the other bound cannot be met at all. Where samples
         are too few for a certificate, what so many can certify at best. For joint
         thresholds, the flattest and the steepest slope: "min_derivative" and
         "max_derivative". For a bound on failures, what so many samples can promise:
-        "min_failure_rate". None becomes an empty dict.
+        "min_failure_rate". For rules of groups, the lowest risk of each, as far as it
+        is known. None becomes an empty dict.
 
     Examples
     --------

@@ -69,17 +69,20 @@ def solve_grouped_rule(estimator, target, calibration, groups, solve):
 
 
 def _warn(rule, target, calibration, nearest):
-    """Warn of groups with another target, and of a rule that does not what is meant."""
+    """Warn of groups with another target, and of a rule that cannot be meant."""
     if nearest:
-        texts = enumerate_texts([f"{k!r}: {text}" for k, text in nearest.items()], "; ")
+        texts = [f"{label!r}: {text}" for label, text in nearest.items()]
         warn_user(
-            f"{len(nearest)} groups have no rule that meets {target}. As "
-            f"on_infeasible='nearest', what is asked for there instead is {texts}."
+            f"{len(nearest)} of {len(rule.rules)} groups have no rule that meets "
+            f"{target}. As on_infeasible='nearest', what is asked for there instead is "
+            f"{enumerate_texts(texts, '; ')}."
         )
     rejected = [label for label, each in rule.rules.items() if each.coverage == 0]
-    if not rejected:
+    is_cost = isinstance(target, RejectCost)
+    if not rejected and not is_cost and len(set(target.values)) == 1:
+        # Where one group may be worse than another, all that is accepted may be, too.
         warn_of_risky_rule(rule, calibration)
-    elif isinstance(target, RejectCost) and max(target.values) > 0:
+    elif rejected and is_cost and max(target.values) > 0:
         warn_user(
             f"Everything is rejected in the groups {enumerate_labels(rejected)}: no "
             "part of them that the score calls certain costs less than "

@@ -70,7 +70,7 @@ class GroupedRule(DictMixin):
     {'north': 1.0, 'south': 0.5}
     >>> rule.coverage
     0.75
-    >>> rule.accept([0.3, 0.3], ["north", "south"])
+    >>> rule.accept([0.9, 0.9], ["north", "south"])
     array([ True, False])
     """
 
@@ -288,7 +288,7 @@ def solve_by_group(partition, solve, weight=None):
             if _is_present(rows, take_weight(weight, rows)):
                 rules[label] = replace(rules[label], coverage=0.0)
     if failures:
-        _report(failures, is_all=len(failures) == len(partition))
+        _report(failures, len(partition))
     return sum_up_rules(rules, partition, weight)
 
 
@@ -330,11 +330,11 @@ def _sizes(codes, weight, n_groups):
     return np.bincount(codes + 1, weight, minlength=n_groups + 1)[1:].astype(np.float64)
 
 
-def _report(failures, *, is_all):
+def _report(failures, n_groups):
     """Warn of groups that are rejected as a whole, or raise where all of them are."""
     texts = [f"{label!r}: {_explain(error)}" for label, error in failures.items()]
     texts = enumerate_texts(texts, "; ")
-    if is_all:
+    if len(failures) == n_groups:
         raise InfeasibleTargetError(
             f"No group has a rule that meets its target. {texts}. Ask for a risk of at "
             "least that, as a dict with a target for each group, for fewer groups, or "
@@ -342,9 +342,9 @@ def _report(failures, *, is_all):
             attainable={label: error.lowest_risk for label, error in failures.items()},
         )
     warn_user(
-        f"{len(failures)} groups have no rule that meets the target, and are rejected "
-        f"as a whole. {texts}. Give more samples of them, or another target, as a dict "
-        "with one for each group."
+        f"{len(failures)} of {n_groups} groups have no rule that meets the target, and "
+        f"are rejected as a whole. {texts}. Give more samples of them, or another "
+        "target, as a dict with one for each group."
     )
 
 

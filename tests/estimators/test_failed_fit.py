@@ -71,6 +71,15 @@ CASES = {
         {"estimator": BrokenClassifier()},
         {"randomize": "maybe"},
     ),
+    "groups": (
+        SelectiveClassifier(
+            GaussianNB(), target_coverage=0.8, group_by="prediction", random_state=0
+        ),
+        y,
+        {"target_coverage": None, "target_risk": 1e-9, "uncertainty_score": constant},
+        {"estimator": BrokenClassifier()},
+        {"group_by": 9},
+    ),
     "certified": (
         SelectiveClassifier(
             GaussianNB(), target_risk=0.9, confidence=0.8, cv=0.5, random_state=0

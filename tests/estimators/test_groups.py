@@ -1,0 +1,661 @@
+"""Selective estimators with a rule for each group that is known when predicting."""
+
+import json
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_blobs
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_reject import (
+    InfeasibleTargetError,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.metrics import aurc_score, make_neg_aurc_scorer
+from sklearn_reject.selection import (
+    GroupedRule,
+    RejectionRule,
+    chow_rule,
+    solve_reject_cost,
+    solve_target_coverage,
+    solve_target_risk,
+)
+
+N = 300
+POINTS, y = make_blobs(N, 3, centers=3, cluster_std=4.0, random_state=0)
+PLACES = np.arange(N) % 3
+X = np.column_stack([POINTS, PLACES])
+NUMBERS = POINTS @ [1, 2, 3] + np.abs(POINTS[:, 0]) * np.sin(np.arange(N))
+REGIONS = np.array(["east", "north", "west"])[PLACES]
+FRAME = pd.DataFrame(POINTS, columns=["a", "b", "c"]).assign(region=REGIONS)
+
+
+def first_feature(estimator, X):
+    """Order samples by rounded numbers, many of which are the same."""
+    return np.abs(X[:, 0]).round()
+
+
+def rounded(estimator, X):
+    """Put many rows at the threshold."""
+    return 1 - estimator.predict_proba(X).max(axis=1).round(1)
+
+
+CLASSIFIER = SelectiveClassifier(
+    GaussianNB(), target_risk=0.1, group_by=3, random_state=0
+)
+REGRESSOR = SelectiveRegressor(
+    LinearRegression(),
+    target_coverage=0.6,
+    group_by=3,
+    cv=2,
+    uncertainty_score=first_feature,
+    random_state=0,
+)
+ENCODED = make_pipeline(
+    make_column_transformer((OneHotEncoder(), ["region"]), remainder="passthrough"),
+    GaussianNB(),
+)
+
+
+def place_of(X):
+    """Return the last column."""
+    return np.asarray(X)[:, -1]
+
+
+def fit(model=CLASSIFIER, X=X, y=y, **params):
+    return clone(model).set_params(**params).fit(X, y)
+
+
+def same(one, other):
+    return repr(one) == repr(other)
+
+
+def solved_by_hand(model, solve, target, groups, **options):
+    """Solve the calibration set group by group."""
+    calibration = model.calibration_
+    for label, rule in model.rule_.rules.items():
+        rows = np.flatnonzero(groups == label)
+        some = {
+            name: values if not isinstance(values, np.ndarray) else values[rows]
+            for name, values in options.items()
+        }
+        expected = solve(
+            calibration.scores[rows], calibration.losses[rows], target, **some
+        )
+        assert same(rule, expected)
+
+
+@pytest.mark.parametrize(
+    ("solve", "target"),
+    [
+        (solve_target_risk, {"target_risk": 0.1}),
+        (solve_target_coverage, {"target_risk": None, "target_coverage": 0.7}),
+        (
+            solve_reject_cost,
+            {"target_risk": None, "reject_cost": 0.2, "uncertainty_score": "entropy"},
+        ),
+    ],
+    ids=["risk", "coverage", "cost"],
+)
+def test_each_group_is_solved_by_itself(solve, target):
+    model = fit(**target)
+    value = next(x for name, x in target.items() if x and name.startswith(("t", "r")))
+    groups = PLACES[model.calibration_.rows]
+    np.testing.assert_array_equal(model.calibration_.groups.astype(float), groups)
+    solved_by_hand(model, solve, value, groups)
+    assert list(model.rule_.rules) == [0.0, 1.0, 2.0]
+    assert json.loads(json.dumps(model.rule_.to_dict()))["type"] == "GroupedRule"
+    accepted = model.rule_.accept_proba(model.calibration_.scores, groups)
+    assert model.rule_.coverage == pytest.approx(accepted.mean())
+
+
+def test_groups_of_predictions():
+    model = fit(group_by="prediction", target_risk=0.4)
+    assert list(model.rule_.rules) == [0, 1, 2]
+    predictions = model.calibration_.predictions
+    solved_by_hand(model, solve_target_risk, 0.4, predictions)
+    labels, scores, accepted = model.predict_all(X)
+    for label in range(3):
+        rows = labels == label
+        expected = model.rule_.rules[label].accept_proba(scores[rows]) == 1
+        np.testing.assert_array_equal(accepted[rows] & expected, expected)
+    marked = model.predict(X)
+    np.testing.assert_array_equal(marked == -1, ~accepted)
+    np.testing.assert_array_equal(model.accept(X), accepted)
+
+
+@pytest.mark.parametrize("labels", [[-1, 1, 5], ["x", "y", "z"], [1, 2, 3]])
+def test_classes_of_any_type(labels):
+    labels = np.array(labels)
+    model = fit(y=labels[y], group_by="prediction", target_risk=0.4)
+    plain = fit(group_by="prediction", target_risk=0.4)
+    assert list(model.rule_.rules) == labels.tolist()
+    assert same(list(model.rule_.rules.values()), list(plain.rule_.rules.values()))
+    np.testing.assert_array_equal(model.accept(X), plain.accept(X))
+
+
+def test_groups_of_booleans():
+    model = fit(y=y == 0, group_by="prediction", target_risk=0.2)
+    assert list(model.rule_.rules) == [False, True]
+    assert model.accept(X).any()
+
+
+@pytest.mark.parametrize("group_by", [3, "prediction"])
+def test_confidence_is_shared(group_by):
+    model = fit(group_by=group_by, confidence=0.9, cv=0.7, target_risk=0.45)
+    calibration = model.calibration_
+    for label, rule in model.rule_.rules.items():
+        rows = np.flatnonzero(calibration.groups == label)
+        expected = solve_target_risk(
+            calibration.scores[rows],
+            calibration.losses[rows],
+            0.45,
+            confidence=1 - (1 - 0.9) / 3,
+            bound="binomial",
+            draws=calibration.draws[rows],
+        )
+        assert same(rule, expected)
+    # The calibration set is decided by the draws that certified it.
+    n_certified = sum(each.n_accepted for each in model.rule_.certificate.values())
+    assert model.accept(X[calibration.rows]).sum() == n_certified
+    with pytest.raises(ValueError, match="keys cannot be combined with a confidence"):
+        model.accept(X, keys=np.arange(N))
+
+
+def test_groups_are_those_of_all_samples_given():
+    column = np.where(np.arange(N) < 3, 7, 8)
+    rows = [(np.arange(3), np.arange(3, N))]  # none of group 7 calibrates
+
+    with pytest.warns(RejectionWarning, match=r"7\.0: there is no calibration sample"):
+        model = fit(
+            X=np.column_stack([POINTS, column]),
+            estimator=DecisionTreeClassifier(random_state=0),
+            uncertainty_score="entropy",
+            cv=rows,
+            target_risk=0.9,
+        )
+    assert list(model.rule_.rules) == [7.0, 8.0]
+    assert not model.accept(np.column_stack([POINTS, column]))[:3].any()
+
+
+CONTAINERS = {
+    "array": X,
+    "integers": X.round().astype(int),
+    "list": X.tolist(),
+    "sparse": sparse.csr_array(X),
+    "sparse matrix": sparse.coo_matrix(X),
+    "frame": pd.DataFrame(X, columns=list("abcd")),
+    "float32": X.astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_columns_of_containers(name):
+    data = CONTAINERS[name]
+    model = clone(CLASSIFIER).set_params(
+        estimator=make_pipeline(FunctionTransformer(_dense), GaussianNB())
+    )
+    fitted = model.fit(data, y)
+    assert list(fitted.rule_.rules) == [0, 1, 2]
+    negative = clone(model).set_params(group_by=-1).fit(data, y)
+    np.testing.assert_array_equal(fitted.accept(data), negative.accept(data))
+    by_name = fit(X=CONTAINERS["frame"], group_by="d", estimator=fitted.estimator)
+    if name == "frame":
+        np.testing.assert_array_equal(fitted.accept(data), by_name.accept(data))
+
+
+def _dense(X):
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+FRAMES = {
+    "text": FRAME,
+    "strings": FRAME.astype({"region": "string"}),
+    "categories": FRAME.astype({"region": "category"}),
+    "objects": FRAME.astype({"region": object}),
+    "index": FRAME.set_index(np.arange(N)[::-1]),
+}
+
+
+@pytest.fixture(scope="module")
+def by_region():
+    return fit(X=FRAME, estimator=ENCODED, group_by="region")
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_text_of_frames(by_region, name):
+    expected = by_region.accept(FRAME)
+    assert 0 < expected.mean() < 1
+    np.testing.assert_array_equal(by_region.accept(FRAMES[name]), expected)
+    fitted = clone(by_region).fit(FRAMES[name], y)
+    assert fitted.rule_ == by_region.rule_
+    one_by_one = [by_region.accept(FRAME.iloc[[row]])[0] for row in range(20)]
+    np.testing.assert_array_equal(one_by_one, expected[:20])
+
+
+def test_polars():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({name: FRAME[name].to_list() for name in FRAME})
+    model = fit(
+        estimator=make_pipeline(FunctionTransformer(_numbers), GaussianNB()),
+        X=frame,
+        group_by="region",
+    )
+    assert list(model.rule_.rules) == ["east", "north", "west"]
+    position = clone(model).set_params(group_by=3).fit(frame, y)
+    np.testing.assert_array_equal(model.accept(frame), position.accept(frame))
+
+
+def _numbers(X):
+    return np.column_stack([np.asarray(X[name]) for name in "abc"])
+
+
+def test_dtypes_may_change_between_fit_and_predict():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for dtype in (int, float, "Int64", "category", "int8"):
+        fitted = fit(
+            X=frame.astype({"d": dtype}),
+            group_by="d",
+            estimator=make_pipeline(FunctionTransformer(_floats), GaussianNB()),
+        )
+        for other in (int, float, "Int64"):
+            accepted = fitted.accept(frame.astype({"d": other}))
+            np.testing.assert_array_equal(accepted, fitted.accept(frame))
+
+
+def _floats(X):
+    return np.asarray(X, dtype=np.float64)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        place_of,
+        lambda X: place_of(X).tolist(),
+        lambda X: pd.Series(place_of(X)),
+        lambda X: place_of(X).astype(int),
+    ],
+    ids=["array", "list", "series", "integers"],
+)
+def test_callables(make):
+    model = fit(group_by=make)
+    assert list(model.rule_.rules) == [0, 1, 2]
+    np.testing.assert_array_equal(model.accept(X), fit().accept(X))
+
+
+def in_chunks(decide, size):
+    parts = [decide(X[row : row + size]) for row in range(0, N, size)]
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("group_by", [3, "prediction", place_of])
+@pytest.mark.parametrize("model", ["classifier", "regressor"])
+def test_decisions_belong_to_rows(model, group_by):
+    if model == "regressor" and group_by == "prediction":
+        pytest.skip("a regressor predicts numbers")
+    if model == "classifier":
+        params = {"target_risk": None, "target_coverage": 0.6}
+        fitted = fit(group_by=group_by, uncertainty_score=rounded, **params)
+        assert (fitted.accept_proba(X) % 1 > 0).any()
+    else:
+        fitted = fit(REGRESSOR, y=NUMBERS, group_by=group_by)
+    expected = fitted.accept(X)
+    for size in (1, 7, N):
+        np.testing.assert_array_equal(in_chunks(fitted.accept, size), expected)
+        np.testing.assert_array_equal(
+            in_chunks(fitted.accept_proba, size), fitted.accept_proba(X)
+        )
+    np.testing.assert_array_equal(fitted.accept(X[::-1])[::-1], expected)
+    restored = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(restored.accept(X), expected)
+    assert len(fitted.accept(X, keys=np.arange(N))) == N
+
+
+def test_unseen_groups_are_rejected_and_counted():
+    model = fit()
+    other = X[:4].copy()
+    other[:2, 3] = 9
+    other[2, 3] = 8
+    with pytest.warns(RejectionWarning, match=r"3 of 4 .* 9\.0 \(2\), 8\.0 \(1\)") as w:
+        accepted = model.predict_all(other).accepted
+    assert len(w) == 1
+    assert not accepted[:3].any()
+    with pytest.warns(RejectionWarning, match="3 of 4"):
+        np.testing.assert_array_equal(model.predict(other)[:3], [-1, -1, -1])
+    frame = FRAME.iloc[:2].assign(region=[None, "east"])
+    by_region = fit(
+        X=FRAME,
+        group_by="region",
+        estimator=make_pipeline(FunctionTransformer(_numbers), GaussianNB()),
+    )
+    with pytest.warns(RejectionWarning, match=r"(None|nan) \(1\)"):
+        assert not by_region.accept(frame)[0]
+
+
+def test_groups_without_a_rule():
+    # No score tells the errors of one region from the rest.
+    targets = {0: 0.4, 1: 1e-6, 2: 0.4}
+    model = clone(CLASSIFIER).set_params(
+        target_risk=targets, uncertainty_score=_constant
+    )
+    easier = {0: 0.9, 1: 1e-6, 2: 0.9}
+    with pytest.warns(
+        RejectionWarning, match=r"1 of 3 groups have no rule .*1\.0: the sm"
+    ):
+        model.set_params(target_risk=easier).fit(X, y)
+    assert model.rule_.rules[1.0].threshold == -np.inf
+    np.testing.assert_array_equal(model.accept(X), PLACES != 1)
+    model.set_params(on_infeasible="nearest")
+    match = (
+        r"1 of 3 groups have no rule .*on_infeasible='nearest'.*1\.0: target_risk=0\."
+    )
+    with pytest.warns(RejectionWarning, match=match):
+        model.fit(X, y)
+    calibration = model.calibration_
+    losses = calibration.losses[calibration.groups == 1]
+    assert model.rule_.rules[1].selective_risk == pytest.approx(losses.mean())
+    assert model.accept(X).all()
+    model.set_params(target_risk=1e-6, on_infeasible="raise")
+    with pytest.raises(InfeasibleTargetError, match="No group has a rule") as error:
+        model.fit(X, y)
+    assert error.value.attainable[1] == pytest.approx(losses.mean())
+    assert model.accept(X).all()  # a fit that fails changes nothing
+
+
+def _constant(estimator, X):
+    """Tell no sample from another."""
+    return np.zeros(len(X))
+
+
+def test_nearest_rules_share_the_confidence():
+    model = clone(CLASSIFIER).set_params(
+        target_risk=0.01, confidence=0.8, cv=0.5, on_infeasible="nearest"
+    )
+    with pytest.warns(
+        RejectionWarning, match="3 of 3 groups .*on_infeasible='nearest'"
+    ):
+        model.fit(X, y)
+    for rule in model.rule_.rules.values():
+        assert rule.certificate.confidence == pytest.approx(1 - 0.2 / 3)
+        assert rule.selective_risk < rule.certificate.target < 1
+
+
+def test_reject_costs_by_group():
+    costs = {0: 0.05, 1: 0.5, 2: 1.0}
+    params = {"target_risk": None, "reject_cost": costs}
+    with pytest.warns(RejectionWarning, match=r"rejected in the groups 0\.0"):
+        model = fit(uncertainty_score=_constant, **params)
+    assert model.rule_.rules[2].coverage == 1
+    plain = fit(cv="plug_in", **params)
+    assert {k: rule.threshold for k, rule in plain.rule_.rules.items()} == costs
+    uncertainty = plain.uncertainty(X)
+    np.testing.assert_array_equal(
+        plain.accept(X), uncertainty <= np.array([0.05, 0.5, 1])[PLACES]
+    )
+    assert plain.calibration_ is None
+    assert plain.retarget(reject_cost=0.1).rule_.rules[1].threshold == 0.1
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    measured = fit(cv="plug_in", estimator=frozen, **params)
+    assert measured.rule_.coverage == pytest.approx(measured.accept(X).mean())
+
+
+def test_groups_of_unequal_risk_need_no_warning():
+    # Nearly all that is accepted is of the group that may be wrong more often.
+    wrong = np.where(PLACES == 2, (y + (np.arange(N) % 4 > 0)) % 3, y)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    model = fit(
+        y=wrong, estimator=frozen, target_risk={0: 0.01, 1: 0.01, 2: 0.9}
+    )  # without a warning
+    assert model.rule_.selective_risk > model.calibration_.losses.mean()
+
+
+def test_claims_of_probabilities_count_in_each_group():
+    # As much as 30 samples, of each group.
+    model = fit(target_risk=None, reject_cost=0.3)
+    calibration = model.calibration_
+    for label, rule in model.rule_.rules.items():
+        rows = calibration.groups == label
+        losses, scores = calibration.losses[rows], calibration.scores[rows]
+        share = 30 / (30 + rows.sum())
+        mixed = (1 - share) * losses + share * scores
+        assert rule.threshold == solve_reject_cost(scores, mixed, 0.3).threshold
+        assert rule.selective_risk == pytest.approx(
+            losses[scores <= rule.threshold].mean()
+        )
+
+
+def test_default_cost_with_groups():
+    model = clone(CLASSIFIER).set_params(target_risk=None).fit(X, y)
+    assert isinstance(model.rule_, GroupedRule)
+    assert "group_by=3" in repr(model)
+
+
+def test_weights():
+    weight = np.random.default_rng(0).random(N)
+    model = clone(CLASSIFIER).set_params(target_risk=0.4)
+    model.fit(X, y, sample_weight=weight)
+    groups = PLACES[model.calibration_.rows]
+    weights = model.calibration_.sample_weight
+    solved_by_hand(model, solve_target_risk, 0.4, groups, sample_weight=weights)
+    for scale in (1e-6, 1e6):
+        other = clone(model).fit(X, y, sample_weight=weight * scale)
+        np.testing.assert_array_equal(other.accept(X), model.accept(X))
+    model.set_params(confidence=0.9, cv=0.5)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.fit(X, y, sample_weight=weight)
+    without = np.where(PLACES == 1, 0.0, 1.0)
+    model.set_params(confidence=None, cv=None)
+    with pytest.warns(RejectionWarning, match=r"1\.0: there is no calibration sample"):
+        model.fit(X, y, sample_weight=without)
+
+
+BAD = {
+    "text of an array": ({"group_by": "region"}, X, "X is no data frame"),
+    "no column": (
+        {"group_by": "place"},
+        FRAME,
+        r"no column of X, .*'region'\].*inside",
+    ),
+    "out of range": ({"group_by": 4}, X, "group_by=4 is no column .* 4 of them"),
+    "below": ({"group_by": -5}, X, "group_by=-5 is no column"),
+    "of a list": ({"group_by": 4}, X.tolist(), "group_by=4 is no column"),
+    "bool": ({"group_by": True}, X, "must be None, 'prediction', .*got True"),
+    "float": ({"group_by": 3.0}, X, r"must be None, 'prediction', .*got 3\.0"),
+    "list": ({"group_by": ["region"]}, FRAME, r"got \['region'\]"),
+    "class": ({"group_by": "class"}, X, "true class is not known when predicting"),
+    "word and column": (
+        {"group_by": "prediction"},
+        FRAME.assign(prediction=0),
+        r"Rename the column, or pass group_by=lambda X: X\['prediction'\]",
+    ),
+    "class and column": (
+        {"group_by": "class"},
+        FRAME.rename(columns={"region": "class"}),
+        r"pass group_by=lambda X: X\['class'\]",
+    ),
+    "two columns": (
+        {"group_by": "region"},
+        pd.concat([FRAME, FRAME[["region"]]], axis=1),
+        "several columns",
+    ),
+    "2-D": ({"group_by": lambda X: X[:, :2]}, X, r"shape \(300, 2\)"),
+    "short": ({"group_by": lambda X: X[:5, 3]}, X, "5 labels for 300 samples"),
+    "a number": ({"group_by": lambda X: 3}, X, "one label a sample"),
+    "sparse": ({"group_by": sparse.csr_array}, X, "one label a sample"),
+    "missing": (
+        {"group_by": "region"},
+        FRAME.assign(region=FRAME["region"].where(FRAME.index != 7)),
+        "group_by='region' has no label .* in row 7",
+    ),
+    "NaN": (
+        {"group_by": lambda X: np.where(PLACES == 1, np.nan, 1)},
+        X,
+        "no label .* in row 1 .100 such rows",
+    ),
+    "target of nobody": (
+        {"target_risk": {0: 0.1, 1: 0.1, 2: 0.1, 3: 0.1}},
+        X,
+        r"target_risk has a value for 3, but .*groups are 0\.0, 1\.0, 2\.0",
+    ),
+    "group without target": ({"target_risk": {0: 0.1}}, X, "no value for 1.0, 2.0"),
+    "target out of range": (
+        {"target_risk": {0: 0.1, 1: -1, 2: 0.1}},
+        X,
+        "target_risk of the group 1 must be in",
+    ),
+    "targets without groups": (
+        {"target_risk": {0: 0.1}, "group_by": None},
+        X,
+        "a value for each group, but group_by=None",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_groups_are_found_before_anything_is_fitted(name):
+    params, data, match = BAD[name]
+    estimator = FailsToFit()
+    with pytest.raises(ValueError, match=match):
+        fit(X=data, estimator=estimator, **params)
+
+
+class FailsToFit(GaussianNB):
+    """Must not be fitted."""
+
+    def fit(self, X, y):
+        raise AssertionError("it was fitted")
+
+
+def test_text_has_no_columns():
+    with pytest.raises(ValueError, match=r"has the shape \(300,\)"):
+        fit(X=np.array(["some text"] * N), group_by=0, estimator=FailsToFit())
+
+
+def test_regressors():
+    model = fit(REGRESSOR, y=NUMBERS)
+    groups = PLACES[model.calibration_.rows]
+    solved_by_hand(model, solve_target_coverage, 0.6, groups)
+    assert model.predict(X).shape == (N,)
+    assert model.predict_all(X).accepted.mean() == pytest.approx(0.6, abs=0.1)
+    with pytest.raises(ValueError, match=r"a regressor predicts numbers.*column"):
+        fit(REGRESSOR, y=NUMBERS, group_by="prediction")
+    other = model.retarget(target_coverage={0: 0.2, 1: 0.5, 2: 1.0})
+    assert other.rule_.rules[2].coverage == 1
+    assert other.retarget(group_by=None, target_coverage=0.5).rule_.coverage == 0.5
+    with pytest.raises(ValueError, match="a regressor predicts numbers"):
+        other.retarget(group_by="prediction", target_coverage=0.5)
+
+
+@pytest.mark.parametrize("group_by", [3, "prediction", place_of, None])
+@pytest.mark.parametrize("confidence", [None, 0.8])
+def test_retarget_is_fit(group_by, confidence):
+    cv = None if confidence is None else 0.6
+    options = {"confidence": confidence, "cv": cv, "target_risk": 0.45}
+    first = fit(group_by=group_by, **options)
+    again = first.retarget(target_risk=0.5)
+    fitted = fit(group_by=group_by, **{**options, "target_risk": 0.5})
+    assert same(again.rule_, fitted.rule_)
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    for other in (None, "prediction"):
+        moved = first.retarget(group_by=other, target_risk=0.5)
+        fitted = fit(group_by=other, **{**options, "target_risk": 0.5})
+        assert same(moved.rule_, fitted.rule_)
+        np.testing.assert_array_equal(moved.predict(X), fitted.predict(X))
+        back = moved.retarget(group_by=group_by, target_risk=0.45)
+        assert same(back.rule_, first.rule_)
+    restored = pickle.loads(pickle.dumps(first)).retarget(target_risk=0.5)
+    assert same(restored.rule_, again.rule_)
+    assert type(again.rule_) is (RejectionRule if group_by is None else GroupedRule)
+
+
+class PlaceOf:
+    """A callable that `clone` copies."""
+
+    def __call__(self, X):
+        return place_of(X)
+
+
+def test_retarget_with_other_groups():
+    model = fit(group_by=PlaceOf())
+    assert same(model.retarget(target_risk=0.1).rule_, model.rule_)
+    for other in (2, "region", place_of):
+        with pytest.raises(ValueError, match=r"group_by=.* fit again"):
+            model.retarget(group_by=other, target_risk=0.3)
+    with pytest.raises(ValueError, match="of which no groups are kept"):
+        fit(group_by=None).retarget(group_by=3, target_risk=0.3)
+    with pytest.raises(ValueError, match="target_risk has no value for 2"):
+        model.retarget(target_risk={0: 0.1, 1: 0.1})
+
+
+def test_a_parameter_that_is_set_later_changes_no_decision():
+    model = fit()
+    expected = model.accept(X)
+    model.set_params(group_by="prediction")
+    np.testing.assert_array_equal(model.accept(X), expected)
+
+
+def test_score_and_scorers():
+    model = fit()
+    labels, uncertainty, _ = model.predict_all(X)
+    expected = -aurc_score(y, labels, uncertainty)
+    assert model.score(X, y) == pytest.approx(expected)
+    assert make_neg_aurc_scorer()(model, X, y) == pytest.approx(expected)
+
+
+def test_inside_of_others():
+    search = GridSearchCV(
+        clone(CLASSIFIER), {"target_risk": [0.45, {0: 0.4, 1: 0.5, 2: 0.6}]}, cv=2
+    )
+    search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    predicted = cross_val_predict(clone(CLASSIFIER), X, y, cv=3)
+    assert set(predicted) <= {-1, 0, 1, 2}
+    pipeline = make_pipeline(FunctionTransformer(), clone(CLASSIFIER)).fit(X, y)
+    np.testing.assert_array_equal(pipeline.predict(X), fit().predict(X))
+
+
+def test_with_routing():
+    with config_context(enable_metadata_routing=True):
+        estimator = GaussianNB().set_fit_request(sample_weight=True)
+        model = clone(CLASSIFIER).set_params(estimator=estimator)
+        model.set_fit_request(sample_weight=True)
+        model.fit(X, y, sample_weight=np.ones(N))
+    np.testing.assert_array_equal(model.accept(X), fit().accept(X))
+
+
+def test_plain_rules_of_unseen_groups():
+    model = fit(target_risk=None, reject_cost=0.4, cv="plug_in")
+    assert model.rule_.rules[0] == chow_rule(0.4)
+    other = X[:1].copy()
+    other[0, 3] = 5
+    with pytest.warns(RejectionWarning, match="1 of 1 samples"):
+        assert not model.accept(other).any()
+
+
+def test_vacuous_targets():
+    with pytest.warns(RejectionWarning, match="not below the largest loss"):
+        fit(target_risk={0: 1, 1: 1, 2: 2})
+    model = fit(target_risk={0: 1, 1: 0.4, 2: 0.4})  # no warning
+    assert model.rule_.rules[0].coverage == 1
+
+
+def test_few_rows():
+    rows = np.concatenate([np.flatnonzero(y == label)[:4] for label in range(3)])
+    model = partial(fit, X=X[rows], y=y[rows], target_risk=None, target_coverage=0.5)
+    assert model().accept(X[:1]).shape == (1,)
+    assert list(model(group_by="prediction").rule_.rules) == [0, 1, 2]
