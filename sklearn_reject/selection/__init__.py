@@ -24,6 +24,15 @@ from sklearn_reject.selection._ood_rule import (
     precision_of,
 )
 from sklearn_reject.selection._ood_solve import check_risk_tolerance
+from sklearn_reject.selection._parts import (
+    BoundedRisk,
+    RiskBoundsCertificate,
+    measure_risk_bounds,
+)
+from sklearn_reject.selection._risk_bounds import (
+    solve_nearest_risk_bounds,
+    solve_risk_bounds,
+)
 from sklearn_reject.selection._rule import Certificate, RejectionRule, chow_rule
 from sklearn_reject.selection._solve import (
     solve_nearest_risk,
@@ -35,12 +44,14 @@ from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_s
 from sklearn_reject.selection._two_scores import tune_double_score
 
 __all__ = [
+    "BoundedRisk",
     "Certificate",
     "DoubleScoreRule",
     "FiniteRule",
     "InfeasibleTargetError",
     "OODCertificate",
     "RejectionRule",
+    "RiskBoundsCertificate",
     "SingleScoreRule",
     "Tail",
     "TailScoreRule",
@@ -48,8 +59,10 @@ __all__ = [
     "chow_rule",
     "keyed_draws",
     "likelihood_ratio_rule",
+    "measure_risk_bounds",
     "solve_finite_lp",
     "solve_reject_cost",
+    "solve_risk_bounds",
     "solve_target_coverage",
     "solve_target_risk",
     "tune_double_score",
