@@ -29,6 +29,7 @@ _NAMES = (
     "weights",
     "learned",
     "novelty",
+    "monitors",
 )
 _LONGER = frozenset({"learned", "novelty", "reject_cost"})
 _PACKAGES = (

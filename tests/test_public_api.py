@@ -196,7 +196,16 @@ SHARED_PARAMETERS = {
         ("ood_label",),
         {},
     ),
-    "plots": (r"metrics\.\w+Display\.plot", None, {"name": 2}),
+    "plots": (
+        r"metrics\.\w+Display\.plot",
+        None,
+        {"name": 3},  # of curves in one wording or another, and of a single one
+    ),
+    "monitors": (
+        r"selection\.(\w+Monitor|RejectionRule\.monitor)",
+        ("confidence", "max_loss", "min_inclusion_proba"),
+        {},
+    ),
     "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),
     "learned scores": (
         r"scores\.(ErrorProbability|LossRegression|SELE\w*|TrueClassProbability)",

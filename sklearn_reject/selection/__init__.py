@@ -14,6 +14,7 @@ from sklearn_reject.selection._certify_double import (
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
+from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_problem import check_wild_share
@@ -46,12 +47,14 @@ from sklearn_reject.selection._two_scores import tune_double_score
 __all__ = [
     "BoundedRisk",
     "Certificate",
+    "CoverageMonitor",
     "DoubleScoreRule",
     "FiniteRule",
     "InfeasibleTargetError",
     "OODCertificate",
     "RejectionRule",
     "RiskBoundsCertificate",
+    "RiskMonitor",
     "SingleScoreRule",
     "Tail",
     "TailScoreRule",

@@ -14,6 +14,7 @@ from sklearn_reject._validation import (
     check_samples,
     check_vector,
 )
+from sklearn_reject.selection._monitor import RiskMonitor
 
 
 @dataclass(frozen=True)
@@ -321,6 +322,68 @@ class RejectionRule(DictMixin):
             # A coverage of zero is no target: nothing could be told about its risk.
             "target_coverage": self.coverage or float("nan"),
         }
+
+    def monitor(
+        self, target=None, *, confidence=0.95, max_loss=1.0, min_inclusion_proba=1.0
+    ):
+        """Return a monitor of the losses of what the rule accepts.
+
+        Parameters
+        ----------
+        target : float in ]0, max_loss[, default=None
+            Largest risk that is tolerated. None takes the certified one. If the
+            certificate is not about a risk, or there is none, it takes the selective
+            risk on the calibration set. That is optimistic, as the rule was chosen by
+            the same samples: an alarm then may say no more than that.
+
+        confidence : float in ]0, 1[, default=0.95
+            Least probability that there never is a false alarm, and of the interval.
+
+        max_loss : float > 0, default=1.0
+            Largest loss that is possible, known beforehand.
+
+        min_inclusion_proba : float in ]0, 1], default=1.0
+            Where the labels of a random part of the samples are looked up only, the
+            smallest probability with which one is. The smaller it is, the more samples
+            it takes to see a risk above the target.
+
+        Returns
+        -------
+        monitor : RiskMonitor
+            Watches the risk of accepted samples.
+
+        Raises
+        ------
+        ValueError
+            If no target is given and the selective risk is NaN or zero, or the target
+            is not below `max_loss`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_reject.selection import solve_target_risk
+        >>> scores = np.arange(100)
+        >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence=0.9)
+        >>> rule.monitor(confidence=0.99)
+        <RiskMonitor(target=0.1, confidence=0.99, ...): n_samples=0, ...>
+        """
+        return RiskMonitor(
+            self._risk_to_watch() if target is None else target,
+            confidence=confidence,
+            max_loss=max_loss,
+            min_inclusion_proba=min_inclusion_proba,
+        )
+
+    def _risk_to_watch(self):
+        if self.certificate is not None and self.certificate.quantity == "risk":
+            return self.certificate.target
+        if not self.selective_risk > 0:
+            raise ValueError(
+                f"The rule has no certified risk, and selective_risk="
+                f"{self.selective_risk} on its calibration set is nothing to hold it "
+                "to. Pass the largest risk that is tolerated as target."
+            )
+        return self.selective_risk
 
 
 def hull_slope(groups, n_groups):

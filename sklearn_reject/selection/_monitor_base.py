@@ -1,0 +1,182 @@
+"""What monitors share: their bets, the alarm, merging and strict JSON."""
+
+import math
+from copy import copy
+
+import numpy as np
+
+from sklearn_reject._interval import Interval
+from sklearn_reject._validation import check_level
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._bets import Bets
+
+
+class Monitor:
+    """What monitors share: bets on values in [0, 1], which are `_scale` times as large.
+
+    One writes `update` and `_log_e_value`, and names the parameters of its constructor.
+    """
+
+    _SETTINGS = ()
+    _scale = 1.0
+    _largest = 1.0
+
+    def __init__(self, confidence):
+        self.confidence = check_level(confidence, "confidence")
+        self._bets = Bets()
+        self._alarm = False
+
+    @property
+    def n_samples(self):
+        """Number of samples so far."""
+        return self._bets.n_samples
+
+    @property
+    def mean(self):
+        """Mean of the samples so far, NaN where there are none."""
+        return self._scale * self._bets.mean
+
+    @property
+    def e_value(self):
+        """Capital of the bets that the promise is broken, 1 at the start."""
+        with np.errstate(over="ignore"):
+            return float(np.exp(self._log_e_value()))
+
+    @property
+    def alarm(self):
+        """Whether the promise was found to be broken, now or after an update before."""
+        return self._alarm
+
+    def interval(self):
+        """Return the mean so far, and where that of the population may be.
+
+        Returns
+        -------
+        interval : Interval
+            With the `mean` so far as `value`. That of the population is in [`low`,
+            `high`] at all times, with a probability of at least `confidence`; if it
+            changes over time, its mean over the samples so far is. Without samples,
+            (nan, 0, largest possible value, 0).
+        """
+        low, high = self._bets.interval(1 - self.confidence)
+        low, high = (min(self._scale * end, self._largest) for end in (low, high))
+        return Interval(self.mean, low, high, self.n_samples)
+
+    def merge(self, other):
+        """Return a monitor of the samples of both.
+
+        Parameters
+        ----------
+        other : monitor
+            One of the same class and with the same parameters, of other samples.
+
+        Returns
+        -------
+        merged : monitor
+            A new one, as if the samples of `other` had come after those of this one in
+            one update. So an alarm of this monitor is kept, and is raised if
+            the samples of both call for it. An alarm of `other` is not taken over, as
+            any of several monitors has a false alarm more often than one.
+
+        Raises
+        ------
+        ValueError
+            If `other` is of another class or has other parameters.
+
+        Warns
+        -----
+        RejectionWarning
+            If `other` has raised an alarm that the merged monitor does not.
+        """
+        if type(other) is not type(self):
+            raise ValueError(
+                f"other must be a {type(self).__name__}, got {type(other).__name__}."
+            )
+        for name in self._SETTINGS:
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if ours != theirs:
+                raise ValueError(
+                    f"other has {name}={theirs!r}, and not {ours!r}. Merge monitors of "
+                    "the same parameters."
+                )
+        merged = self._after(self._bets.merge(other._bets))
+        if other.alarm and not merged.alarm:
+            warn_user(
+                "other has raised an alarm, which the samples of both together do not "
+                "call for. It stands on its own: look at it before you drop `other`."
+            )
+        return merged
+
+    def to_dict(self):
+        """Return a dictionary for strict JSON, from which `from_dict` restores this.
+
+        Returns
+        -------
+        state : dict
+            The parameters, the alarm and the sums: as large after a million samples
+            as at the start.
+        """
+        settings = {name: getattr(self, name) for name in self._SETTINGS}
+        state = {"alarm": self._alarm, "bets": self._bets.to_dict()}
+        return {"type": type(self).__name__, **settings, **state}
+
+    @classmethod
+    def from_dict(cls, state):
+        """Return the monitor that `to_dict` has written.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_dict` returned, maybe after a way through JSON.
+
+        Returns
+        -------
+        monitor : monitor
+            Equal to what was written, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the dictionary is of another type, or a field is unknown, missing or no
+            such value as it has to be.
+        """
+        name = state.get("type") if isinstance(state, dict) else None
+        if name != cls.__name__:
+            raise ValueError(
+                f'state must be a dictionary of `to_dict` whose "type" is '
+                f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
+            )
+        expected = {"type", *cls._SETTINGS, "alarm", "bets"}
+        if state.keys() != expected:
+            raise ValueError(
+                f"state of a {name} has the unknown fields "
+                f"{sorted(state.keys() - expected)} and lacks "
+                f"{sorted(expected - state.keys())}. Write it with the version of the "
+                "package that reads it."
+            )
+        if not isinstance(state["alarm"], bool):
+            raise ValueError(f"alarm must be True or False, got {state['alarm']!r}.")
+        monitor = cls(**{name: state[name] for name in cls._SETTINGS})
+        monitor._bets = Bets.from_dict(state["bets"])
+        monitor._alarm = state["alarm"]
+        return monitor
+
+    def __repr__(self):
+        """Return the parameters and what is known so far."""
+        settings = (f"{name}={getattr(self, name)!r}" for name in self._SETTINGS)
+        known = (f"{name}={getattr(self, name):.4g}" for name in ("mean", "e_value"))
+        return (
+            f"<{type(self).__name__}({', '.join(settings)}): "
+            f"n_samples={self.n_samples}, {', '.join(known)}, alarm={self.alarm}>"
+        )
+
+    def _after(self, bets):
+        """Return a copy with other bets, and an alarm if these call for it."""
+        after = copy(self)
+        after._take(bets)
+        return after
+
+    def _take(self, bets):
+        self._bets = bets
+        threshold = -math.log1p(-self.confidence)
+        self._alarm = self._alarm or self._log_e_value() >= threshold

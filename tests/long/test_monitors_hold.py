@@ -1,0 +1,154 @@
+"""Monitors over thousands of streams: false alarms, intervals, audits.
+
+The alarm and the interval of streams of zeros and ones depend on two counts only. So
+all streams of the first tests share tables of what a monitor says at each of them.
+"""
+
+import numpy as np
+import pytest
+
+from sklearn_reject.selection import CoverageMonitor, RiskMonitor
+
+N_STREAMS, LENGTH, DELTA = 2000, 10_000, 0.05
+LIMIT = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / N_STREAMS)
+
+
+def first_alarms(make):
+    """Return for each number of samples the smallest count of ones with an alarm.
+
+    It never falls with the number, and every larger count is an alarm, too.
+    """
+    least, found = 0, np.empty(LENGTH, dtype=int)
+    for number in range(1, LENGTH + 1):
+        while least <= number and not state(make, number, least).alarm:
+            least += 1
+        found[number - 1] = least
+    return found
+
+
+def state(make, number, ones):
+    """Return a monitor of so many samples, of which so many are ones."""
+    values = np.zeros(number)
+    values[:ones] = 1
+    return make().update(values)
+
+
+def share_of_alarms(make, chance, seed=0):
+    rng = np.random.default_rng(seed)
+    least = first_alarms(make)
+    alarms = 0
+    for _ in range(N_STREAMS):
+        alarms += (np.cumsum(rng.random(LENGTH) < chance) >= least).any()
+    return alarms / N_STREAMS
+
+
+@pytest.mark.parametrize("target", [0.05, 0.3])
+def test_false_alarms(target):
+    share = share_of_alarms(lambda: RiskMonitor(target), target)
+    assert 0.005 < share <= LIMIT
+
+
+def test_false_alarms_of_coverage():
+    def make():
+        return CoverageMonitor(0.3, alternative="greater")
+
+    assert 0.005 < share_of_alarms(make, 0.3) <= LIMIT
+
+
+def test_false_alarms_where_the_risk_changes():
+    """The mean of the risk so far is at most the target, but not each risk."""
+    target, rng = 0.05, np.random.default_rng(1)
+    risks = np.where(np.arange(LENGTH) // 500 % 2, 1.6 * target, 0.4 * target)
+    means = np.cumsum(risks) / np.arange(1, LENGTH + 1)
+    assert means.max() <= target + 1e-12
+    assert risks.max() > 1.5 * target
+    least = first_alarms(lambda: RiskMonitor(target))
+    alarms = sum(
+        (np.cumsum(rng.random(LENGTH) < risks) >= least).any() for _ in range(N_STREAMS)
+    )
+    assert alarms / N_STREAMS <= LIMIT
+
+
+def test_intervals_cover_after_each_sample():
+    """The ends are where bets with half of the level have just won, see fast tests."""
+    mean, rng, missed = 0.05, np.random.default_rng(0), 0
+    half = {"confidence": 1 - DELTA / 2}
+    most_ones = first_alarms(lambda: RiskMonitor(mean, **half))
+    most_zeros = first_alarms(lambda: RiskMonitor(1 - mean, **half))
+    for _ in range(N_STREAMS):
+        ones = np.cumsum(rng.random(LENGTH) < mean)
+        zeros = np.arange(1, LENGTH + 1) - ones
+        missed += ((ones >= most_ones) | (zeros >= most_zeros)).any()
+    assert 0.005 < missed / N_STREAMS <= LIMIT
+    for ones, is_held in ((most_ones[99] - 1, True), (most_ones[99], False)):
+        low, high = state(lambda: RiskMonitor(0.5), 100, ones).interval()[1:3]
+        assert (low <= mean <= high) == is_held
+
+
+# Numbers of samples after which somebody looks, two hundred of them.
+LOOKS = np.unique(np.round(np.geomspace(1, LENGTH, 200)).astype(int))
+
+
+def share_covered(draw, mean, **options):
+    """Return the share of streams whose interval covers the mean at every look."""
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(N_STREAMS // 4):
+        monitor = RiskMonitor(0.5, **options)
+        values = draw(rng, LENGTH)
+        for part in np.split(values, LOOKS[:-1], axis=-1):
+            monitor.update(*np.atleast_2d(part))
+            low, high = monitor.interval()[1:3]
+            if not low <= mean <= high:
+                break
+        else:
+            covered += 1
+    return covered / (N_STREAMS // 4)
+
+
+def errors(rng, size):
+    return (rng.random(size) < 0.05).astype(float)
+
+
+def spread(rng, size):
+    return rng.beta(0.4, 1.6, size)
+
+
+def audited(rng, size):
+    """Return losses of which some are looked up, those of a bad kind more often."""
+    is_bad = rng.random(size) < 0.3
+    losses = (rng.random(size) < np.where(is_bad, 0.2, 0.02)).astype(float)
+    proba = np.where(is_bad, 0.5, 0.1)
+    losses[rng.random(size) >= proba] = np.nan
+    return np.array([losses, proba])
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean", "options"),
+    [
+        (errors, 0.05, {}),
+        (spread, 0.2, {}),
+        (audited, 0.3 * 0.2 + 0.7 * 0.02, {"min_inclusion_proba": 0.1}),
+    ],
+    ids=["errors", "spread", "audited"],
+)
+def test_intervals_cover_at_all_times(draw, mean, options):
+    share = share_covered(draw, mean, **options)
+    assert share >= 1 - DELTA - 3 * np.sqrt(DELTA * (1 - DELTA) / (N_STREAMS // 4))
+    half = share_covered(draw, mean, confidence=0.5, **options)
+    assert 0.5 <= half < share  # a promise that can be broken, and mostly is kept
+
+
+def test_alarms_of_audits():
+    rng = np.random.default_rng(0)
+    shares = []
+    for target in (0.074, 0.037):
+        alarms = 0
+        for _ in range(N_STREAMS // 4):
+            monitor = RiskMonitor(target, min_inclusion_proba=0.1)
+            for part in np.split(audited(rng, LENGTH), 100, axis=1):
+                monitor.update(*part)
+            alarms += monitor.alarm
+        shares.append(alarms / (N_STREAMS // 4))
+    assert shares[0] <= LIMIT
+    assert shares[1] > 0.95

@@ -1,0 +1,546 @@
+"""Monitors: bets against their definition, and promises over all streams there are."""
+
+import json
+import math
+import pickle
+from copy import copy
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_reject import Interval
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.selection import (
+    CoverageMonitor,
+    RejectionRule,
+    RiskMonitor,
+    solve_target_coverage,
+    solve_target_risk,
+)
+
+# Largest stakes and their capital, as stated: powers of two, a Cauchy distribution.
+ODDS = [2.0**k for k in range(-10, 18)]
+CAPITAL = [1 / (1 + (math.log(odds) / 1.5) ** 2) for odds in ODDS]
+
+LOSSES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 1.0, 0.25]), max_size=30)
+
+MONITORS = {
+    "risk": partial(RiskMonitor, 0.2, confidence=0.8),
+    "audit": partial(RiskMonitor, 0.3, max_loss=2, min_inclusion_proba=0.25),
+    "coverage": partial(CoverageMonitor, 0.7),
+    "less": partial(CoverageMonitor, 0.7, confidence=0.99, alternative="less"),
+    "greater": partial(CoverageMonitor, 0.7, alternative="greater"),
+}
+
+
+def play(values, mean, sign):
+    """Bet on values above a mean, or on values below it, in plain Python."""
+    room = mean if sign > 0 else 1 - mean
+    final = []
+    for odds, capital in zip(ODDS, CAPITAL, strict=True):
+        stake = odds / (1 + odds * room)
+        gains = [1 + sign * stake * (value - mean) for value in values]
+        final.append(capital / sum(CAPITAL) * math.prod(gains))
+    return math.fsum(final)
+
+
+def results(monitor):
+    """Return all numbers that a monitor shows."""
+    return [monitor.e_value, monitor.mean, *monitor.interval()]
+
+
+def assert_same(one, other, tolerance=1e-12):
+    np.testing.assert_allclose(results(one), results(other), rtol=tolerance, atol=0)
+
+
+def feed(monitor, seed=0, size=50):
+    """Give a monitor samples of its kind, in several updates."""
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        if isinstance(monitor, CoverageMonitor):
+            monitor.update(rng.random(size) < 0.5)
+        elif monitor.min_inclusion_proba < 1:
+            proba = rng.uniform(0.25, 0.9, size)
+            losses = np.where(rng.random(size) < proba, rng.random(size), np.nan)
+            monitor.update(losses, inclusion_proba=proba)
+        else:
+            monitor.update(rng.random(size) / 2)
+    return monitor
+
+
+# The capital, by its definition
+
+
+@given(LOSSES, st.sampled_from([0.001, 0.05, 0.3, 0.9]))
+def test_e_value_is_the_capital_of_bets(losses, target):
+    monitor = RiskMonitor(target).update(losses)
+    assert monitor.e_value == pytest.approx(play(losses, target, 1), rel=1e-11)
+    assert monitor.n_samples == len(losses)
+    if losses:
+        assert monitor.mean == pytest.approx(np.mean(losses), rel=1e-14)
+
+
+@given(st.lists(st.booleans(), max_size=30), st.sampled_from([0.01, 0.5, 0.95]))
+def test_e_values_of_coverage(accepted, coverage):
+    above, below = (play(accepted, coverage, sign) for sign in (1, -1))
+    both = (above + below) / 2
+    expected = {"greater": above, "less": below, "two-sided": both}
+    for alternative, e_value in expected.items():
+        monitor = CoverageMonitor(coverage, alternative=alternative).update(accepted)
+        assert monitor.e_value == pytest.approx(e_value, rel=1e-11)
+
+
+@given(LOSSES.filter(len), st.sampled_from([0.5, 0.9, 0.999]))
+def test_interval_ends_where_bets_win(losses, confidence):
+    value, low, high, n_samples = (
+        RiskMonitor(0.5, confidence=confidence).update(losses).interval()
+    )
+    assert (value, n_samples) == (pytest.approx(np.mean(losses)), len(losses))
+    assert 0 <= low <= value + 1e-15
+    assert value - 1e-15 <= high <= 1
+    limit = 2 / (1 - confidence)
+    for end, sign in ((low, 1), (high, -1)):
+        if end in (0, 1):
+            assert play(losses, end, sign) <= limit
+        else:
+            assert play(losses, end, sign) == pytest.approx(limit, rel=1e-6)
+
+
+@given(LOSSES, st.floats(0.01, 100))
+def test_unit_of_the_losses_does_not_matter(losses, unit):
+    one = RiskMonitor(0.1).update(losses)
+    scaled = np.minimum(unit * np.array(losses), unit)
+    other = RiskMonitor(0.1 * unit, max_loss=unit).update(scaled)
+    assert other.e_value == pytest.approx(one.e_value, rel=1e-11)
+    rescaled = [each / unit for each in other.interval()[:3]]
+    np.testing.assert_allclose(rescaled, one.interval()[:3], rtol=1e-11)
+
+
+# Promises, over all streams of zeros and ones
+
+
+def all_streams(monitor, chance, length):
+    """Yield the probability of each stream, and a monitor that has seen it."""
+    for stream in product((0, 1), repeat=length):
+        probability = chance ** sum(stream) * (1 - chance) ** (length - sum(stream))
+        yield probability, monitor().update(stream)
+
+
+PROMISES = {
+    "risk": (partial(RiskMonitor, 0.3, confidence=0.8), 1),
+    "two-sided": (partial(CoverageMonitor, 0.3, confidence=0.8), None),
+    "less": (partial(CoverageMonitor, 0.3, confidence=0.8, alternative="less"), -1),
+    "greater": (
+        partial(CoverageMonitor, 0.3, confidence=0.8, alternative="greater"),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_capital_neither_grows_nor_falls_at_the_bound(name):
+    monitor, sign = PROMISES[name]
+    for length in (1, 5, 8):
+        mean = sum(p * m.e_value for p, m in all_streams(monitor, 0.3, length))
+        assert mean == pytest.approx(1, rel=1e-12)
+    if sign is not None:
+        within, broken = 0.3 - sign * 0.1, 0.3 + sign * 0.1
+        assert sum(p * m.e_value for p, m in all_streams(monitor, within, 8)) < 1
+        assert sum(p * m.e_value for p, m in all_streams(monitor, broken, 8)) > 1
+
+
+def chance_of_alarm(monitor, chances):
+    """Return the chance of an alarm at any time, where each step has its chance."""
+    reached = {(): (1.0, monitor())}
+    total = 0.0
+    for chance in chances:
+        before, reached = reached, {}
+        for stream, (probability, state) in before.items():
+            for value, step in ((0, 1 - chance), (1, chance)):
+                after = pickle.loads(pickle.dumps(state)).update(value)
+                if after.alarm:
+                    total += probability * step
+                else:
+                    reached[*stream, value] = probability * step, after
+    return total
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_alarms_are_as_rare_as_promised(name):
+    monitor, sign = PROMISES[name]
+    at_the_bound = chance_of_alarm(monitor, [0.3] * 9)
+    assert 0 < at_the_bound <= 0.2
+    if sign is not None:
+        assert chance_of_alarm(monitor, [0.3 + sign * 0.25] * 9) > at_the_bound
+        assert chance_of_alarm(monitor, [0.3 - sign * 0.1] * 9) < at_the_bound
+
+
+def test_risk_may_go_up_as_long_as_its_mean_does_not():
+    monitor, _ = PROMISES["risk"]
+    assert 0 < chance_of_alarm(monitor, [0.05, 0.05, 0.05] + [0.425] * 6) <= 0.2
+    assert 0 < chance_of_alarm(monitor, [0.1, 0.4, 0.1, 0.5, 0.1, 0.5, 0.1, 0.5]) <= 0.2
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.6])
+def test_interval_covers_at_all_times(chance):
+    covered = 1.0
+    for stream in product((0, 1), repeat=6):
+        probability = chance ** sum(stream) * (1 - chance) ** (6 - sum(stream))
+        monitor = RiskMonitor(0.5, confidence=0.2)
+        for value in stream:
+            low, high = monitor.update(value).interval()[1:3]
+            if not low <= chance <= high:
+                covered -= probability
+                break
+    assert 0.2 <= covered < 1
+
+
+def test_alarm_stays():
+    monitor = RiskMonitor(0.1).update(np.ones(20))
+    assert monitor.alarm
+    monitor.update(np.zeros(1000))
+    assert monitor.alarm
+    assert monitor.e_value < 1
+
+
+def test_losses_that_vary_little_are_enough_soon():
+    assert RiskMonitor(0.1).update(np.full(10, 0.2)).alarm
+    assert not RiskMonitor(0.1).update(np.full(10**5, 0.1)).alarm
+
+
+# Labels that are looked up at random
+
+
+def test_mean_of_an_audit_is_unbiased():
+    losses, proba = np.array([0.5, 2.0, 0.0, 1.0]), np.array([0.25, 0.5, 1.0, 0.4])
+    means, capital = 0.0, 0.0
+    for known in product((False, True), repeat=4):
+        chance = np.prod(np.where(known, proba, 1 - proba))
+        if chance:
+            seen = np.where(known, losses, np.nan)
+            options = {"max_loss": 2, "min_inclusion_proba": 0.25}
+            monitor = RiskMonitor(losses.mean(), **options).update(seen, proba)
+            assert monitor.n_samples == 4
+            means += chance * monitor.mean
+            capital += chance * monitor.e_value
+    assert means == pytest.approx(losses.mean(), rel=1e-14)
+    assert capital < 1  # losses that are known to vary
+
+
+def test_capital_of_an_audit_neither_grows_nor_falls_at_the_bound():
+    target, probas = 0.3, (0.25, 0.8, 0.25, 0.5, 0.25)
+    total = 0.0
+    for outcomes in product((0.0, 1.0, np.nan), repeat=len(probas)):
+        chance = 1.0
+        for outcome, proba in zip(outcomes, probas, strict=True):
+            seen = target if outcome == 1 else 1 - target
+            chance *= 1 - proba if math.isnan(outcome) else proba * seen
+        monitor = RiskMonitor(target, min_inclusion_proba=0.2)
+        total += chance * monitor.update(outcomes, probas).e_value
+    assert total == pytest.approx(1, rel=1e-12)
+
+
+@given(LOSSES)
+def test_an_audit_of_everything_is_no_audit(losses):
+    whole = RiskMonitor(0.1).update(losses)
+    assert_same(RiskMonitor(0.1).update(losses, inclusion_proba=1), whole, 1e-15)
+    ready = RiskMonitor(0.1, min_inclusion_proba=0.5).update(losses)
+    for proba in (1.0, np.ones(len(losses))):
+        other = RiskMonitor(0.1, min_inclusion_proba=0.5).update(losses, proba)
+        assert_same(ready, other, 1e-14)
+    assert ready.mean == pytest.approx(whole.mean, nan_ok=True)
+
+
+def test_numbers_of_audits_that_cannot_be():
+    losses = np.zeros(1000)
+    with pytest.warns(RejectionWarning, match=r"1000 of 1000 losses.*expect 100\.0"):
+        RiskMonitor(0.1, min_inclusion_proba=0.1).update(losses, 0.1)
+    with pytest.warns(RejectionWarning, match="0 of 1000 losses are known"):
+        RiskMonitor(0.1, min_inclusion_proba=0.1).update(losses + np.nan, 0.1)
+    # All of a few, or none, may be chance.
+    for few in ([0.0] * 3, [np.nan] * 50, [np.nan], []):
+        RiskMonitor(0.1, min_inclusion_proba=0.1).update(few, 0.1)
+
+
+# Updates, parts and merging
+
+
+@pytest.mark.parametrize("name", MONITORS)
+def test_parts_do_not_matter(name):
+    whole, one_by_one, halves = (MONITORS[name]() for _ in range(3))
+    rng = np.random.default_rng(0)
+    values = rng.random(400) < 0.4
+    values = values if name not in ("risk", "audit") else values * rng.random(400)
+    whole.update(values)
+    for value in values:
+        assert one_by_one.update(value) is one_by_one
+    halves.update(values[:7]).update(values[:0]).update(values[7:])
+    assert_same(one_by_one, whole)
+    assert_same(halves, whole)
+
+
+@pytest.mark.parametrize("name", MONITORS)
+def test_merged_is_one_stream(name):
+    parts = [feed(MONITORS[name](), seed, size=70) for seed in (1, 2)]
+    before = [results(part) for part in parts]
+    alarms = [part.alarm for part in parts]
+    merged = parts[0].merge(parts[1])
+    assert [results(part) for part in parts] == before
+    assert [part.alarm for part in parts] == alarms
+    whole = feed(feed(MONITORS[name](), 1, size=70), 2, size=70)
+    assert_same(merged, whole)
+    assert_same(parts[1].merge(parts[0]), merged, 0)
+    assert_same(parts[0].merge(MONITORS[name]()), parts[0], 0)
+    merged.update([])
+    assert results(parts[0]) == before[0]
+
+
+@pytest.mark.parametrize("values", ["flags", "losses"])
+def test_many_samples_lose_no_digit(values):
+    rng = np.random.default_rng(0)
+    losses = rng.random(3000)
+    losses = losses < 0.05 if values == "flags" else losses / 9
+    whole = RiskMonitor(0.0501).update(np.tile(losses, 20))
+    part = RiskMonitor(0.0501).update(losses)
+    merged = part
+    for _ in range(19):
+        merged = merged.merge(part)
+    assert merged.n_samples == 60_000
+    assert_same(merged, whole)
+    fed = RiskMonitor(0.0501)
+    for _ in range(20):
+        for block in np.array_split(losses, 3):
+            fed.update(block)
+    assert_same(fed, whole)
+
+
+def test_alarms_of_merged_monitors():
+    good, bad = np.zeros(200), np.ones(10)
+    calm, alarmed = RiskMonitor(0.1).update(good), RiskMonitor(0.1).update(bad)
+    assert alarmed.merge(calm).alarm
+    with pytest.warns(RejectionWarning, match="other has raised an alarm"):
+        assert not calm.merge(alarmed).alarm
+    half = RiskMonitor(0.1, confidence=0.9).update(1)
+    assert not half.alarm
+    assert half.merge(half).alarm
+
+
+@pytest.mark.parametrize(
+    ("other", "match"),
+    [
+        (RiskMonitor(0.2), "target=0.2, and not 0.1"),
+        (RiskMonitor(0.1, confidence=0.9), "confidence=0.9"),
+        (RiskMonitor(0.1, max_loss=2), "max_loss=2"),
+        (RiskMonitor(0.1, min_inclusion_proba=0.5), "min_inclusion_proba=0.5"),
+        (CoverageMonitor(0.1), "must be a RiskMonitor, got CoverageMonitor"),
+        (None, "must be a RiskMonitor, got NoneType"),
+    ],
+    ids=["target", "confidence", "max_loss", "proba", "class", "nothing"],
+)
+def test_other_monitors_are_not_merged(other, match):
+    with pytest.raises(ValueError, match=match):
+        RiskMonitor(0.1).merge(other)
+
+
+@pytest.mark.parametrize("name", MONITORS)
+def test_nothing_so_far(name):
+    monitor = MONITORS[name]()
+    largest = {"audit": 2}.get(name, 1)
+    value, *rest = monitor.update([]).interval()
+    assert math.isnan(value)
+    assert math.isnan(monitor.mean)
+    assert rest == [0, largest, 0]
+    assert isinstance(monitor.interval(), Interval)
+    assert (monitor.e_value, monitor.alarm, monitor.n_samples) == (1, False, 0)
+    assert "n_samples=0, mean=nan, e_value=1, alarm=False" in repr(monitor)
+    assert_same(monitor.merge(MONITORS[name]()), monitor)
+
+
+def test_capital_beyond_floats():
+    monitor = RiskMonitor(0.01).update(np.ones(10**4))
+    assert monitor.e_value == math.inf
+    assert monitor.interval()[:3] == (1, pytest.approx(1, abs=0.01), 1)
+    monitor = CoverageMonitor(0.5).update(np.ones(10**5))
+    assert monitor.e_value == math.inf
+
+
+# On disk
+
+
+@pytest.mark.parametrize("name", MONITORS)
+@pytest.mark.parametrize("is_fed", [True, False], ids=["fed", "new"])
+def test_monitors_come_back_bit_for_bit(name, is_fed):
+    monitor = MONITORS[name]()
+    if is_fed:
+        feed(monitor)
+    text = json.dumps(monitor.to_dict(), allow_nan=False)
+    restored = type(monitor).from_dict(json.loads(text))
+    assert json.dumps(restored.to_dict()) == text
+    for other in (restored, pickle.loads(pickle.dumps(monitor))):
+        assert repr(other) == repr(monitor)
+        assert_same(other, monitor, 0)
+        assert_same(feed(other, 1), feed(copy(monitor), 1), 0)
+
+
+def test_memory_does_not_grow():
+    few, many = RiskMonitor(0.4).update([0.5]), RiskMonitor(0.4)
+    many.update(np.random.default_rng(0).random(10**4))
+    assert len(pickle.dumps(many)) < len(pickle.dumps(few)) + 20
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"type": "CoverageMonitor"}, "got 'CoverageMonitor'"),
+        ({"max_lose": 1}, r"unknown fields \['max_lose'\]"),
+        ({"alarm": 1}, "alarm must be True or False, got 1"),
+        ({"target": "low"}, "target must be a number"),
+        ({"target": 2}, r"target must be in \]0, 1\["),
+        ({"bets": 1}, "'Bets'"),
+        ({"bets": {"type": "Bets", "n_samples": 1, "sums": [[0.0]]}}, "shape"),
+        ({"bets": {"type": "Bets", "n_samples": -1}}, "n_samples must be >= 0"),
+    ],
+    ids=["type", "unknown", "alarm", "text", "range", "bets", "shape", "negative"],
+)
+def test_bad_states_are_refused(change, match):
+    with pytest.raises(ValueError, match=match):
+        RiskMonitor.from_dict(RiskMonitor(0.1).to_dict() | change)
+
+
+@pytest.mark.parametrize("state", [None, [], {}], ids=["none", "list", "empty"])
+def test_what_is_no_state_is_refused(state):
+    with pytest.raises(ValueError, match="state must be a dictionary of `to_dict`"):
+        RiskMonitor.from_dict(state)
+
+
+def test_missing_fields_are_named():
+    state = RiskMonitor(0.1).to_dict()
+    del state["alarm"]
+    with pytest.raises(ValueError, match=r"lacks \['alarm'\]"):
+        RiskMonitor.from_dict(state)
+
+
+# Wrong input
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"target": 0}, r"target must be in \]0, 1\[, got 0"),
+        ({"target": 1}, r"target must be in \]0, 1\[, got 1"),
+        ({"target": 3, "max_loss": 2}, r"target must be in \]0, 2\["),
+        ({"target": math.nan}, "target must be in"),
+        ({"target": "0.1"}, "target must be a number"),
+        ({"confidence": 1}, "confidence must be in"),
+        ({"confidence": 0}, "confidence must be in"),
+        ({"max_loss": 0}, "max_loss must be in"),
+        ({"max_loss": math.inf}, "max_loss must be in"),
+        ({"min_inclusion_proba": 0}, "min_inclusion_proba must be in"),
+        ({"min_inclusion_proba": 1.5}, "min_inclusion_proba must be in"),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else value[:24],
+)
+def test_bad_parameters(options, match):
+    with pytest.raises(ValueError, match=match):
+        RiskMonitor(**{"target": 0.1, **options})
+
+
+@pytest.mark.parametrize(
+    ("losses", "proba", "match"),
+    [
+        ([0, 1.5, 2], None, r"max_loss=1\], got 1.5 in row 1 \(2 such"),
+        ([0, -0.5], None, "got -0.5 in row 1"),
+        ([math.inf], None, "got inf in row 0"),
+        ([0, math.nan], None, "NaN in row 1.*inclusion_proba"),
+        (math.nan, None, "NaN in row 0"),
+        ([None, 0], None, "NaN in row 0"),
+        ([[0, 1]], None, r"array of shape \(1, 2\)"),
+        (["right"], None, "losses must hold numbers"),
+        ([0, 1.5], 0.5, "got 1.5 in row 1"),
+        ([0, 0], [0.5, 0.0], r"proba=0.5, 1\], got 0.0 in row 1"),
+        ([0, 0], 0.4, r"proba=0.5, 1\], got 0.4"),
+        ([0, 0], [1, 1.5], "got 1.5 in row 1"),
+        ([0, 0], [math.nan, 1], "got nan in row 0"),
+        ([0, 0], [1, 1, 1], "inclusion_proba has 3 elements"),
+        ([0, math.nan], [0.5, 1], "NaN in row 1.*inclusion_proba is 1"),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else None,
+)
+def test_bad_losses_change_nothing(losses, proba, match):
+    monitor = RiskMonitor(0.1, min_inclusion_proba=0.5).update([0, 1, 0])
+    before = results(monitor)
+    with pytest.raises(ValueError, match=match):
+        monitor.update(losses, inclusion_proba=proba)
+    assert results(monitor) == before
+
+
+def test_probabilities_need_a_monitor_that_knows_the_least():
+    with pytest.raises(ValueError, match=r"min_inclusion_proba=1, 1\], got 0.5"):
+        RiskMonitor(0.1).update([0, math.nan], 0.5)
+
+
+@pytest.mark.parametrize(
+    "accepted", [[0.5], [2], ["yes"], [[True]], [math.nan]], ids=str
+)
+def test_what_is_no_flag_is_refused(accepted):
+    with pytest.raises(ValueError, match="accepted must"):
+        CoverageMonitor(0.5).update(accepted)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"coverage": 0}, "coverage must be in"),
+        ({"coverage": 1}, "coverage must be in"),
+        ({"alternative": "above"}, "alternative must be one of"),
+    ],
+    ids=["nothing", "everything", "alternative"],
+)
+def test_bad_parameters_of_coverage(options, match):
+    with pytest.raises(ValueError, match=match):
+        CoverageMonitor(**{"coverage": 0.5, **options})
+
+
+@pytest.mark.parametrize("kind", [bool, int, np.float32, np.int8, object])
+def test_losses_of_any_type(kind):
+    losses = np.array([0, 1, 1, 0]).astype(kind)
+    assert_same(RiskMonitor(0.1).update(losses), RiskMonitor(0.1).update([0, 1, 1, 0]))
+    one = RiskMonitor(0.1)
+    for loss in losses:
+        one.update(loss)
+    assert_same(one, RiskMonitor(0.1).update(losses))
+
+
+# From a rule
+
+SCORES = np.arange(100)
+
+
+def test_rule_hands_on_what_it_is_certified_for():
+    rule = solve_target_risk(SCORES, SCORES >= 80, 0.1, confidence=0.9)
+    monitor = rule.monitor(confidence=0.99, min_inclusion_proba=0.5)
+    assert type(monitor) is RiskMonitor
+    assert (monitor.target, monitor.confidence) == (0.1, 0.99)
+    assert (monitor.max_loss, monitor.min_inclusion_proba) == (1, 0.5)
+    assert rule.monitor(0.3, max_loss=2).target == 0.3
+    with pytest.raises(ValueError, match="target must be in"):
+        rule.monitor(0.3, max_loss=0.2)
+
+
+def test_rule_without_certified_risk():
+    plain = solve_target_risk(SCORES, SCORES >= 80, 0.1)
+    assert plain.monitor().target == plain.selective_risk
+    coverage = solve_target_coverage(SCORES, SCORES >= 50, 0.7, confidence=0.9)
+    assert coverage.monitor().target == coverage.selective_risk
+
+
+@pytest.mark.parametrize("risk", [math.nan, 0.0])
+def test_rule_without_risk(risk):
+    rule = RejectionRule(0.5, 1.0, coverage=0.5, selective_risk=risk)
+    with pytest.raises(ValueError, match=f"selective_risk={risk}.*as target"):
+        rule.monitor()
+    assert rule.monitor(0.1).target == 0.1
