@@ -121,6 +121,7 @@ def solve_rule(estimator, target, calibration, *, score, loss, max_loss, seed):
         warn_of_costly_rule(rule, target, calibration)
         return rule
     warn_of_wrong_sign(calibration)
+    target = target.bind(calibration)
     if isinstance(target, RejectCost):
         rule = _solve_cost(target, calibration, claims_risk(estimator, score))
         warn_of_nothing_accepted(rule, target, calibration)
@@ -172,8 +173,9 @@ def retarget(estimator, changes, default):
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
     check_on_infeasible(other)
-    target = find_target(other, default)
     loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
+    target = find_target(other, default)
+    target = target.prepare(getattr(other, "classes_", None), loss, other.confidence)
     max_loss = check_max_loss(other, target, loss)
     weight = None if calibration is None else calibration.sample_weight
     check_guarantee(other, target, score, weight)
@@ -198,7 +200,14 @@ def retarget(estimator, changes, default):
         max_loss=max_loss,
         seed=other.seed_,
     )
+    if hasattr(other, "bounds_"):
+        other.bounds_ = measure_bounds(target, other.rule_, calibration)
     return other
+
+
+def measure_bounds(target, rule, calibration):
+    """Return what a rule achieves of several bounds, None where there is one."""
+    return None if calibration is None else target.bind(calibration).measure(rule)
 
 
 def takes_sparse(score, estimator, resolve=resolve_score):

@@ -15,6 +15,7 @@ from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
+    measure_bounds,
     retarget,
     solve_rule,
     takes_sparse,
@@ -77,6 +78,21 @@ class SelectiveClassifier(RejectClassifier):
 
     target_coverage : float in ]0, 1], default=None
         Share of the samples to accept: minimise the risk.
+
+    min_precision : float in ]0, 1] or dict, default=None
+        Bound on the precision of what is accepted, of each predicted class in a dict
+        class -> bound: maximise the coverage. A number is for the positive class of
+        two, ``classes_[1]``; bounds of both are a positive and a negative predictive
+        value. May be combined with `min_recall`, but not with another target. All
+        bounds are met by one threshold, on the samples that solve the rule, and with a
+        `confidence` in the population, all at once. With `on_infeasible="nearest"` all
+        are relaxed by the same factor of the errors that they leave room for. Needs the
+        loss "zero_one".
+
+    min_recall : float in ]0, 1] or dict, default=None
+        Bound on the recall of what is accepted, of each true class in a dict: of the
+        samples of the class that are accepted, the share that is labelled so. Bounds of
+        two classes are a sensitivity and a specificity. As `min_precision` otherwise.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
             "top_two_gap", "error_probability", "loss_regression", "sele", \
@@ -155,6 +171,11 @@ class SelectiveClassifier(RejectClassifier):
         Threshold, acceptance probability at it, the coverage and risk achieved on the
         predictions that solved it, and the certificate of a `confidence`.
 
+    bounds_ : dict of (str, class) to AchievedBound, or None
+        What the rule achieves on `calibration_` of each bound of `min_precision` and
+        `min_recall`, by parameter and class. ``pandas.DataFrame(bounds_).T`` is a
+        table. None for other targets.
+
     uncertainty_score_ : score object
         The score, fitted.
 
@@ -219,6 +240,8 @@ class SelectiveClassifier(RejectClassifier):
         reject_cost=None,
         target_risk=None,
         target_coverage=None,
+        min_precision=None,
+        min_recall=None,
         uncertainty_score="auto",
         loss="zero_one",
         confidence=None,
@@ -234,6 +257,8 @@ class SelectiveClassifier(RejectClassifier):
         self.reject_cost = reject_cost
         self.target_risk = target_risk
         self.target_coverage = target_coverage
+        self.min_precision = min_precision
+        self.min_recall = min_recall
         self.uncertainty_score = uncertainty_score
         self.loss = loss
         self.confidence = confidence
@@ -275,8 +300,9 @@ class SelectiveClassifier(RejectClassifier):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
-            a confidence, no risk below the largest loss can be certified.
+            If no threshold attains `target_risk`, or all bounds of `min_precision` and
+            `min_recall`; with `on_infeasible="nearest"`, if none below the largest loss
+            can be attained or, with a confidence, certified.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
@@ -294,6 +320,7 @@ class SelectiveClassifier(RejectClassifier):
         classes = find_classes(self.estimator, y)
         reject_label = resolve_reject_label(self.reject_label, classes)
         loss = check_loss(self.loss, labels=classes)
+        target = target.prepare(classes, loss, self.confidence)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
             self.uncertainty_score,
@@ -349,6 +376,7 @@ class SelectiveClassifier(RejectClassifier):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
+            bounds_=measure_bounds(target, rule, calibration),
             reject_label_=reject_label,
             seed_=row_seed,
         )
@@ -362,9 +390,10 @@ class SelectiveClassifier(RejectClassifier):
         Parameters
         ----------
         **target : dict
-            One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss`, `randomize` or
-            `on_infeasible`, which stay as they are where they are not given.
+            One of `reject_cost`, `target_risk` and `target_coverage`, or
+            `min_precision` and `min_recall`, in place of what was asked for in `fit`;
+            and `confidence`, `max_loss`, `randomize` or `on_infeasible`, which stay as
+            they are where they are not given.
 
         Returns
         -------
@@ -377,7 +406,7 @@ class SelectiveClassifier(RejectClassifier):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`.
+            If no threshold attains what is asked for.
         TypeError
             If anything else is to be changed.
         ValueError
