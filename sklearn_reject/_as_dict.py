@@ -3,7 +3,7 @@
 import math
 from dataclasses import MISSING, fields
 from numbers import Integral, Real
-from typing import get_args
+from typing import get_args, get_origin
 
 import numpy as np
 
@@ -18,7 +18,8 @@ _NUMBERS = {name: number for number, name in _NAMES.items()} | {"NaN": math.nan}
 class DictMixin:
     """Dataclass whose fields are plain values, arrays, tuples or others of its kind.
 
-    Numbers in arrays and in tuples are floats.
+    Numbers in arrays and in tuples are floats. A field may be a dict of plain values to
+    others of its kind, too.
     """
 
     def __init_subclass__(cls, **kwargs):
@@ -34,7 +35,7 @@ class DictMixin:
             The fields by name, and the "type": numbers, strings, lists and
             dictionaries. Numbers that are not finite are the strings "Infinity",
             "-Infinity" and "NaN", which `float` of Python and `Number` of JavaScript
-            read.
+            read. What is kept by group is a list of pairs, as keys are text in JSON.
         """
         state = {
             each.name: _to_plain(getattr(self, each.name)) for each in fields(self)
@@ -90,6 +91,8 @@ def _to_plain(value):
     """Return a value as strict JSON has it."""
     if isinstance(value, DictMixin):
         return value.to_dict()
+    if isinstance(value, dict):
+        return [[_check_key(key), _to_plain(each)] for key, each in value.items()]
     if isinstance(value, (np.ndarray, list, tuple)):
         return [_to_plain(each) for each in value]
     if isinstance(value, np.generic):
@@ -101,11 +104,24 @@ def _to_plain(value):
     raise TypeError(f"{value!r} is nothing that JSON can hold.")
 
 
+def _check_key(key):
+    """Return a key that comes back as it is: numbers, booleans and text."""
+    is_infinite = isinstance(key, float) and not math.isfinite(key)
+    if isinstance(key, (bool, int, float, str)) and not is_infinite:
+        return key
+    raise TypeError(
+        f"The group {key!r} is nothing that JSON can hold. Name groups by numbers or "
+        "text."
+    )
+
+
 def _restore(state, field, name):
     """Return the value of a field from what JSON has."""
     value = state[field.name]
     kinds = get_args(field.type) or (field.type,)
     try:
+        if get_origin(field.type) is dict:
+            return _read_pairs(value, kinds[1:])
         return _read(value, kinds)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
@@ -143,6 +159,13 @@ def _read_other(value, kinds):
     if not isinstance(other, kinds):
         raise ValueError(f"it is a {' or a '.join(kind.__name__ for kind in kinds)}.")
     return other
+
+
+def _read_pairs(value, kinds):
+    """Return a dict from pairs of a key and a value."""
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("it is a list of pairs.")
+    return {_check_key(key): _read(each, kinds) for key, each in value}
 
 
 def _read_numbers(value):

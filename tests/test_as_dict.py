@@ -15,6 +15,7 @@ from sklearn_reject.selection import (
     Certificate,
     DoubleScoreRule,
     FiniteRule,
+    GroupedRule,
     OODCertificate,
     RejectionRule,
     SingleScoreRule,
@@ -37,6 +38,7 @@ RISK, NOVELTY = RNG.random(N), RNG.normal(size=N)
 NOVELTY[:3] = -np.inf, np.inf, np.inf
 LOSSES = (RNG.random(N) < RISK / 2).astype(float)
 IS_OOD = np.arange(N) % 4 == 0
+GROUPS = [("text", 7, 0.5, True)[row % 4] for row in range(N)]
 TWO = RISK, NOVELTY, LOSSES, IS_OOD
 
 TUNED = tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9, method="grid")
@@ -52,6 +54,9 @@ RULES = {
         random_state=0,
     ),
     "plain": chow_rule(0.2),
+    "groups": solve_target_risk(
+        RISK, LOSSES, 0.4, groups=GROUPS, confidence=0.8, random_state=0
+    ),
     "one score": tune_single_score(NOVELTY, LOSSES, IS_OOD, min_tpr=0.5),
     "two scores": TUNED,
     "two scores, certified": certify_double_score(
@@ -85,6 +90,10 @@ def assert_same(one, other):
     if isinstance(one, DictMixin):
         for each in fields(one):
             assert_same(getattr(one, each.name), getattr(other, each.name))
+    elif isinstance(one, dict):
+        assert list(map(type, one)) == list(map(type, other))
+        assert_same(tuple(one), tuple(other))
+        assert_same(tuple(one.values()), tuple(other.values()))
     elif isinstance(one, tuple):
         for pair in zip(one, other, strict=True):
             assert_same(*pair)
@@ -139,10 +148,23 @@ def test_any_float_comes_back(threshold, proba, risk, prior):
 
 
 def test_restored_rules_decide_alike():
+    restored = GroupedRule.from_dict(through_json(RULES["groups"].to_dict()))
+    expected = RULES["groups"].accept_proba(RISK, GROUPS)
+    np.testing.assert_array_equal(restored.accept_proba(RISK, GROUPS), expected)
     for name in ("two scores", "two scores, certified", "tails"):
         restored = DoubleScoreRule.from_dict(through_json(RULES[name].to_dict()))
         expected = RULES[name].accept_proba(RISK, NOVELTY)
         np.testing.assert_array_equal(restored.accept_proba(RISK, NOVELTY), expected)
+
+
+def test_groups_that_json_cannot_hold_are_refused():
+    rule = GroupedRule({(1, 2): RejectionRule(0.5, 1.0)})
+    with pytest.raises(TypeError, match=r"group \(1, 2\) is nothing that JSON can"):
+        rule.to_dict()
+    state = GroupedRule({1: RejectionRule(0.5, 1.0)}).to_dict()
+    for rules in ({"1": 2}, [[None, state["rules"][0][1]]], [1], [[1, 2]]):
+        with pytest.raises(ValueError, match="rules="):
+            GroupedRule.from_dict(state | {"rules": rules})
 
 
 def test_numbers_of_numpy_become_plain():

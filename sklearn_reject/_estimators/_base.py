@@ -10,13 +10,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys
 from sklearn_reject._sklearn import CallbackSupportMixin, find_label_counter
 from sklearn_reject._validation import refuse_missing_labels
 from sklearn_reject.scores import evaluate_score, find_labels
-from sklearn_reject.selection import keyed_draws
+from sklearn_reject.selection import GroupedRule, keyed_draws
 
 DOC_LINK_TEMPLATE = (
     "https://sklearn-reject.readthedocs.io/en/latest/generated/"
@@ -308,6 +309,9 @@ class RejectMixin:
 
     def _probability(self, X, labels, scores):
         """Return how likely samples of these labels and scores are accepted."""
+        if isinstance(self.rule_, GroupedRule):
+            groups = labels_of(self.group_by_, X, labels)
+            return self.rule_.accept_proba(scores, groups)
         return self.rule_.accept_proba(scores)
 
     def _scores(self, X):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject._curves import RELATIVE_TOLERANCE, selective_risk_at_coverage_score
+from sklearn_reject._estimators._groups import Groups, add_groups
 from sklearn_reject._response import row_keys
 from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import warn_user
@@ -35,6 +36,12 @@ class Calibration:
 
     labels, predictions : ndarray of shape (n_calibration,) or None
         True and predicted class of each. None for regressors.
+
+    groups : ndarray of shape (n_calibration,) or None
+        Group of each, None without `group_by`.
+
+    grouping : Groups or None
+        The groups of all samples given to `fit`.
     """
 
     scores: np.ndarray
@@ -44,6 +51,8 @@ class Calibration:
     draws: np.ndarray | None = None
     labels: np.ndarray | None = None
     predictions: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    grouping: Groups | None = None
 
     @property
     def samples(self):
@@ -51,11 +60,19 @@ class Calibration:
         names = "scores", "losses", "sample_weight"
         return {name: getattr(self, name) for name in names}
 
+    def take(self, rows):
+        """Return what solves a rule, of some of the samples."""
+        names = "scores", "losses", "rows", "sample_weight", "draws"
+        return Calibration(
+            **{name: take_weight(getattr(self, name), rows) for name in names}
+        )
 
-def calibration_of(evaluated, X, weight, plan, seed, labels=None):
+
+def calibration_of(evaluated, X, weight, plan, seed, *, labels=None, groups=None):
     """Return what was evaluated out of sample as a :class:`Calibration`, or None.
 
-    `labels` are the true classes of all samples, None for regressors.
+    `labels` are the true classes of all samples, None for regressors, and `groups` what
+    `group_by` says of them.
     """
     if evaluated.scores is None:
         return None
@@ -67,9 +84,11 @@ def calibration_of(evaluated, X, weight, plan, seed, labels=None):
     calibration = Calibration(
         evaluated.scores, evaluated.losses, positions, take_weight(weight, rows), draws
     )
-    if labels is None:
-        return calibration
-    return replace(calibration, labels=labels[rows], predictions=evaluated.labels)
+    if labels is not None:
+        calibration = replace(
+            calibration, labels=labels[rows], predictions=evaluated.labels
+        )
+    return replace(add_groups(calibration, groups), grouping=groups)
 
 
 # What a useless score accepts is worse than the whole by more in one of 44 samples.
@@ -122,25 +141,27 @@ def warn_of_risky_rule(rule, calibration):
         )
 
 
-def warn_of_costly_rule(rule, target, calibration):
+def warn_of_costly_rule(accepted, cost, calibration):
     """Warn of a rule that costs more than accepting or rejecting everything.
 
-    More by more than chance: even the best rule does on some samples.
+    More by more than chance: even the best rule does on some samples. `accepted` are
+    the probabilities that it accepts each sample, and `cost` is that of a rejection.
     """
     losses, weight = calibration.losses, calibration.sample_weight
-    accepted = rule.accept_proba(calibration.scores)
-    excess = losses - target.value
+    cost = np.broadcast_to(cost, losses.shape)
+    excess = losses - cost
     if not (
         _is_positive(-excess, 1 - accepted, weight)
         or _is_positive(excess, accepted, weight)
     ):
         return
-    cost = np.average(target.value + accepted * excess, weights=weight)
+    paid = np.average(cost + accepted * excess, weights=weight)
     warn_user(
-        f"The plain rule costs {cost:.3g} a sample on the calibration set, where "
+        f"The plain rule costs {paid:.3g} a sample on the calibration set, where "
         f"accepting everything costs {np.average(losses, weights=weight):.3g} and "
-        f"rejecting everything {target.value:g}. Leave cv=None, which solves the rule "
-        "on predictions out of sample, or calibrate the probabilities."
+        f"rejecting everything {np.average(cost, weights=weight):g}. Leave cv=None, "
+        "which solves the rule on predictions out of sample, or calibrate the "
+        "probabilities."
     )
 
 

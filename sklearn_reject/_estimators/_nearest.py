@@ -42,6 +42,15 @@ def solve_or_nearest(estimator, solve, find_nearest):
         bounds, rule = find_nearest(failure)
     except InfeasibleTargetError:
         raise failure from None
+    warn_user(
+        f"{failure} As on_infeasible='nearest', what is asked for instead is "
+        f"{describe_nearest(bounds, rule)}."
+    )
+    return rule
+
+
+def describe_nearest(bounds, rule):
+    """Return which bounds are met instead, and what their rule attains."""
     used = ", ".join(
         f"{name}={value:.6g}" for name, value in bounds.items() if value is not None
     )
@@ -51,11 +60,7 @@ def solve_or_nearest(estimator, solve, find_nearest):
         for name, value in attained.items()
         if not math.isnan(value)
     )
-    warn_user(
-        f"{failure} As on_infeasible='nearest', what is asked for instead is {used}, "
-        f"and what that attains is {attained}."
-    )
-    return rule
+    return f"{used}, and what that attains is {attained}"
 
 
 def relax(solve, bounds, *, keeps_tpr):

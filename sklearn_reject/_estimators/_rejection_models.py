@@ -9,6 +9,15 @@ from sklearn_reject._estimators._calibration import (
     warn_of_risky_rule,
     warn_of_wrong_sign,
 )
+from sklearn_reject._estimators._group_rules import (
+    plain_grouped_rule,
+    solve_grouped_rule,
+)
+from sklearn_reject._estimators._groups import (
+    add_groups,
+    check_group_targets,
+    groups_of_retarget,
+)
 from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_nearest
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import (
@@ -32,7 +41,7 @@ from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import chow_rule
 
 # What a rule depends on beside its target.
-_OF_ANY = ("confidence", "max_loss", "randomize", "on_infeasible")
+_OF_ANY = ("group_by", "confidence", "max_loss", "randomize", "on_infeasible")
 
 
 def claims_risk(estimator, score):
@@ -106,28 +115,66 @@ def bound_of_losses(loss, max_loss, general="betting"):
     return {"bound": "binomial" if is_binary else general, "max_loss": max_loss or 1.0}
 
 
-def solve_rule(estimator, target, calibration, *, score, loss, max_loss, seed):
-    """Return the rule that meets a target on a calibration set, which may be None."""
-    if calibration is None:
-        return chow_rule(target.value)
+def solve_rule(
+    estimator, target, calibration, *, score, loss, max_loss, seed, groups=None
+):
+    """Return the rule that meets a target on a calibration set, which may be None.
+
+    With `groups` it is one for each of them.
+    """
+    if calibration is not None:
+        _refuse_large_losses(estimator, calibration, max_loss)
+    if calibration is None or uses_plain_rule(estimator, target, score):
+        return _plain_rule(target, calibration, groups)
+    warn_of_wrong_sign(calibration)
+    target = target.bind(calibration)
+    is_cost, claims = isinstance(target, RejectCost), claims_risk(estimator, score)
+
+    def solve(target, calibration, confidence):
+        """Return how to solve a rule, and how to find the nearest."""
+        if is_cost:
+            return lambda: _solve_cost(target, calibration, claims), None
+        options = _bound_options(
+            estimator, target, calibration, confidence, seed, loss, max_loss
+        )
+        samples = calibration.samples
+        return (
+            lambda: target.solve(samples, options),
+            lambda error: target.solve_nearest(error, samples, options),
+        )
+
+    if groups is not None:
+        return solve_grouped_rule(estimator, target, calibration, groups, solve)
+    rule = solve_or_nearest(
+        estimator, *solve(target, calibration, estimator.confidence)
+    )
+    if is_cost:
+        warn_of_nothing_accepted(rule, target, calibration)
+    else:
+        warn_of_risky_rule(rule, calibration)
+    return rule
+
+
+def _refuse_large_losses(estimator, calibration, max_loss):
+    """Raise for losses above what was said to be possible."""
     largest = calibration.losses.max()
     if estimator.max_loss is not None and largest > max_loss:
         raise ValueError(
             f"losses holds {largest:g}, above max_loss={max_loss:g}. Pass the largest "
             "loss that is possible, or clip the losses to max_loss."
         )
-    if uses_plain_rule(estimator, target, score):
-        rule = chow_rule(target.value).measure(**calibration.samples)
-        warn_of_costly_rule(rule, target, calibration)
+
+
+def _plain_rule(target, calibration, groups):
+    """Return the rule that compares scores with the cost as they are."""
+    if groups is not None:
+        return plain_grouped_rule(target, calibration, groups)
+    rule = chow_rule(target.value)
+    if calibration is None:
         return rule
-    warn_of_wrong_sign(calibration)
-    target = target.bind(calibration)
-    if isinstance(target, RejectCost):
-        rule = _solve_cost(target, calibration, claims_risk(estimator, score))
-        warn_of_nothing_accepted(rule, target, calibration)
-        return rule
-    rule = _solve_bound(estimator, target, calibration, seed, loss, max_loss)
-    warn_of_risky_rule(rule, calibration)
+    rule = rule.measure(**calibration.samples)
+    accepted = rule.accept_proba(calibration.scores)
+    warn_of_costly_rule(accepted, target.value, calibration)
     return rule
 
 
@@ -148,20 +195,16 @@ def _solve_cost(target, calibration, scores_are_risks):
     return target.solve(samples | {"losses": claimed}, {}).measure(**samples)
 
 
-def _solve_bound(estimator, target, calibration, seed, loss, max_loss):
-    """Return the rule that meets a bound, or the nearest where that is wanted."""
-    samples, options = calibration.samples, {"randomize": estimator.randomize}
-    if estimator.confidence is not None:
-        options["confidence"] = estimator.confidence
+def _bound_options(estimator, target, calibration, confidence, seed, loss, max_loss):
+    """Return what a solver needs to know beside the samples."""
+    options = {"randomize": estimator.randomize}
+    if confidence is not None:
+        options["confidence"] = confidence
         options["draws"] = calibration.draws
         options["random_state"] = seed  # of the order of bets
         if target.bounds_losses:
             options |= bound_of_losses(loss, max_loss)
-    return solve_or_nearest(
-        estimator,
-        lambda: target.solve(samples, options),
-        lambda error: target.solve_nearest(error, samples, options),
-    )
+    return options
 
 
 def retarget(estimator, changes, default):
@@ -175,6 +218,8 @@ def retarget(estimator, changes, default):
     check_on_infeasible(other)
     loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
     target = find_target(other, default)
+    groups = groups_of_retarget(estimator, changes, other)
+    check_group_targets(target, groups)
     target = target.prepare(getattr(other, "classes_", None), loss, other.confidence)
     max_loss = check_max_loss(other, target, loss)
     weight = None if calibration is None else calibration.sample_weight
@@ -191,6 +236,9 @@ def retarget(estimator, changes, default):
             "were made: the rule compared probabilities as they are. Fit with cv=5."
         )
     warn_if_vacuous(target, max_loss)
+    calibration = add_groups(calibration, groups)
+    other.calibration_ = calibration
+    other.group_by_ = other.group_by if groups is None else groups.group_by
     other.rule_ = solve_rule(
         other,
         target,
@@ -199,6 +247,7 @@ def retarget(estimator, changes, default):
         loss=loss,
         max_loss=max_loss,
         seed=other.seed_,
+        groups=groups,
     )
     if hasattr(other, "bounds_"):
         other.bounds_ = measure_bounds(target, other.rule_, calibration)

@@ -12,6 +12,7 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
@@ -63,20 +64,20 @@ class SelectiveClassifier(RejectClassifier):
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
         to `fit`, which it must not have seen, only solve the rule.
 
-    reject_cost : float >= 0, default=None
+    reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
         plus the cost of rejections. At most one of `reject_cost`, `target_risk` and
         `target_coverage` may be given; with none it is 0.5: reject when the label is
         more likely wrong than right, which with two classes is hardly ever, and said
         in a warning.
 
-    target_risk : float >= 0, default=None
+    target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of accepted samples: maximise the coverage. Met on
         the samples that solve the rule, and so exceeded in use more often than not:
         by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
         1000 (33 classifiers on real sets). Pass `confidence` where it must hold.
 
-    target_coverage : float in ]0, 1], default=None
+    target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
 
     min_precision : float in ]0, 1] or dict, default=None
@@ -93,6 +94,17 @@ class SelectiveClassifier(RejectClassifier):
         Bound on the recall of what is accepted, of each true class in a dict: of the
         samples of the class that are accepted, the share that is labelled so. Bounds of
         two classes are a sensitivity and a specificity. As `min_precision` otherwise.
+
+    group_by : "prediction", "class", column or callable, default=None
+        What gives each group of samples a rule of its own, so that the target holds in
+        every group: "prediction" is the predicted class (of a classifier), a str or an
+        int the name or position of a column of X, and a callable is
+        ``X -> (n_samples,)``. Targets may then be dicts of group to value. With a
+        `confidence`, all groups hold together with that probability. A group in which
+        no rule meets the target is rejected as a whole, and so are samples of a group
+        that `fit` has not seen; both with a warning.
+        "class" is the true class, not known when predicting: one threshold keeps a
+        `target_risk` in each of them, or in those that a dict has a bound for.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
             "top_two_gap", "error_probability", "loss_regression", "sele", \
@@ -167,22 +179,26 @@ class SelectiveClassifier(RejectClassifier):
     estimator_ : estimator
         The fitted classifier.
 
-    rule_ : RejectionRule
+    rule_ : RejectionRule or, with `group_by`, GroupedRule
         Threshold, acceptance probability at it, the coverage and risk achieved on the
-        predictions that solved it, and the certificate of a `confidence`.
+        predictions that solved it, and the certificate of a `confidence`; with groups,
+        those of each in ``rule_.rules``.
+
+    group_by_ : str, int, callable or None
+        What finds the groups of samples.
 
     bounds_ : dict of (str, class) to AchievedBound, or None
         What the rule achieves on `calibration_` of each bound of `min_precision` and
-        `min_recall`, by parameter and class. ``pandas.DataFrame(bounds_).T`` is a
-        table. None for other targets.
+        `min_recall`, or of `target_risk` with ``group_by="class"``, by parameter and
+        class. None for other targets.
 
     uncertainty_score_ : score object
         The score, fitted.
 
     calibration_ : Calibration or None
-        `scores`, `losses`, `rows`, `sample_weight`, `labels` and `predictions` out of
-        sample that the rule was solved on, for `retarget`. None where a rule without
-        data was asked for.
+        `scores`, `losses`, `rows`, `sample_weight`, `labels`, `predictions` and
+        `groups` out of sample that the rule was solved on, for `retarget`. None where a
+        rule without data was asked for.
 
     loss_ : TaskLoss
         The loss.
@@ -242,6 +258,7 @@ class SelectiveClassifier(RejectClassifier):
         target_coverage=None,
         min_precision=None,
         min_recall=None,
+        group_by=None,
         uncertainty_score="auto",
         loss="zero_one",
         confidence=None,
@@ -259,6 +276,7 @@ class SelectiveClassifier(RejectClassifier):
         self.target_coverage = target_coverage
         self.min_precision = min_precision
         self.min_recall = min_recall
+        self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
         self.confidence = confidence
@@ -302,7 +320,8 @@ class SelectiveClassifier(RejectClassifier):
         InfeasibleTargetError
             If no threshold attains `target_risk`, or all bounds of `min_precision` and
             `min_recall`; with `on_infeasible="nearest"`, if none below the largest loss
-            can be attained or, with a confidence, certified.
+            can be attained or, with a confidence, certified. With `group_by`, only if
+            that is so in all groups.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
@@ -319,6 +338,8 @@ class SelectiveClassifier(RejectClassifier):
 
         classes = find_classes(self.estimator, y)
         reject_label = resolve_reject_label(self.reject_label, classes)
+        groups = find_groups(self, X, classes)
+        check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
         target = target.prepare(classes, loss, self.confidence)
         score_seed, row_seed = draw_seeds(self.random_state)
@@ -357,7 +378,9 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
-        calibration = calibration_of(evaluated, X, weight, plan, row_seed, labels=y)
+        calibration = calibration_of(
+            evaluated, X, weight, plan, row_seed, labels=y, groups=groups
+        )
         rule = solve_rule(
             self,
             target,
@@ -367,6 +390,7 @@ class SelectiveClassifier(RejectClassifier):
             loss=loss,
             max_loss=max_loss,
             seed=row_seed,
+            groups=groups,
         )
         self._warn_of_default(rule, classes, loss)
         return store_fitted(
@@ -377,6 +401,7 @@ class SelectiveClassifier(RejectClassifier):
             calibration_=calibration,
             rule_=rule,
             bounds_=measure_bounds(target, rule, calibration),
+            group_by_=self.group_by,
             reject_label_=reject_label,
             seed_=row_seed,
         )
@@ -392,8 +417,9 @@ class SelectiveClassifier(RejectClassifier):
         **target : dict
             One of `reject_cost`, `target_risk` and `target_coverage`, or
             `min_precision` and `min_recall`, in place of what was asked for in `fit`;
-            and `confidence`, `max_loss`, `randomize` or `on_infeasible`, which stay as
-            they are where they are not given.
+            and `confidence`, `max_loss`, `randomize`, `on_infeasible` or `group_by`,
+            which stay as they are where they are not given. Of columns and callables,
+            `group_by` may only be the one of `fit`.
 
         Returns
         -------

@@ -14,6 +14,7 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
@@ -60,19 +61,28 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
         to `fit`, which it must not have seen, learn the score and solve the rule.
 
-    reject_cost : float >= 0, default=None
+    reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
         plus the cost of rejections. One of `reject_cost`, `target_risk` and
         `target_coverage` must be given.
 
-    target_risk : float >= 0, default=None
+    target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of accepted samples: maximise the coverage. Met on
         the samples that solve the rule, and so exceeded in use more often than not:
         by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
         1000 (33 classifiers on real sets). Pass `confidence` where it must hold.
 
-    target_coverage : float in ]0, 1], default=None
+    target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
+
+    group_by : "prediction", column or callable, default=None
+        What gives each group of samples a rule of its own, so that the target holds in
+        every group: "prediction" is the predicted class (of a classifier), a str or an
+        int the name or position of a column of X, and a callable is
+        ``X -> (n_samples,)``. Targets may then be dicts of group to value. With a
+        `confidence`, all groups hold together with that probability. A group in which
+        no rule meets the target is rejected as a whole, and so are samples of a group
+        that `fit` has not seen; both with a warning.
 
     uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
             score object or callable, default="auto"
@@ -129,16 +139,20 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     estimator_ : estimator
         The fitted regressor.
 
-    rule_ : RejectionRule
+    rule_ : RejectionRule or, with `group_by`, GroupedRule
         Threshold, acceptance probability at it, the coverage and risk achieved on the
-        predictions that solved it, and the certificate of a `confidence`.
+        predictions that solved it, and the certificate of a `confidence`; with groups,
+        those of each in ``rule_.rules``.
+
+    group_by_ : str, int, callable or None
+        What finds the groups of samples.
 
     uncertainty_score_ : score object
         The score, fitted.
 
     calibration_ : Calibration or None
-        `scores`, `losses`, `rows` and `sample_weight` of the predictions out of sample
-        that the rule was solved on, for `retarget`.
+        `scores`, `losses`, `rows`, `sample_weight` and `groups` of the predictions out
+        of sample that the rule was solved on, for `retarget`.
 
     loss_ : TaskLoss
         The loss.
@@ -182,6 +196,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         reject_cost=None,
         target_risk=None,
         target_coverage=None,
+        group_by=None,
         uncertainty_score="auto",
         loss="squared",
         confidence=None,
@@ -196,6 +211,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.reject_cost = reject_cost
         self.target_risk = target_risk
         self.target_coverage = target_coverage
+        self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
         self.confidence = confidence
@@ -237,7 +253,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ------
         InfeasibleTargetError
             If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
-            a confidence, no risk below the largest loss can be certified.
+            a confidence, no risk below the largest loss can be certified. With
+            `group_by`, only if that is so in all groups.
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
@@ -254,6 +271,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
         if isinstance(self.estimator, FrozenEstimator):
             check_is_fitted(self.estimator)
+        groups = find_groups(self, X)
+        check_group_targets(target, groups)
         loss = check_loss_of_numbers(self.loss)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
@@ -286,7 +305,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             sample_weight=weight,
             caller=self,
         )
-        calibration = calibration_of(evaluated, X, weight, plan, row_seed)
+        calibration = calibration_of(
+            evaluated, X, weight, plan, row_seed, groups=groups
+        )
         rule = solve_rule(
             self,
             target,
@@ -295,6 +316,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             loss=loss,
             max_loss=max_loss,
             seed=row_seed,
+            groups=groups,
         )
         return store_fitted(
             self,
@@ -303,6 +325,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
+            group_by_=self.group_by,
             seed_=row_seed,
         )
 
@@ -332,8 +355,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ----------
         **target : dict
             One of `reject_cost`, `target_risk` and `target_coverage`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss`, `randomize` or
-            `on_infeasible`, which stay as they are where they are not given.
+            was asked for in `fit`; and `confidence`, `max_loss`, `randomize`,
+            `on_infeasible` or `group_by`, which stay as they are where they are not
+            given. Of columns and callables, `group_by` may only be the one of `fit`.
 
         Returns
         -------

@@ -3,10 +3,12 @@
 A new target is one class here, in `_TARGETS`, and a parameter of the estimators.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sklearn_reject._estimators._groups import TRUE_CLASS
 from sklearn_reject._estimators._risk_bounds import (
     PRECISION,
     RECALL,
@@ -21,6 +23,7 @@ from sklearn_reject.selection import (
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
+    targets_by_group,
 )
 
 
@@ -28,11 +31,12 @@ from sklearn_reject.selection import (
 class Target:
     """What is asked for: the value of the parameter called `name`.
 
-    Each writes `solve`, which gets the samples of a calibration set and the options of
-    a solver, and returns the rule.
+    A dict of group to value asks for one in each group. Each target writes `solve`,
+    which gets the samples of a calibration set and the options of a solver, and returns
+    the rule.
     """
 
-    value: float
+    value: float | dict
 
     name = None
     # The range of the value.
@@ -48,8 +52,24 @@ class Target:
     @classmethod
     def check(cls, value):
         """Return the target of a value in range."""
-        checked = check_number(value, cls.name, high=cls.high, open_low=cls.open_low)
-        return cls(checked)
+        limits = {"high": cls.high, "open_low": cls.open_low}
+        if not isinstance(value, Mapping):
+            return cls(check_number(value, cls.name, **limits))
+        name = f"{cls.name} of the group {{!r}}"
+        return cls(
+            {k: check_number(x, name.format(k), **limits) for k, x in value.items()}
+        )
+
+    def by_group(self, labels):
+        """Return the target of each of some groups."""
+        values = targets_by_group(self.value, labels, self.name)
+        return {label: type(self)(value) for label, value in values.items()}
+
+    @property
+    def values(self):
+        """All that are asked for, one or more."""
+        is_by_group = isinstance(self.value, Mapping)
+        return list(self.value.values()) if is_by_group else [self.value]
 
     @classmethod
     def of_params(cls, given):
@@ -58,7 +78,17 @@ class Target:
         return cls.check(value)
 
     def __str__(self):
+        if isinstance(self.value, Mapping):
+            return f"{self.name}={self.value!r}"
         return f"{self.name}={self.value:g}"
+
+    def by_true_class(self):
+        """Return the target of every true class, met by one rule."""
+        raise ValueError(
+            f"group_by='class' bounds the risk of each true class by target_risk, got "
+            f"{self}. Of a class that is not known when predicting there is no rule: "
+            "pass a target_risk, or group_by='prediction'."
+        )
 
     def prepare(self, classes, loss, confidence):
         """Return the target with what it needs to know of the classes, None if none."""
@@ -95,6 +125,10 @@ class TargetRisk(Target):
     name = "target_risk"
     bounds_losses = True
     vacuous = "no rule has a larger risk, and everything is accepted"
+
+    def by_true_class(self):
+        """Return bounds on the risk of true classes."""
+        return RiskBounds.of_params({self.name: self.value})
 
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
@@ -140,6 +174,14 @@ class RiskBounds(Target):
 
     def __str__(self):
         return str(self.value)
+
+    def by_true_class(self):
+        """Raise: some true classes have bounds already, and predictions others."""
+        raise ValueError(
+            f"group_by='class' cannot be combined with {self}, which are met by one "
+            "rule for all samples, and a min_recall bounds true classes already. Pass "
+            "group_by=None."
+        )
 
     def prepare(self, classes, loss, confidence):
         """Return the target with a bound for each class that has any."""
@@ -197,7 +239,17 @@ def find_target(estimator, default):
             "regression no default fits all."
         )
     given = given or {RejectCost.name: default}
-    return _TARGETS[next(iter(given))].of_params(given)
+    target = _TARGETS[next(iter(given))].of_params(given)
+    group_by = estimator.group_by
+    if isinstance(group_by, str) and group_by == TRUE_CLASS:
+        return target.by_true_class()
+    if group_by is not None and isinstance(target, RiskBounds):
+        raise ValueError(
+            f"group_by={group_by!r} makes a rule for each group, and {target} are met "
+            "by one rule for all samples. Pass group_by=None, or a target_risk: with "
+            "group_by='prediction' it bounds 1 minus the precision of each class."
+        )
+    return target
 
 
 def _may_be_combined(estimator):
@@ -253,7 +305,7 @@ def check_certifiable(estimator, target):
 
 def warn_if_vacuous(target, largest):
     """Warn of a target that no rule can miss, given the largest loss, or None."""
-    if not largest or target.vacuous is None or target.value < largest:
+    if not largest or target.vacuous is None or min(target.values) < largest:
         return
     warn_user(
         f"{target} is not below the largest loss, {largest:g}: {target.vacuous}. Ask "

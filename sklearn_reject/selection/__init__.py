@@ -14,6 +14,13 @@ from sklearn_reject.selection._certify_double import (
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
+from sklearn_reject.selection._grouped import (
+    GroupedRule,
+    share_confidence,
+    solve_by_group,
+    sum_up_rules,
+    targets_by_group,
+)
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
@@ -25,6 +32,14 @@ from sklearn_reject.selection._ood_rule import (
     precision_of,
 )
 from sklearn_reject.selection._ood_solve import check_risk_tolerance
+from sklearn_reject.selection._partition import (
+    as_labels,
+    distinct_labels,
+    enumerate_labels,
+    enumerate_texts,
+    make_partition,
+    sort_labels,
+)
 from sklearn_reject.selection._parts import (
     BoundedRisk,
     RiskBoundsCertificate,
@@ -50,6 +65,7 @@ __all__ = [
     "CoverageMonitor",
     "DoubleScoreRule",
     "FiniteRule",
+    "GroupedRule",
     "InfeasibleTargetError",
     "OODCertificate",
     "RejectionRule",

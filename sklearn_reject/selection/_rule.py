@@ -85,8 +85,9 @@ def compare(scores, threshold, sizes=None):
 def decide(is_below, is_at, probability, draws, random_state):
     """Accept what is below a threshold, and at it what draws less than a probability.
 
-    `draws` are numbers for all rows, or a callable that maps the rows at the threshold
-    to theirs; None takes them from the random state.
+    The probability is one number, or one a sample. `draws` are numbers for all rows, or
+    a callable that maps the rows at the threshold to theirs; None takes them from the
+    random state.
     """
     if draws is not None and random_state is not None:
         raise ValueError(
@@ -95,18 +96,18 @@ def decide(is_below, is_at, probability, draws, random_state):
         )
     if not callable(draws) and draws is not None:
         draws = check_draws(draws, len(is_below))
-    if probability == 1:
-        return is_below | is_at
-    accepted = is_below.copy()
-    if probability > 0:
-        rows = np.flatnonzero(is_at)
-        if draws is None:
-            drawn = check_random_state(random_state).random_sample(len(rows))
-        elif not callable(draws):
-            drawn = draws[rows]
-        else:
-            drawn = check_draws(draws(rows), len(rows)) if len(rows) else np.empty(0)
-        accepted[rows] = drawn < probability
+    accepted, rows = is_below.copy(), np.flatnonzero(is_at)
+    chances = np.broadcast_to(probability, is_at.shape)[rows]
+    accepted[rows] = chances == 1
+    is_open = (chances > 0) & (chances < 1)
+    rows, chances = rows[is_open], chances[is_open]
+    if draws is None:
+        drawn = check_random_state(random_state).random_sample(len(rows))
+    elif not callable(draws):
+        drawn = draws[rows]
+    else:
+        drawn = check_draws(draws(rows), len(rows)) if len(rows) else np.empty(0)
+    accepted[rows] = drawn < chances
     return accepted
 
 

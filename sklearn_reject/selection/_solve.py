@@ -1,6 +1,7 @@
 """The three rejection models solved on a sample (FPV23, section 2)."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -23,10 +24,13 @@ from sklearn_reject.selection._certify import (
     choose_bound,
     rank_samples,
 )
+from sklearn_reject.selection._grouped import solve_arrays_by_group
 from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
 
 
-def solve_reject_cost(scores, losses, target, *, sample_weight=None):
+def solve_reject_cost(
+    scores, losses, target, *, sample_weight=None, groups=None, all_groups=None
+):
     """Minimise the expected loss when rejecting has a price (Chow's model).
 
     Finds the prefix of the samples, in the order of their score, with the least
@@ -42,22 +46,34 @@ def solve_reject_cost(scores, losses, target, *, sample_weight=None):
     losses : array-like of shape (n_samples,)
         Non-negative losses.
 
-    target : float >= 0
-        Cost of rejecting a sample, in units of the loss.
+    target : float >= 0, or dict of group to float
+        Cost of rejecting a sample, in units of the loss. With `groups`, it may be a
+        dict with one for each.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
 
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as its predicted class, which must be known before a
+        sample is accepted. Each group then has a rule of its own, solved on its
+        samples. With a confidence, all of them hold together with that probability:
+        each has an equal share of the chance of an error. A group in which no rule
+        meets the target is rejected as a whole, with a warning.
+
+    all_groups : array-like of shape (n_groups,), default=None
+        Every group that there is, named before the sample is drawn; None stands for
+        those that occur in `groups`. A group without samples is rejected.
+
     Returns
     -------
-    rule : RejectionRule
+    rule : RejectionRule or, with groups, GroupedRule
         The optimal rule; it never needs to randomize. Its threshold is minus infinity
         where rejecting everything is best.
 
     Raises
     ------
     ValueError
-        If `target` is negative or an array is invalid.
+        If `target` is negative or lacks a group, or an array is invalid.
 
     Examples
     --------
@@ -68,6 +84,10 @@ def solve_reject_cost(scores, losses, target, *, sample_weight=None):
     >>> solve_reject_cost(scores, losses, 0.5).coverage
     0.75
     """
+    if groups is not None:
+        return solve_arrays_by_group(
+            solve_reject_cost, scores, losses, target, groups, all_groups, sample_weight
+        )
     cost = check_number(target, "target (the reject cost)")
     groups = _group(scores, losses, sample_weight)
     # Shares of the total, so that no cost overflows.
@@ -92,6 +112,8 @@ def solve_target_risk(
     max_loss=None,
     draws=None,
     random_state=None,
+    groups=None,
+    all_groups=None,
 ):
     """Maximise the coverage under a bound on the selective risk.
 
@@ -114,8 +136,9 @@ def solve_target_risk(
     losses : array-like of shape (n_samples,)
         Non-negative losses.
 
-    target : float >= 0
-        Selective risk that must not be exceeded, in units of the loss.
+    target : float >= 0, or dict of group to float
+        Selective risk that must not be exceeded, in units of the loss. With `groups`,
+        it may be a dict with one for each.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Not possible with `confidence`.
@@ -153,9 +176,20 @@ def solve_target_risk(
         Source of the draws where `draws` is None, and of the order of bets. Pass an int
         to get the same rule again.
 
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as its predicted class, which must be known before a
+        sample is accepted. Each group then has a rule of its own, solved on its
+        samples. With a confidence, all of them hold together with that probability:
+        each has an equal share of the chance of an error. A group in which no rule
+        meets the target is rejected as a whole, with a warning.
+
+    all_groups : array-like of shape (n_groups,), default=None
+        Every group that there is, named before the sample is drawn; None stands for
+        those that occur in `groups`. A group without samples is rejected.
+
     Returns
     -------
-    rule : RejectionRule
+    rule : RejectionRule or, with groups, GroupedRule
         The rule of largest coverage among those with one threshold, or among those that
         passed a test. With `confidence` it has a certificate.
 
@@ -163,11 +197,12 @@ def solve_target_risk(
     ------
     InfeasibleTargetError
         If every prefix of the sample has a higher risk or, with `confidence`, none can
-        be certified. It says what can be met, or how many samples are needed.
+        be certified. It says what can be met, or how many samples are needed. With
+        groups, only if that is so in all of them.
     ValueError
         If `target`, `confidence`, `bound`, `search` or `max_loss` is out of range, if
         losses and `max_loss` or `bound` do not agree, if weights are given with
-        `confidence`, or an array is invalid.
+        `confidence`, if a dict of targets lacks a group, or an array is invalid.
 
     Examples
     --------
@@ -186,6 +221,25 @@ def solve_target_risk(
     >>> solve_target_risk(scores, losses, 0.1, confidence=0.9).coverage
     0.84
     """
+    if groups is not None:
+        return solve_arrays_by_group(
+            partial(
+                solve_target_risk,
+                randomize=randomize,
+                bound=bound,
+                search=search,
+                max_loss=max_loss,
+            ),
+            scores,
+            losses,
+            target,
+            groups,
+            all_groups,
+            sample_weight,
+            confidence=confidence,
+            draws=draws,
+            random_state=random_state,
+        )
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *BOUNDS))
@@ -254,6 +308,8 @@ def solve_target_coverage(
     confidence=None,
     draws=None,
     random_state=None,
+    groups=None,
+    all_groups=None,
 ):
     """Minimise the selective risk under a bound on the coverage.
 
@@ -273,8 +329,9 @@ def solve_target_coverage(
     losses : array-like of shape (n_samples,)
         Non-negative losses. They do not change the rule, only what it reports.
 
-    target : float in ]0, 1]
-        Share of the samples to accept.
+    target : float in ]0, 1], or dict of group to float
+        Share of the samples to accept. With `groups`, it may be a dict with one for
+        each.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Not possible with `confidence`.
@@ -298,16 +355,27 @@ def solve_target_coverage(
         Source of the draws where `draws` is None, used with `confidence` only. Pass an
         int to get the same rule again.
 
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as its predicted class, which must be known before a
+        sample is accepted. Each group then has a rule of its own, solved on its
+        samples. With a confidence, all of them hold together with that probability:
+        each has an equal share of the chance of an error. A group in which no rule
+        meets the target is rejected as a whole, with a warning.
+
+    all_groups : array-like of shape (n_groups,), default=None
+        Every group that there is, named before the sample is drawn; None stands for
+        those that occur in `groups`. A group without samples is rejected.
+
     Returns
     -------
-    rule : RejectionRule
+    rule : RejectionRule or, with groups, GroupedRule
         The rule. With `confidence` it has a certificate.
 
     Raises
     ------
     ValueError
         If `target` is not in ]0, 1] or `confidence` not in ]0, 1[, if weights are given
-        with `confidence`, or an array is invalid.
+        with `confidence`, if a dict of targets lacks a group, or an array is invalid.
 
     Examples
     --------
@@ -322,6 +390,19 @@ def solve_target_coverage(
     >>> solve_target_coverage(scores, losses, 0.5, confidence=0.9).coverage
     0.57
     """
+    if groups is not None:
+        return solve_arrays_by_group(
+            partial(solve_target_coverage, randomize=randomize),
+            scores,
+            losses,
+            target,
+            groups,
+            all_groups,
+            sample_weight,
+            confidence=confidence,
+            draws=draws,
+            random_state=random_state,
+        )
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
     if confidence is None:
         groups = _group(scores, losses, sample_weight)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import precision_score, recall_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -16,6 +16,7 @@ from sklearn_reject import (
     AchievedBound,
     InfeasibleTargetError,
     SelectiveClassifier,
+    SelectiveRegressor,
 )
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import RiskBoundsCertificate, solve_risk_bounds
@@ -156,6 +157,78 @@ def test_inside_searches_and_cross_validation():
     assert search.best_estimator_.rule_.coverage > 0
     labels = cross_val_predict(model, X, y, cv=2)
     assert set(np.unique(labels)) == {-1, 0, 1}
+
+
+# Risk of each true class
+
+
+@pytest.mark.parametrize(
+    "loss", ["zero_one", [[0, 1, 2], [1, 0, 1], [1, 1, 0]]], ids=str
+)
+def test_risk_of_each_true_class(loss):
+    fitted = selective(target_risk=0.12, group_by="class", loss=loss).fit(X3, y3)
+    found = fitted.calibration_
+    accepted = fitted.rule_.accept_proba(found.scores)
+    risks = []
+    for label in range(3):
+        rows = found.labels == label
+        risks.append(np.average(found.losses[rows], weights=accepted[rows]))
+        achieved = fitted.bounds_["target_risk", label]
+        assert achieved.achieved == pytest.approx(risks[-1])
+        assert achieved.bound == 0.12
+    assert max(risks) == pytest.approx(0.12)
+    assert fitted.group_by_ == "class"
+    assert fitted.accept(X3).shape == (900,)
+
+
+def test_recall_is_one_minus_the_risk_of_a_true_class():
+    bounds = {0: 0.05, 2: 0.1}
+    by_class = selective(target_risk=bounds, group_by="class").fit(X3, y3)
+    recall = selective(min_recall={0: 0.95, 2: 0.9}).fit(X3, y3)
+    assert by_class.rule_.coverage == pytest.approx(recall.rule_.coverage)
+    assert by_class.rule_.threshold == recall.rule_.threshold
+    assert set(by_class.bounds_) == {("target_risk", 0), ("target_risk", 2)}
+
+
+def test_certified_risk_of_each_true_class():
+    params = {"target_risk": {0: 0.15, 1: 0.3}, "group_by": "class"}
+    fitted = selective(confidence=0.9, cv=0.6, **params).fit(X, y)
+    certificate = fitted.rule_.certificate
+    assert certificate.parts == ("target_risk[0]", "target_risk[1]")
+    assert certificate.targets == (0.15, 0.3)
+    other = selective(confidence=0.9, cv=0.6, target_coverage=0.5).fit(X, y)
+    other = other.retarget(**params)
+    assert other.rule_ == fitted.rule_
+    assert other.group_by_ == "class"
+    assert other.bounds_ == fitted.bounds_
+    assert other.retarget(group_by=None, target_risk=0.2).bounds_ is None
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"target_coverage": 0.5}, "by target_risk, got target_coverage=0.5"),
+        ({"reject_cost": 0.2}, "by target_risk, got reject_cost=0.2"),
+        ({}, "by target_risk, got reject_cost=0.5"),
+        ({"min_recall": 0.9}, "cannot be combined with min_recall=0.9"),
+        ({"target_risk": {5: 0.1}}, "target_risk has a bound for 5, which is none"),
+        ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf\["),
+        ({"target_risk": {0: 0.0}, "confidence": 0.9, "cv": 0.5}, "leaves no room"),
+        ({"min_recall": 0.9, "group_by": "prediction"}, "Pass group_by=None, or a"),
+        ({"target_risk": 0.1, "cv": "plug_in"}, "cannot be had with target_risk"),
+    ],
+    ids=str,
+)
+def test_bad_groups(params, match):
+    model = selective(**{"group_by": "class", **params})
+    with pytest.raises(ValueError, match=match):
+        model.fit(X, y)
+
+
+def test_regressors_have_no_classes():
+    model = SelectiveRegressor(LinearRegression(), target_risk=1.0, group_by="class")
+    with pytest.raises(ValueError, match="a regressor has none"):
+        model.fit(X, X[:, 0])
 
 
 # What cannot be had
