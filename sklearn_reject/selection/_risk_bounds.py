@@ -359,9 +359,26 @@ def _solve_on_sample(sample, randomize):
     if not is_met.any():
         raise _infeasible(sample)
     last = int(np.flatnonzero(is_met)[-1])
+    _warn_of_nothing_accepted(sample, last)
     if is_within[last]:
         return make_rule_at(sample.groups, last + 1, 0.0)
     return make_rule_at(sample.groups, last, float(high[last]))
+
+
+def _warn_of_nothing_accepted(sample, last):
+    """Warn of parts with members, none of them in the groups up to the last."""
+    end = np.append(sample.starts, len(sample.losses))[last + 1]
+    absent = [
+        str(part)
+        for part in sample.parts
+        if part.members.any() and np.argmax(part.members) >= end
+    ]
+    if absent:
+        warn_user(
+            f"Nothing is accepted of {', '.join(absent)}: that is how the target of it "
+            "is met, and says nothing. Ask for larger risks, or use a score that "
+            "orders the errors better."
+        )
 
 
 def _crossing(slack, groups):

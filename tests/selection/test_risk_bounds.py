@@ -93,7 +93,7 @@ def as_floats(bounds):
     }
 
 
-@pytest.mark.filterwarnings("ignore:No sample is a member")
+@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:Nothing is")
 @given(samples(), st.booleans())
 def test_largest_coverage_by_enumeration(sample, randomize):
     scores, losses, bounds, weight = sample
@@ -104,7 +104,7 @@ def test_largest_coverage_by_enumeration(sample, randomize):
     assert found == pytest.approx(float(expected), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:No sample is a member")
+@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:Nothing is")
 @given(samples())
 def test_rule_meets_every_bound_it_reports(sample):
     scores, losses, bounds, weight = sample
@@ -165,6 +165,7 @@ def test_a_share_is_found_although_neither_end_is_possible():
         solve_risk_bounds(scores, losses, bounds, randomize=False)
 
 
+@pytest.mark.filterwarnings("ignore:Nothing is")
 @given(samples())
 def test_a_part_that_is_everything_is_the_bounded_improvement_model(sample):
     scores, losses, _, weight = sample
@@ -395,8 +396,6 @@ def test_certificate_survives_json_and_pickle():
 def test_error_names_what_is_attainable_and_the_trouble():
     scores, losses, y = [0, 1, 2, 3], [0, 1, 1, 0], [0, 1, 1, 0]
     bounds = {"class": (y, {0: 0.1, 1: 0.2})}
-    rule = solve_risk_bounds(scores, losses, bounds)
-    assert rule.coverage == 0.25
     losses = [1, 1, 1, 0]
     text = r"class\[0\] is at least 0.5 with any.*With each target times 5"
     with pytest.raises(InfeasibleTargetError, match=text) as caught:
@@ -404,6 +403,7 @@ def test_error_names_what_is_attainable_and_the_trouble():
     assert caught.value.attainable == {"class[0]": 0.5, "class[1]": 1.0}
 
 
+@pytest.mark.filterwarnings("ignore:Nothing is")
 def test_nearest_is_the_smallest_factor_of_all_prefixes():
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -463,6 +463,17 @@ def test_what_cannot_be_certified_is_said(targets, match):
 def test_a_part_without_members_is_warned_of():
     with pytest.warns(RejectionWarning, match=r"No sample is a member of class\['1'\]"):
         solve_risk_bounds([0, 1], [0, 0], {"class": ([0, 1], {"1": 0.1})})
+
+
+def test_a_part_of_which_nothing_is_accepted_is_warned_of():
+    scores, y = [1, 2, 3, 4], [0, 0, 1, 1]
+    bounds = {"class": (y, {0: 0.1, 1: 0.1})}
+    with pytest.warns(RejectionWarning, match=r"Nothing is accepted of class\[1\]:"):
+        rule = solve_risk_bounds(scores, [0, 0, 1, 1], bounds)
+    assert rule.coverage == 0.5
+    assert isnan(
+        measure_risk_bounds(rule, scores, [0, 0, 1, 1], bounds)["class", 1].risk
+    )
 
 
 @pytest.mark.parametrize(
