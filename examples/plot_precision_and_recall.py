@@ -14,7 +14,7 @@ to a second look.
 # One risk for all
 # ----------------
 #
-# Of what is decided, at most 3 % may be wrong. The classifier is quick, and not the best.
+# Of what is decided, at most 3 % may be wrong. The classifier is quick, not the best.
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
