@@ -16,6 +16,7 @@ _NAMES = (
     "peers",
     "sele",
     "guarantees",
+    "intervals",
     "ood_bounds",
     "knn",
     "double_score",

@@ -47,6 +47,7 @@ from sklearn_reject._curves._origins import (
     group_origins_validated,
 )
 from sklearn_reject._curves._pn import pn_auc_score, pn_curve
+from sklearn_reject._curves._resampled import CountedArea, CountedRisks
 from sklearn_reject._curves._risk_coverage import (
     coverage_at_risk_score,
     risk_coverage_curve,
@@ -59,6 +60,8 @@ __all__ = [
     "RELATIVE_TOLERANCE",
     "RESOLUTION",
     "TIE_TOLERANCE",
+    "CountedArea",
+    "CountedRisks",
     "OriginGroups",
     "TieGroups",
     "all_tie",

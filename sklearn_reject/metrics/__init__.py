@@ -4,6 +4,7 @@ The metrics take ``(y_true, y_pred, uncertainty)``, or ``(None, None, uncertaint
 the losses themselves as `loss`.
 """
 
+from sklearn_reject.metrics._intervals import bootstrap_interval
 from sklearn_reject.metrics._ood import (
     fpr_at_tpr_score,
     ood_aupr_score,
@@ -65,6 +66,7 @@ __all__ = [
     "RiskCoverageDisplay",
     "augrc_score",
     "aurc_score",
+    "bootstrap_interval",
     "coverage_at_risk_score",
     "fpr_at_tpr_score",
     "get_selective_scorer",

@@ -14,10 +14,12 @@ from sklearn_reject.metrics._plot._drawing import (
     is_wanted,
     label_curves,
 )
+from sklearn_reject.metrics._plot._risk_band import risk_band
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
 _RANDOM_STYLE = {"linestyle": "--", "color": "0.6"}
 _ORACLE_STYLE = {"linestyle": ":", "color": "0.2"}
+_BAND_STYLE = {"alpha": 0.2, "linewidth": 0}
 
 
 class RiskCoverageDisplay:
@@ -43,6 +45,10 @@ class RiskCoverageDisplay:
     random : float, default=None
         Mean loss: the risk of a random score at any coverage.
 
+    band : list of tuple of ndarray, default=None
+        Coverages, and the lower and the upper end of the risk at each, one tuple a
+        curve.
+
     name : str or list of str, default=None
         Name of the curve, or of each curve.
 
@@ -50,6 +56,9 @@ class RiskCoverageDisplay:
     ----------
     line_ : matplotlib Line2D or list of them
         The curve, a list where there are several.
+
+    band_ : matplotlib PolyCollection, list of them, or None
+        The band, a list where there are several.
 
     oracle_, random_ : matplotlib Line2D or None
         The two references.
@@ -60,6 +69,8 @@ class RiskCoverageDisplay:
     See Also
     --------
     sklearn_reject.metrics.risk_coverage_curve : The numbers behind a curve.
+    sklearn_reject.metrics.bootstrap_interval : An interval of the area, or of the
+        difference of two areas.
 
     Examples
     --------
@@ -74,13 +85,22 @@ class RiskCoverageDisplay:
     """
 
     def __init__(
-        self, coverage, risk, *, aurc=None, oracle=None, random=None, name=None
+        self,
+        coverage,
+        risk,
+        *,
+        aurc=None,
+        oracle=None,
+        random=None,
+        band=None,
+        name=None,
     ):
         self.coverage = coverage
         self.risk = risk
         self.aurc = aurc
         self.oracle = oracle
         self.random = random
+        self.band = band
         self.name = name
 
     @classmethod
@@ -93,6 +113,9 @@ class RiskCoverageDisplay:
         loss=None,
         labels=None,
         sample_weight=None,
+        confidence_level=None,
+        n_resamples=1000,
+        random_state=None,
         name=None,
         ax=None,
         **plot_options,
@@ -122,6 +145,18 @@ class RiskCoverageDisplay:
         labels, sample_weight : optional
             As in :func:`aurc_score`.
 
+        confidence_level : float in ]0, 1[, default=None
+            Draw a band that holds, at each coverage by itself, the risk on all samples
+            in this share of test sets like this one; not the whole curve. The model is
+            fixed. Where no accepted sample has a loss, the band has no width, though
+            the risk on all samples may be above zero. None draws no band.
+
+        n_resamples : int, default=1000
+            Number of bootstrap resamples that the band is made of.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the resamples.
+
         name : str, default=None
             Name in the legend. None takes the class name of the estimator.
 
@@ -148,6 +183,9 @@ class RiskCoverageDisplay:
             uncertainty,
             loss=judge(estimator, y, y_pred, loss, labels),
             sample_weight=sample_weight,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
             name=type(estimator).__name__ if name is None else name,
             ax=ax,
             **plot_options,
@@ -163,6 +201,9 @@ class RiskCoverageDisplay:
         loss="zero_one",
         labels=None,
         sample_weight=None,
+        confidence_level=None,
+        n_resamples=1000,
+        random_state=None,
         name=None,
         ax=None,
         **plot_options,
@@ -180,6 +221,18 @@ class RiskCoverageDisplay:
         loss, labels, sample_weight : optional
             As in :func:`aurc_score`.
 
+        confidence_level : float in ]0, 1[, default=None
+            Draw a band that holds, at each coverage by itself, the risk on all samples
+            in this share of test sets like this one; not the whole curve. The model is
+            fixed. Where no accepted sample has a loss, the band has no width, though
+            the risk on all samples may be above zero. None draws no band.
+
+        n_resamples : int, default=1000
+            Number of bootstrap resamples that the band is made of.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the resamples.
+
         name : str, default=None
             Name in the legend.
 
@@ -196,8 +249,18 @@ class RiskCoverageDisplay:
         """
         scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
         weight = check_sample_weight(sample_weight, len(scores))
-        samples = [(scores, losses, weight)]
-        return cls._from_samples(samples, name).plot(ax, **plot_options)
+        sample = scores, losses, weight
+        display = cls._from_samples([sample], name)
+        if confidence_level is not None:
+            band = risk_band(
+                sample,
+                *display.coverage,
+                level=confidence_level,
+                n_resamples=n_resamples,
+                random_state=random_state,
+            )
+            display.band = [band]
+        return display.plot(ax, **plot_options)
 
     @classmethod
     def from_cv_results(
@@ -301,6 +364,7 @@ class RiskCoverageDisplay:
         plot_oracle=False,
         plot_random=False,
         curve_kwargs=None,
+        band_kwargs=None,
         oracle_kwargs=None,
         random_kwargs=None,
     ):
@@ -323,6 +387,9 @@ class RiskCoverageDisplay:
         curve_kwargs : dict or list of dict, default=None
             Passed to matplotlib's `plot` for all curves, or for each.
 
+        band_kwargs : dict, default=None
+            Passed to matplotlib's `fill_between` for all bands.
+
         oracle_kwargs, random_kwargs : dict, default=None
             Passed to matplotlib's `plot` for the references.
 
@@ -337,8 +404,13 @@ class RiskCoverageDisplay:
             If matplotlib is not installed.
         ValueError
             If there are not as many names or `curve_kwargs` as curves, or a reference
-            is wanted that the display does not have.
+            is wanted, or a band styled, that the display does not have.
         """
+        if band_kwargs is not None and self.band is None:
+            raise ValueError(
+                "band_kwargs is given, but the display has no `band`. Pass it to the "
+                "constructor, or use from_predictions with a confidence_level."
+            )
         for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
             is_wanted(self, part, wanted, "use from_predictions")
         self.ax_ = find_axes(ax, "RiskCoverageDisplay", "risk_coverage_curve")
@@ -346,6 +418,7 @@ class RiskCoverageDisplay:
         legend = self._legend(self.name if name is None else name)
         points = list(zip(self.coverage, self.risk, strict=True))
         self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
+        self.band_ = self._draw_bands(band_kwargs)
         self.oracle_ = self.random_ = None
         if plot_oracle:
             style = {"label": "oracle", **_ORACLE_STYLE, **(oracle_kwargs or {})}
@@ -357,6 +430,17 @@ class RiskCoverageDisplay:
         names = {"xlabel": "Coverage", "ylabel": "Selective risk"}
         finish_axes(self.ax_, **names, xlim=(0, 1.01))
         return self
+
+    def _draw_bands(self, band_kwargs):
+        """Draw the band of each line in its colour."""
+        if self.band is None:
+            return None
+        lines = self.line_ if isinstance(self.line_, list) else [self.line_]
+        bands = []
+        for line, band in zip(lines, self.band, strict=True):
+            style = {"color": line.get_color(), **_BAND_STYLE, **(band_kwargs or {})}
+            bands.append(self.ax_.fill_between(*band, **style))
+        return bands[0] if len(bands) == 1 else bands
 
     def _legend(self, name):
         if not self.aurc:

@@ -14,12 +14,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_reject import SelectiveClassifier
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
     aurc_score,
     neg_aurc_scorer,
     risk_coverage_curve,
+    selective_risk_at_coverage_score,
 )
+from sklearn_reject.metrics._bootstrap import Resamples
 
 mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -250,6 +253,126 @@ def test_styles_of_one_curve_and_its_references():
     lines = (display.line_, display.oracle_, display.random_)
     assert [line.get_color() for line in lines] == ["red", "green", "blue"]
     assert legend_of(display) == ["mine", "best", "random"]
+
+
+def repeat_rows(counts, *arrays):
+    return [np.repeat(array, counts) for array in arrays]
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+def test_band_holds_quantiles_of_risks_on_resamples(weight):
+    options = {"confidence_level": 0.8, "n_resamples": 30, "random_state": 0}
+    scores = np.round(UNCERTAINTY, 1)
+    display = RiskCoverageDisplay.from_predictions(
+        y_test, LABELS, scores, sample_weight=weight, **options
+    )
+    (coverage, low, high) = display.band[0]
+    np.testing.assert_array_equal(coverage, display.coverage[0])
+    counts = Resamples(120, None, 30, 0).counts(0)
+    risks = []
+    for count in counts:
+        sample = repeat_rows(count, y_test, LABELS, scores)
+        weights = None if weight is None else np.repeat(weight, count)
+        risks.append(
+            [
+                selective_risk_at_coverage_score(
+                    *sample,
+                    labels=[0, 1, 2],
+                    sample_weight=weights,
+                    coverage=min(share, 1),
+                    randomize=True,
+                )
+                for share in coverage
+            ]
+        )
+    np.testing.assert_allclose(low, np.quantile(risks, 0.1, axis=0), atol=1e-9)
+    np.testing.assert_allclose(high, np.quantile(risks, 0.9, axis=0), atol=1e-9)
+    assert (low <= high).all()
+    assert (low < high).any()
+    (drawn,) = display.band_.get_paths()
+    for x, y in zip((coverage, coverage), (low, high), strict=True):
+        for point in zip(x, y, strict=True):
+            assert np.isclose(drawn.vertices, point).all(axis=1).any()
+
+
+def test_band_of_an_estimator_and_its_style():
+    options = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 0}
+    display = RiskCoverageDisplay.from_estimator(
+        BAYES,
+        X_test,
+        y_test,
+        curve_kwargs={"color": "red"},
+        band_kwargs={"alpha": 0.5},
+        **options,
+    )
+    expected = RiskCoverageDisplay.from_predictions(
+        y_test, LABELS, UNCERTAINTY, **options
+    )
+    np.testing.assert_allclose(display.band, expected.band)
+    red, blue = (shown.band_.get_facecolor()[0] for shown in (display, expected))
+    assert tuple(red) == (1, 0, 0, 0.5)
+    assert tuple(blue[:3]) == mpl.colors.to_rgb(expected.line_.get_color())
+    assert blue[3] < 0.5
+    assert len(legend_of(display)) == 1
+
+
+def test_band_of_many_samples_has_few_points():
+    rng = np.random.default_rng(0)
+    scores = rng.random(4000)
+    display = RiskCoverageDisplay.from_predictions(
+        None,
+        None,
+        scores,
+        loss=rng.random(4000) < scores,
+        confidence_level=0.9,
+        n_resamples=50,
+        random_state=0,
+    )
+    coverage, low, high = display.band[0]
+    assert coverage[0] == display.coverage[0][0]
+    assert coverage[-1] == 1
+    assert len(coverage) <= 300
+    risk = np.interp(coverage, display.coverage[0], display.risk[0])
+    assert ((low <= risk) & (risk <= high)).mean() > 0.8
+
+
+def test_bands_of_several_curves():
+    x, y = np.array([0.5, 1.0]), np.array([0.1, 0.2])
+    band = (x, y - 0.1, y + 0.1)
+    display = RiskCoverageDisplay([x, x], [y, 2 * y], band=[band, band]).plot()
+    assert len(display.band_) == 2
+    for line, drawn in zip(display.line_, display.band_, strict=True):
+        colour = mpl.colors.to_rgb(line.get_color())
+        assert tuple(drawn.get_facecolor()[0][:3]) == colour
+
+
+def test_samples_without_weight_are_not_drawn():
+    absent = np.arange(120) < 100
+    weight = np.where(absent, 0.0, WEIGHT)
+    options = {"confidence_level": 0.8, "n_resamples": 30, "random_state": 0}
+    display = RiskCoverageDisplay.from_predictions(
+        y_test, LABELS, UNCERTAINTY, sample_weight=weight, **options
+    )
+    present = [array[~absent] for array in (y_test, LABELS, UNCERTAINTY, WEIGHT)]
+    *sample, weight = present
+    expected = RiskCoverageDisplay.from_predictions(
+        *sample, sample_weight=weight, **options
+    )
+    np.testing.assert_allclose(display.band, expected.band)
+
+
+def test_bands_that_cannot_be():
+    samples = y_test, LABELS, UNCERTAINTY
+    draw = RiskCoverageDisplay.from_predictions
+    assert draw(*samples).band_ is None
+    with pytest.raises(ValueError, match=r"confidence_level must be in \]0, 1\["):
+        draw(*samples, confidence_level=95)
+    with pytest.raises(ValueError, match="n_resamples=10 is too few"):
+        draw(*samples, confidence_level=0.95, n_resamples=10)
+    with pytest.raises(ValueError, match="band_kwargs is given, but the display has"):
+        draw(*samples, band_kwargs={"alpha": 1})
+    with pytest.warns(RejectionWarning, match="band has no width. That"):
+        draw(LABELS, LABELS, UNCERTAINTY, confidence_level=0.8, n_resamples=20)
 
 
 def test_axes_of_the_user():
