@@ -29,7 +29,9 @@ class InfeasibleTargetError(ValueError):
         "max_precision". NaN where the other bound cannot be met at all. Where samples
         are too few for a certificate, what so many can certify at best. For joint
         thresholds, the flattest and the steepest slope: "min_derivative" and
-        "max_derivative". None becomes an empty dict.
+        "max_derivative". For bounds on parts, by the name of the part, the least risk
+        (or the largest precision or recall) that can be had of it alone or, with a
+        confidence, together. None becomes an empty dict.
 
     Examples
     --------

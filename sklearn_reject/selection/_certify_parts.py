@@ -255,7 +255,7 @@ def _certificate(problem, factor, n_accepted, p_values, **options):
     all_values = tuple(p_values.get(part, 0.0) for part in problem.parts)
     fields = {"bound": problem.bound.name, "search": "fixed_sequence"} | options
     return RiskBoundsCertificate(
-        quantity="risk",
+        quantity="risk_of_parts",
         target=max(targets),
         confidence=problem.confidence,
         n_samples=len(problem.ranked),

@@ -25,7 +25,7 @@ class RiskBoundsCertificate(Certificate):
     Attributes
     ----------
     quantity : str
-        "risk".
+        "risk_of_parts": nothing is said of samples in none of them.
 
     target : float
         The largest of the `targets`, which no part exceeds.

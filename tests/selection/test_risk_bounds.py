@@ -388,6 +388,8 @@ def test_certificate_survives_json_and_pickle():
     restored = type(rule).from_dict(rule.to_dict())
     assert restored == rule
     assert isinstance(restored.certificate, RiskBoundsCertificate)
+    # Parts need not make up the whole, which a monitor watches.
+    assert rule.monitor().target == rule.selective_risk
 
 
 # What cannot be met
