@@ -32,6 +32,7 @@ _NAMES = (
     "learned",
     "novelty",
     "monitors",
+    "risk_bounds",
 )
 _LONGER = frozenset({"learned", "novelty", "reject_cost"})
 _PACKAGES = (

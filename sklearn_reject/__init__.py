@@ -19,6 +19,7 @@ _SUBMODULES = (
     "thresholds",
 )
 _HOMES = {
+    "AchievedBound": "sklearn_reject._estimators._risk_bounds",
     "Decisions": "sklearn_reject._estimators._base",
     "DoubleScoreOODClassifier": "sklearn_reject._estimators._double_score",
     "EnsembleThresholdTuner": "sklearn_reject._estimators._threshold_tuner",

@@ -31,7 +31,9 @@ class InfeasibleTargetError(ValueError):
         thresholds, the flattest and the steepest slope: "min_derivative" and
         "max_derivative". For a bound on failures, what so many samples can promise:
         "min_failure_rate". For rules of groups, the lowest risk of each, as far as it
-        is known. None becomes an empty dict.
+        is known. For bounds on parts, by the name of the part, the least risk (or the
+        largest precision or recall) that can be had of it alone or, with a confidence,
+        together. None becomes an empty dict.
 
     Examples
     --------

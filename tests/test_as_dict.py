@@ -24,6 +24,7 @@ from sklearn_reject.selection import (
     certify_double_score,
     chow_rule,
     solve_finite_lp,
+    solve_risk_bounds,
     solve_target_coverage,
     solve_target_failure_rate,
     solve_target_risk,
@@ -47,6 +48,13 @@ RULES = {
     "everything": solve_target_coverage(RISK, LOSSES, 1.0),
     "certified": solve_target_risk(RISK, LOSSES, 0.4, confidence=0.9, random_state=0),
     "thinned": solve_target_failure_rate(RISK, LOSSES, 0.1),
+    "bounds, certified": solve_risk_bounds(
+        RISK,
+        LOSSES,
+        {"part": (np.arange(N) % 2, {0: 0.4, 1: 0.5})},
+        confidence=0.8,
+        random_state=0,
+    ),
     "plain": chow_rule(0.2),
     "groups": solve_target_risk(
         RISK, LOSSES, 0.4, groups=GROUPS, confidence=0.8, random_state=0

@@ -43,6 +43,8 @@ def find_groups(estimator, X, classes=None):
     if group_by is None:
         return None
     refuse_ambiguous(group_by, X)
+    if _is_true_class(group_by, classes):
+        return None
     if _is_word(group_by, PREDICTION):
         check_predicts_classes(classes)
         return Groups(group_by, sort_labels(as_labels(classes, "classes_")))
@@ -79,10 +81,10 @@ def groups_of_retarget(fitted, changes, other):
     group_by, calibration = other.group_by, other.calibration_
     if "group_by" not in changes and fitted.group_by is fitted.group_by_:
         group_by = fitted.group_by_  # a copy of a callable is another one
-    if group_by is None:
+    classes = getattr(other, "classes_", None)
+    if group_by is None or _is_true_class(group_by, classes):
         return None
     if _is_word(group_by, PREDICTION):
-        classes = getattr(other, "classes_", None)
         check_predicts_classes(classes)
         return Groups(group_by, sort_labels(as_labels(classes, "classes_")))
     if calibration is None and _is_same(group_by, fitted.group_by_):
@@ -111,7 +113,7 @@ def check_group_targets(target, groups):
 
 
 def refuse_ambiguous(group_by, X):
-    """Raise for a word that is the name of a column, too, or that is not known yet."""
+    """Raise for a word that is the name of a column, too."""
     for word in (PREDICTION, TRUE_CLASS):
         if _is_word(group_by, word) and word in (_column_names(X) or ()):
             raise ValueError(
@@ -119,11 +121,18 @@ def refuse_ambiguous(group_by, X):
                 f"Rename the column, or pass {_SHOW_CALLABLE.format(word)} if that is "
                 "meant."
             )
-    if _is_word(group_by, TRUE_CLASS):
+
+
+def _is_true_class(group_by, classes):
+    """Tell whether true classes are meant, which share a rule; raise without any."""
+    if not _is_word(group_by, TRUE_CLASS):
+        return False
+    if classes is None:
         raise ValueError(
-            "group_by='class': the true class is not known when predicting. Pass "
-            "group_by='prediction' for a rule for each predicted class."
+            "group_by='class' is for true classes, and a regressor has none. Pass a "
+            "column, or a callable that makes groups of X."
         )
+    return True
 
 
 def check_predicts_classes(classes):

@@ -142,6 +142,7 @@ def solve_rule(
     if calibration is None or uses_plain_rule(estimator, target, score):
         return _plain_rule(target, calibration, groups)
     warn_of_wrong_sign(calibration)
+    target = target.bind(calibration)
     is_cost, claims = isinstance(target, RejectCost), claims_risk(estimator, score)
 
     def solve(target, calibration, confidence):
@@ -231,10 +232,11 @@ def retarget(estimator, changes, default):
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
     check_on_infeasible(other)
+    loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
     target = find_target(other, default)
     groups = groups_of_retarget(estimator, changes, other)
     check_group_targets(target, groups)
-    loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
+    target = target.prepare(getattr(other, "classes_", None), loss, other.confidence)
     max_loss = check_max_loss(other, target, loss)
     weight = None if calibration is None else calibration.sample_weight
     check_guarantee(other, target, score, weight)
@@ -252,7 +254,7 @@ def retarget(estimator, changes, default):
     warn_if_vacuous(target, max_loss)
     calibration = add_groups(calibration, groups)
     other.calibration_ = calibration
-    other.group_by_ = None if groups is None else groups.group_by
+    other.group_by_ = other.group_by if groups is None else groups.group_by
     other.rule_ = solve_rule(
         other,
         target,
@@ -263,7 +265,14 @@ def retarget(estimator, changes, default):
         seed=other.seed_,
         groups=groups,
     )
+    if hasattr(other, "bounds_"):
+        other.bounds_ = measure_bounds(target, other.rule_, calibration)
     return other
+
+
+def measure_bounds(target, rule, calibration):
+    """Return what a rule achieves of several bounds, None where there is one."""
+    return None if calibration is None else target.bind(calibration).measure(rule)
 
 
 def takes_sparse(score, estimator, resolve=resolve_score):

@@ -17,6 +17,7 @@ from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     keeps_promise,
+    measure_bounds,
     retarget,
     solve_rule,
     takes_sparse,
@@ -90,7 +91,22 @@ class SelectiveClassifier(RejectClassifier):
         something frozen; with predictions out of fold it does but approximately. Needs
         `max_loss` where the loss has no largest value.
 
-    group_by : "prediction", column or callable, default=None
+    min_precision : float in ]0, 1] or dict, default=None
+        Bound on the precision of what is accepted, of each predicted class in a dict
+        class -> bound: maximise the coverage. A number is for the positive class of
+        two, ``classes_[1]``; bounds of both are a positive and a negative predictive
+        value. May be combined with `min_recall`, but not with another target. All
+        bounds are met by one threshold, on the samples that solve the rule, and with a
+        `confidence` in the population, all at once. With `on_infeasible="nearest"` all
+        are relaxed by the same factor of the errors that they leave room for. Needs the
+        loss "zero_one".
+
+    min_recall : float in ]0, 1] or dict, default=None
+        Bound on the recall of what is accepted, of each true class in a dict: of the
+        samples of the class that are accepted, the share that is labelled so. Bounds of
+        two classes are a sensitivity and a specificity. As `min_precision` otherwise.
+
+    group_by : "prediction", "class", column or callable, default=None
         What gives each group of samples a rule of its own, so that the target holds in
         every group: "prediction" is the predicted class (of a classifier), a str or an
         int the name or position of a column of X, and a callable is
@@ -98,6 +114,8 @@ class SelectiveClassifier(RejectClassifier):
         `confidence`, all groups hold together with that probability. A group in which
         no rule meets the target is rejected as a whole, and so are samples of a group
         that `fit` has not seen; both with a warning.
+        "class" is the true class, not known when predicting: one threshold keeps a
+        `target_risk` in each of them, or in those that a dict has a bound for.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
             "top_two_gap", "error_probability", "loss_regression", "sele", \
@@ -182,6 +200,11 @@ class SelectiveClassifier(RejectClassifier):
     group_by_ : str, int, callable or None
         What finds the groups of samples.
 
+    bounds_ : dict of (str, class) to AchievedBound, or None
+        What the rule achieves on `calibration_` of each bound of `min_precision` and
+        `min_recall`, or of `target_risk` with ``group_by="class"``, by parameter and
+        class. None for other targets.
+
     uncertainty_score_ : score object
         The score, fitted.
 
@@ -247,6 +270,8 @@ class SelectiveClassifier(RejectClassifier):
         target_risk=None,
         target_coverage=None,
         target_failure_rate=None,
+        min_precision=None,
+        min_recall=None,
         group_by=None,
         uncertainty_score="auto",
         loss="zero_one",
@@ -264,6 +289,8 @@ class SelectiveClassifier(RejectClassifier):
         self.target_risk = target_risk
         self.target_coverage = target_coverage
         self.target_failure_rate = target_failure_rate
+        self.min_precision = min_precision
+        self.min_recall = min_recall
         self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
@@ -306,10 +333,11 @@ class SelectiveClassifier(RejectClassifier):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
-            a confidence, no risk below the largest loss can be certified; or if without
-            `randomize` the samples are too few for `target_failure_rate`. With
-            `group_by`, only if that is so in all groups.
+            If no threshold attains `target_risk`, or all bounds of `min_precision` and
+            `min_recall`; with `on_infeasible="nearest"`, if none below the largest loss
+            can be attained or, with a confidence, certified; or if without `randomize`
+            the samples are too few for `target_failure_rate`. With `group_by`, only if
+            that is so in all groups.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
@@ -329,6 +357,7 @@ class SelectiveClassifier(RejectClassifier):
         groups = find_groups(self, X, classes)
         check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
+        target = target.prepare(classes, loss, self.confidence)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
             self.uncertainty_score,
@@ -387,6 +416,7 @@ class SelectiveClassifier(RejectClassifier):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
+            bounds_=measure_bounds(target, rule, calibration),
             group_by_=self.group_by,
             reject_label_=reject_label,
             seed_=row_seed,
@@ -402,10 +432,10 @@ class SelectiveClassifier(RejectClassifier):
         ----------
         **target : dict
             One of `reject_cost`, `target_risk`, `target_coverage` and
-            `target_failure_rate`, in place of what was asked for in `fit`; and
-            `confidence`, `max_loss`, `randomize`, `on_infeasible` or `group_by`, which
-            stay as they are where they are not given. Of columns and callables,
-            `group_by` may only be the one of `fit`.
+            `target_failure_rate`, or `min_precision` and `min_recall`, in place of what
+            was asked for in `fit`; and `confidence`, `max_loss`, `randomize`,
+            `on_infeasible` or `group_by`, which stay as they are where they are not
+            given. Of columns and callables, `group_by` may only be the one of `fit`.
 
         Returns
         -------
@@ -419,8 +449,7 @@ class SelectiveClassifier(RejectClassifier):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`, or without `randomize` the samples
-            are too few for `target_failure_rate`.
+            If no threshold attains what is asked for.
         TypeError
             If anything else is to be changed.
         ValueError

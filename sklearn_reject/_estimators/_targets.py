@@ -4,10 +4,17 @@ A new target is one class here, in `_TARGETS`, and a parameter of the estimators
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sklearn_reject._estimators._groups import TRUE_CLASS
+from sklearn_reject._estimators._risk_bounds import (
+    PRECISION,
+    RECALL,
+    PartBounds,
+    check_part_bounds,
+)
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
@@ -67,10 +74,36 @@ class Target:
         is_by_group = isinstance(self.value, Mapping)
         return list(self.value.values()) if is_by_group else [self.value]
 
+    @classmethod
+    def of_params(cls, given):
+        """Return the target of the parameters, by name, that ask for it."""
+        [value] = given.values()
+        return cls.check(value)
+
     def __str__(self):
         if isinstance(self.value, Mapping):
             return f"{self.name}={self.value!r}"
         return f"{self.name}={self.value:g}"
+
+    def by_true_class(self):
+        """Return the target of every true class, met by one rule."""
+        raise ValueError(
+            f"group_by='class' bounds the risk of each true class by target_risk, got "
+            f"{self}. Of a class that is not known when predicting there is no rule: "
+            "pass a target_risk, or group_by='prediction'."
+        )
+
+    def prepare(self, classes, loss, confidence):
+        """Return the target with what it needs to know of the classes, None if none."""
+        return self
+
+    def bind(self, calibration):
+        """Return the target with what it needs to know of the calibration set."""
+        return self
+
+    def measure(self, rule):
+        """Return what a rule achieves of several bounds, None where there is one."""
+        return None
 
     def solve_nearest(self, error, samples, options):
         """Return what can be met instead, by name, and its rule."""
@@ -95,6 +128,10 @@ class TargetRisk(Target):
     name = "target_risk"
     bounds_losses = True
     vacuous = "no rule has a larger risk, and everything is accepted"
+
+    def by_true_class(self):
+        """Return bounds on the risk of true classes."""
+        return RiskBounds.of_params({self.name: self.value})
 
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
@@ -144,10 +181,68 @@ class TargetFailureRate(Target):
         return {self.name: nearest.value}, nearest.solve(samples, options)
 
 
+class RiskBounds(Target):
+    """Bounds on parts of what is accepted, all of them met by one threshold."""
+
+    bounds_losses = True
+
+    @classmethod
+    def of_params(cls, given):
+        """Return the target of one or more parameters that ask for bounds."""
+        return cls(PartBounds(tuple(given.items())))
+
+    @property
+    def name(self):
+        """The parameters."""
+        return " and ".join(name for name, _ in self.value.asked)
+
+    def __str__(self):
+        return str(self.value)
+
+    def by_true_class(self):
+        """Raise: some true classes have bounds already, and predictions others."""
+        raise ValueError(
+            f"group_by='class' cannot be combined with {self}, which are met by one "
+            "rule for all samples, and a min_recall bounds true classes already. Pass "
+            "group_by=None."
+        )
+
+    def prepare(self, classes, loss, confidence):
+        """Return the target with a bound for each class that has any."""
+        parts = self.value.resolve(classes)
+        check_part_bounds(parts, loss, confidence)
+        return replace(self, value=parts)
+
+    def bind(self, calibration):
+        """Return the target with the true and the predicted classes of samples."""
+        return replace(self, value=replace(self.value, calibration=calibration))
+
+    def solve(self, samples, options):
+        """Return the rule of largest coverage."""
+        return self.value.solve(samples, options)
+
+    def solve_nearest(self, error, samples, options):
+        """Return the bounds, relaxed by the same factor of their risks, and the rule.
+
+        It is the smallest factor that can be met, or certified, if the bounds say
+        anything at all then.
+        """
+        bounds, rule = self.value.solve_nearest(samples, options)
+        if rule is None:
+            raise error
+        return bounds, rule
+
+    def measure(self, rule):
+        """Return what a rule achieves, by name of the parameter and class."""
+        return self.value.measure(rule)
+
+
 _TARGETS = {
     each.name: each
     for each in (RejectCost, TargetRisk, TargetCoverage, TargetFailureRate)
 }
+# These may be given together.
+_TARGETS |= dict.fromkeys((PRECISION, RECALL), RiskBounds)
 
 
 def target_names(estimator):
@@ -158,19 +253,36 @@ def target_names(estimator):
 def find_target(estimator, default):
     """Return the one target that is given, or a default reject cost."""
     given = _given(estimator)
-    if len(given) > 1:
+    if len({_TARGETS[name] for name in given}) > 1:
         values = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ValueError(
             f"At most one of {_enumerate(estimator)} may be given, got {values}. Keep "
-            "the one that matters and leave the others at None."
+            "the one that matters and leave the others at None"
+            f"{_may_be_combined(estimator)}."
         )
     if not given and default is None:
         raise ValueError(
             f"One of {_enumerate(estimator)} must be given: in the units of a "
             "regression no default fits all."
         )
-    [(name, value)] = (given or {RejectCost.name: default}).items()
-    return _TARGETS[name].check(value)
+    given = given or {RejectCost.name: default}
+    target = _TARGETS[next(iter(given))].of_params(given)
+    group_by = estimator.group_by
+    if isinstance(group_by, str) and group_by == TRUE_CLASS:
+        return target.by_true_class()
+    if group_by is not None and isinstance(target, RiskBounds):
+        raise ValueError(
+            f"group_by={group_by!r} makes a rule for each group, and {target} are met "
+            "by one rule for all samples. Pass group_by=None, or a target_risk: with "
+            "group_by='prediction' it bounds 1 minus the precision of each class."
+        )
+    return target
+
+
+def _may_be_combined(estimator):
+    if not hasattr(estimator, PRECISION):
+        return ""
+    return f"; only {PRECISION} and {RECALL} go together"
 
 
 def has_target(estimator):

@@ -44,6 +44,15 @@ from sklearn_reject.selection._partition import (
     make_partition,
     sort_labels,
 )
+from sklearn_reject.selection._parts import (
+    BoundedRisk,
+    RiskBoundsCertificate,
+    measure_risk_bounds,
+)
+from sklearn_reject.selection._risk_bounds import (
+    solve_nearest_risk_bounds,
+    solve_risk_bounds,
+)
 from sklearn_reject.selection._rule import (
     Certificate,
     RejectionRule,
@@ -60,6 +69,7 @@ from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_s
 from sklearn_reject.selection._two_scores import tune_double_score
 
 __all__ = [
+    "BoundedRisk",
     "Certificate",
     "CoverageMonitor",
     "DoubleScoreRule",
@@ -68,6 +78,7 @@ __all__ = [
     "InfeasibleTargetError",
     "OODCertificate",
     "RejectionRule",
+    "RiskBoundsCertificate",
     "RiskMonitor",
     "SingleScoreRule",
     "Tail",
@@ -77,8 +88,10 @@ __all__ = [
     "chow_rule",
     "keyed_draws",
     "likelihood_ratio_rule",
+    "measure_risk_bounds",
     "solve_finite_lp",
     "solve_reject_cost",
+    "solve_risk_bounds",
     "solve_target_coverage",
     "solve_target_failure_rate",
     "solve_target_risk",

@@ -31,6 +31,8 @@ class RankedSample:
     scores: np.ndarray
     losses: np.ndarray
     draws: np.ndarray
+    # Which row of the sample each is.
+    order: np.ndarray | None = None
 
     def __len__(self):
         return len(self.scores)
@@ -69,11 +71,12 @@ def rank_samples(scores, losses, draws=None):
     ranked_scores = snap_sorted(ranked_scores)
     is_start = starts_of_ties(ranked_scores)
     if draws is None or is_start.all():
-        return RankedSample(ranked_scores, losses[order], np.full(len(scores), np.nan))
+        draws = np.full(len(scores), np.nan)
+        return RankedSample(ranked_scores, losses[order], draws, order)
     order = order[np.lexsort((draws[order], np.cumsum(is_start)))]
     is_single = is_start & np.append(is_start[1:], True)
     draws = np.where(is_single, np.nan, draws[order])
-    return RankedSample(ranked_scores, losses[order], draws)
+    return RankedSample(ranked_scores, losses[order], draws, order)
 
 
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
@@ -132,7 +135,7 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
 
 
 @dataclass(frozen=True, eq=False)
-class _Prefixes:
+class Prefixes:
     """What a bound may know of the first samples: sums, and losses in random order."""
 
     loss_sums: np.ndarray
@@ -153,7 +156,7 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
     delta = 1 - confidence
     _refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
     scaled = replace(ranked, losses=ranked.losses / max_loss)
-    prefixes = _Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
+    prefixes = Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
 
     def find(risk):
         """Return how many samples the last threshold that passes accepts, or None."""
@@ -315,14 +318,28 @@ def find_by_fixed_sequence(p_values, counts, delta, bound, risk):
         some = np.append(grid_counts(n_samples, bound.most_tests), wanted)
         counts = counts[np.unique(locate_counts(counts, some))]
     starts = locate_counts(counts, wanted)
-    ends = np.append(starts[1:], len(counts))
+
+    def find_failure(start, end, level):
+        return start + count_passes(p_values, counts[start:end], level)
+
+    last = walk_from_starts(starts, len(counts), _WEIGHTS, delta, find_failure)
+    return None if last is None else int(counts[last])
+
+
+def walk_from_starts(starts, n_tests, weights, delta, find_failure):
+    """Return the last of a sequence of tests that passes, or None.
+
+    `find_failure` returns the first test, from one to before another, that does not
+    pass at a level, or the latter.
+    """
+    ends = np.append(starts[1:], n_tests)
     level, last = 0.0, None
-    for start, end, weight in zip(starts, ends, _WEIGHTS, strict=True):
+    for start, end, weight in zip(starts, ends, weights, strict=True):
         level += weight * delta
-        passes = _count_passes(p_values, counts[start:end], level)
-        if passes:
-            last = int(counts[start + passes - 1])
-        if passes < end - start:
+        failure = find_failure(start, end, level)
+        if failure > start:
+            last = int(failure) - 1
+        if failure < end:
             level = 0.0
     return last
 
@@ -337,7 +354,7 @@ def locate_counts(counts, wanted):
     return np.searchsorted(counts, wanted, side="right") - 1
 
 
-def _count_passes(p_values, counts, level):
+def count_passes(p_values, counts, level):
     """Return how many thresholds pass before the first that does not."""
     done, size = 0, 16
     while done < len(counts):

@@ -96,7 +96,7 @@ def solve_reject_cost(
     gains = saved - losses
     slack = RELATIVE_TOLERANCE * np.maximum(saved, losses)
     best = np.flatnonzero(gains >= gains.max() - slack)[-1]
-    return _rule_at(groups, int(best))
+    return make_rule_at(groups, int(best))
 
 
 def solve_target_risk(
@@ -253,12 +253,12 @@ def solve_target_risk(
         if n_groups == 0:
             raise _infeasible(groups, risk)
         share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
-        return _rule_at(groups, n_groups, share)
+        return make_rule_at(groups, n_groups, share)
     confidence = check_confidence(confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
     random_state = check_random_state(random_state)
-    ranked = _rank(scores, losses, randomize, draws, random_state)
+    ranked = rank(scores, losses, randomize, draws, random_state)
     certificate = certify_risk(
         ranked,
         risk,
@@ -268,7 +268,7 @@ def solve_target_risk(
         max_loss=max_loss,
         random_state=random_state,
     )
-    return _certified_rule(ranked, certificate, single_is_in=False)
+    return make_certified_rule(ranked, certificate, single_is_in=False)
 
 
 def solve_nearest_risk(
@@ -290,13 +290,13 @@ def solve_nearest_risk(
     confidence = check_confidence(confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
-    ranked = _rank(scores, losses, randomize, draws, check_random_state(random_state))
+    ranked = rank(scores, losses, randomize, draws, check_random_state(random_state))
     certificate = certify_nearest_risk(
         ranked, confidence=confidence, bound=bound, max_loss=max_loss
     )
     if certificate is None:
         return None
-    return _certified_rule(ranked, certificate, single_is_in=False)
+    return make_certified_rule(ranked, certificate, single_is_in=False)
 
 
 def solve_target_coverage(
@@ -412,13 +412,13 @@ def solve_target_coverage(
         if randomize:
             share = share_reaching_coverage(groups, n_groups, coverage)
         if share == 1:
-            return _rule_at(groups, n_groups)
-        return _rule_at(groups, n_groups - 1, share)
+            return make_rule_at(groups, n_groups)
+        return make_rule_at(groups, n_groups - 1, share)
     confidence = check_confidence(confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
-    ranked = _rank(scores, losses, randomize, draws, check_random_state(random_state))
+    ranked = rank(scores, losses, randomize, draws, check_random_state(random_state))
     certificate = certify_coverage(len(scores), coverage, confidence=confidence)
-    return _certified_rule(ranked, certificate, single_is_in=True)
+    return make_certified_rule(ranked, certificate, single_is_in=True)
 
 
 def _group(scores, losses, sample_weight):
@@ -427,7 +427,7 @@ def _group(scores, losses, sample_weight):
     return group_validated(*samples, near=True)
 
 
-def _rank(scores, losses, randomize, draws, random_state):
+def rank(scores, losses, randomize, draws, random_state):
     """Sort samples, ties by draws where the rule may randomize."""
     if draws is not None:
         draws = check_draws(draws, len(scores))
@@ -436,7 +436,7 @@ def _rank(scores, losses, randomize, draws, random_state):
     return rank_samples(scores, losses, draws if randomize else None)
 
 
-def _certified_rule(ranked, certificate, *, single_is_in):
+def make_certified_rule(ranked, certificate, *, single_is_in):
     """Make the rule that a certificate is about.
 
     A risk is certified strictly before the next sample, a coverage up to and including
@@ -444,7 +444,7 @@ def _certified_rule(ranked, certificate, *, single_is_in):
     """
     groups = group_validated(ranked.scores, ranked.losses, None)
     if certificate.n_accepted == len(ranked):
-        rule = _rule_at(groups, len(groups))
+        rule = make_rule_at(groups, len(groups))
     else:
         sample = certificate.n_accepted - single_is_in
         index = int(np.searchsorted(groups.scores, ranked.scores[sample]))
@@ -454,11 +454,11 @@ def _certified_rule(ranked, certificate, *, single_is_in):
         if np.isnan(draw):
             share = float(single_is_in)
         full = share == 1
-        rule = _rule_at(groups, index + full, None if full else share)
+        rule = make_rule_at(groups, index + full, None if full else share)
     return replace(rule, certificate=certificate)
 
 
-def _rule_at(groups, n_groups, share=None):
+def make_rule_at(groups, n_groups, share=None):
     """Accept the first groups and, unless None, a share of the next, the threshold."""
     if n_groups == len(groups):
         # The largest score seen would reject larger ones to come.

@@ -1,0 +1,191 @@
+"""Bounds on parts of what is accepted: precision, recall, and risk of true classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_reject._validation import check_number
+from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.losses import ZeroOneLoss
+from sklearn_reject.selection import (
+    measure_risk_bounds,
+    solve_nearest_risk_bounds,
+    solve_risk_bounds,
+)
+
+PRECISION, RECALL, RISK = "min_precision", "min_recall", "target_risk"
+
+
+class AchievedBound(NamedTuple):
+    """What a rule achieves on the samples that solved it, beside what was asked for.
+
+    Attributes
+    ----------
+    bound : float
+        The bound asked for: at least it for a precision or recall, at most it for a
+        risk.
+
+    achieved : float
+        The precision, recall or risk of what is accepted of the class; NaN where
+        nothing is.
+
+    coverage : float
+        Share of the class that is accepted, in [0, 1]; NaN where it has no sample.
+
+    n_samples : int
+        Number of samples of the class, true or predicted, accepted or not.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), min_recall={0: 0.95, 1: 0.95})
+    >>> selective = selective.fit(X, y)
+    >>> found = selective.bounds_["min_recall", 0]
+    >>> found.bound, round(found.achieved, 3), found.n_samples
+    (0.95, 0.95, 212)
+    """
+
+    bound: float
+    achieved: float
+    coverage: float
+    n_samples: int
+
+
+@dataclass(frozen=True, eq=False)
+class PartBounds:
+    """Bounds by parameter and class, as asked for, and on a calibration set."""
+
+    # What was given, by the name of the parameter.
+    asked: tuple
+    # The bound of each class, by the name of the parameter.
+    by_class: tuple = ()
+    # The calibration set.
+    calibration: object = None
+
+    def __str__(self):
+        return ", ".join(f"{name}={value!r}" for name, value in self.asked)
+
+    def resolve(self, classes):
+        """Return the bounds with one for each class that has any."""
+        resolved = [(name, _of_classes(name, x, classes)) for name, x in self.asked]
+        return replace(self, by_class=tuple(resolved))
+
+    @property
+    def bounds(self):
+        """Labels and targets on the risk, as solvers take them."""
+        found = {}
+        for name, values in self.by_class:
+            is_precision = name == PRECISION
+            labels = self.calibration.predictions if is_precision else None
+            labels = self.calibration.labels if labels is None else labels
+            found[name] = labels, {k: _flip(name, x) for k, x in values.items()}
+        return found
+
+    def solve(self, samples, options):
+        """Return the rule of largest coverage."""
+        try:
+            return solve_risk_bounds(bounds=self.bounds, **samples, **options)
+        except InfeasibleTargetError as error:
+            raise self._in_units_asked(error) from None
+
+    def solve_nearest(self, samples, options):
+        """Return what can be met instead, by part, and its rule; None if nothing."""
+        targets, rule = solve_nearest_risk_bounds(
+            bounds=self.bounds, **samples, **options
+        )
+        if rule is None:
+            return None, None
+        targets = {part: _flip(part, risk) for part, risk in targets.items()}
+        if min(targets.values()) <= 0:
+            return None, None
+        return targets, rule
+
+    def measure(self, rule):
+        """Return what a rule achieves, by name of the parameter and class."""
+        samples, asked = self.calibration.samples, dict(self.by_class)
+        found = measure_risk_bounds(rule, bounds=self.bounds, **samples)
+        return {
+            (name, label): AchievedBound(
+                asked[name][label], _flip(name, each.risk), *each[2:]
+            )
+            for (name, label), each in found.items()
+        }
+
+    def _in_units_asked(self, error):
+        """Return an error about risks as one about precision and recall."""
+        if all(name == RISK for name, _ in self.asked):
+            return error
+        attainable = {part: _flip(part, x) for part, x in error.attainable.items()}
+        shown = ", ".join(f"{part} {x:.4g}" for part, x in attainable.items())
+        hint = f" In terms of the bounds, what can be had is {shown}." if shown else ""
+        return InfeasibleTargetError(
+            f"{error} The risk in a min_precision or min_recall is 1 minus it.{hint}",
+            coverage=error.coverage,
+            attainable=attainable,
+        )
+
+
+def _flip(name, value):
+    """Return the risk that a bound stands for, or the bound of a risk."""
+    return value if name.startswith(RISK) else 1 - value
+
+
+def _of_classes(name, value, classes):
+    """Return the bound of each class that has any."""
+    limits = {"high": np.inf if name == RISK else 1.0, "open_low": name != RISK}
+    classes = np.asarray(classes).tolist()
+    if not isinstance(value, Mapping):
+        value = check_number(value, name, **limits)
+        return dict.fromkeys(_classes_of_number(name, value, classes), value)
+    if not value:
+        raise ValueError(f"{name} is an empty dict. Pass class -> bound, or None.")
+    unknown = [label for label in value if label not in classes]
+    if unknown:
+        raise ValueError(
+            f"{name} has a bound for {unknown[0]!r}, which is none of the classes "
+            f"{_shorten(classes)}. Use the labels of y as keys."
+        )
+    return {
+        classes[classes.index(label)]: check_number(x, f"{name} of {label!r}", **limits)
+        for label, x in value.items()
+    }
+
+
+def _classes_of_number(name, value, classes):
+    """Return the classes that one number is for."""
+    if name == RISK:
+        return classes
+    if len(classes) != 2:
+        raise ValueError(
+            f"{name}={value:g} is for the positive class of two, and there are "
+            f"{len(classes)}: {_shorten(classes)}. Pass a dict class -> bound, for "
+            f"example {name}={{{classes[-1]!r}: {value:g}}}."
+        )
+    return classes[1:]
+
+
+def _shorten(classes, most=6):
+    shown = ", ".join(repr(label) for label in classes[:most])
+    return f"{shown}, ..." if len(classes) > most else shown
+
+
+def check_part_bounds(parts, loss, confidence):
+    """Raise for bounds that the loss does not fit, or that cannot be certified."""
+    for name, values in parts.by_class:
+        if name != RISK and type(loss) is not ZeroOneLoss:
+            raise ValueError(
+                f"{name} counts labels that are right, and loss={loss!r} weighs them. "
+                "Leave loss='zero_one', or bound the mean loss by target_risk."
+            )
+        exact = [label for label, x in values.items() if _flip(name, x) == 0]
+        if exact and confidence is not None:
+            raise InfeasibleTargetError(
+                f"{name}={values[exact[0]]:g} of {exact[0]!r} leaves no room for an "
+                "error, which no finite sample can certify: a few errors may not show. "
+                "Ask for a bound that leaves some, or pass confidence=None."
+            )

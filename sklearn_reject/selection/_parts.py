@@ -1,0 +1,244 @@
+"""Parts of a sample, each with a bound on the risk of what is accepted of it."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_reject._validation import (
+    check_number,
+    check_same_length,
+    check_samples,
+    refuse_missing_labels,
+)
+from sklearn_reject.selection._rule import Certificate
+
+
+@dataclass(frozen=True)
+class RiskBoundsCertificate(Certificate):
+    """Bounds on the risk of several parts that hold together with high probability.
+
+    The probability is over the draw of the calibration sample, which must be
+    independent of the classifier and of the score, and of the noise that breaks ties.
+    Every bound holds at once with the `confidence`.
+
+    Attributes
+    ----------
+    quantity : str
+        "risk_of_parts": nothing is said of samples in none of them.
+
+    target : float
+        The largest of the `targets`, which no part exceeds.
+
+    confidence : float
+        Least probability, in ]0, 1[, that all bounds hold.
+
+    bound : str
+        Where the p-values come from: "binomial", "hoeffding_bentkus" or "betting".
+
+    search : str
+        How the threshold was found among those tested: "fixed_sequence", or
+        "bonferroni" where the targets are the nearest that could be certified.
+
+    n_samples : int
+        Number of calibration samples.
+
+    n_accepted : int
+        Number of calibration samples, by increasing score and noise, that the test
+        accepted. The rule accepts these and, of ties without noise, maybe more.
+
+    p_value : float
+        The largest of the `p_values`.
+
+    parts : tuple of str
+        Name and label of each part.
+
+    targets : tuple of float
+        The certified bound on the risk of each part.
+
+    p_values : tuple of float
+        Chance, at most, of a calibration sample as favourable to each part as this one
+        at a rule that breaks its bound, for this rule on its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.selection import solve_risk_bounds
+    >>> scores = np.arange(200)
+    >>> bounds = {"class": (scores % 2, {0: 0.1, 1: 0.2})}
+    >>> rule = solve_risk_bounds(scores, scores >= 160, bounds, confidence=0.9)
+    >>> rule.certificate.parts, rule.certificate.targets
+    (('class[0]', 'class[1]'), (0.1, 0.2))
+    """
+
+    parts: tuple
+    targets: tuple
+    p_values: tuple
+
+
+class BoundedRisk(NamedTuple):
+    """What a rule achieves on a part of a sample, beside the bound asked for.
+
+    Attributes
+    ----------
+    target : float
+        The bound on the risk.
+
+    risk : float
+        Mean loss of the members that are accepted, lower is better; NaN where none is.
+        With 0/1 loss it is 1 minus the recall where a true class is the part, and 1
+        minus the precision where a predicted one is.
+
+    coverage : float
+        Share of the members that are accepted; NaN where there is no member.
+
+    n_samples : int
+        Number of members.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import chow_rule, measure_risk_bounds
+    >>> scores, losses, y = [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], [1, 1, 0, 1]
+    >>> bounds = {"class": (y, {1: 0.5})}
+    >>> measure_risk_bounds(chow_rule(0.3), scores, losses, bounds)["class", 1]
+    BoundedRisk(target=0.5, risk=0.5, coverage=0.666..., n_samples=3)
+    """
+
+    target: float
+    risk: float
+    coverage: float
+    n_samples: int
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The samples of one label, and the bound on their risk."""
+
+    kind: object
+    label: object
+    target: float
+    # Of all samples, and which of them is that of the members.
+    codes: np.ndarray
+    code: int
+
+    def __str__(self):
+        label = self.label.item() if isinstance(self.label, np.generic) else self.label
+        return f"{self.kind}[{label!r}]"
+
+    @property
+    def members(self):
+        """Whether each sample is a member, in the order of `codes`."""
+        return self.codes == self.code
+
+
+def order_parts(parts, order):
+    """Return the parts with their codes in another order, or those of some rows."""
+    ordered = {id(part.codes): part.codes for part in parts}
+    ordered = {key: codes[order] for key, codes in ordered.items()}
+    return [replace(part, codes=ordered[id(part.codes)]) for part in parts]
+
+
+def check_parts(bounds, n_samples):
+    """Return the parts that bounds are about: parts of one kind are disjoint."""
+    if not isinstance(bounds, dict) or not bounds:
+        raise ValueError(
+            "bounds must be a dict name -> (labels, targets) with at least one entry, "
+            f"got {bounds!r}. Pass for example {{'class': (y_true, {{1: 0.1}})}}."
+        )
+    parts = []
+    for kind, pair in bounds.items():
+        parts += _parts_of_kind(kind, *_check_pair(kind, pair), n_samples)
+    return parts
+
+
+def _check_pair(kind, pair):
+    is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
+    if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
+        raise ValueError(
+            f"bounds[{kind!r}] must be a pair of labels, one a sample, and of a dict "
+            "label -> target with at least one entry. Pass for example "
+            "(y_true, {1: 0.1})."
+        )
+    return pair
+
+
+def _parts_of_kind(kind, labels, targets, n_samples):
+    name = f"labels of bounds[{kind!r}]"
+    labels = np.asarray(labels)
+    if labels.ndim != 1:
+        raise ValueError(
+            f"{name} must be a vector of shape (n_samples,), got an array of shape "
+            f"{labels.shape}. Pass one label a sample."
+        )
+    check_same_length(n_samples, **{name: labels})
+    refuse_missing_labels(labels, name)
+    codes = np.full(n_samples, -1, dtype=np.int32)
+    parts = []
+    for code, (label, target) in enumerate(targets.items()):
+        target = check_number(target, f"target of {kind}[{label!r}]")
+        codes[_equal(labels, label)] = code
+        parts.append(Part(kind, label, target, codes, code))
+    return parts
+
+
+def _equal(labels, label):
+    """Tell which labels equal one, which may be of another type."""
+    if labels.dtype.kind in "USO" or not isinstance(label, str):
+        return np.asarray(labels == label, dtype=bool)
+    return np.zeros(len(labels), dtype=bool)
+
+
+def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
+    """Return what a rule achieves on each part of a sample that has a bound.
+
+    Parameters
+    ----------
+    rule : RejectionRule
+        The rule.
+
+    scores : array-like of shape (n_samples,)
+        Uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses.
+
+    bounds : dict of str to (labels, targets)
+        As in :func:`solve_risk_bounds`.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    achieved : dict of (str, label) to BoundedRisk
+        For each bound, target, expected risk and coverage, and number of members.
+
+    Raises
+    ------
+    ValueError
+        If an array or a bound is invalid.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import chow_rule, measure_risk_bounds
+    >>> scores, losses, y = [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], [1, 1, 0, 1]
+    >>> bounds = {"class": (y, {1: 0.5, 0: 0.1})}
+    >>> achieved = measure_risk_bounds(chow_rule(0.3), scores, losses, bounds)
+    >>> achieved["class", 0].risk, achieved["class", 0].coverage
+    (0.0, 1.0)
+    """
+    scores, losses, weight = check_samples(scores, losses, sample_weight)
+    weight = np.ones(len(scores)) if weight is None else weight
+    accepted = rule.accept_proba(scores) * weight
+    achieved = {}
+    for part in check_parts(bounds, len(scores)):
+        members = part.members & (weight > 0)
+        covered, total = float(accepted[members].sum()), float(weight[members].sum())
+        loss = float(accepted[members] @ losses[members])
+        achieved[part.kind, part.label] = BoundedRisk(
+            part.target,
+            loss / covered if covered else float("nan"),
+            covered / total if total else float("nan"),
+            int(np.count_nonzero(members)),
+        )
+    return achieved

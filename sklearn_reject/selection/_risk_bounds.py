@@ -1,0 +1,415 @@
+"""One threshold under several bounds, each on the risk of a part."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_reject._curves import (
+    RELATIVE_TOLERANCE,
+    TieGroups,
+    argsort_scores,
+    running_sum,
+    snap_sorted,
+    starts_of_ties,
+)
+from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject.exceptions import (
+    InfeasibleTargetError,
+    round_down,
+    round_up,
+    warn_user,
+)
+from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._certify import check_confidence, choose_bound
+from sklearn_reject.selection._certify_parts import (
+    PartsProblem,
+    certify_nearest_bounds,
+    certify_risk_bounds,
+    name_targets,
+)
+from sklearn_reject.selection._parts import check_parts, order_parts
+from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
+
+
+def solve_risk_bounds(
+    scores,
+    losses,
+    bounds,
+    *,
+    sample_weight=None,
+    randomize=True,
+    confidence=None,
+    bound="auto",
+    max_loss=None,
+    draws=None,
+    random_state=None,
+):
+    """Maximise the coverage of one threshold under bounds on the risk of parts.
+
+    A part is what a label marks, such as a true or a predicted class: of what is
+    accepted, the mean loss of the members of each part is at most its target. With 0/1
+    loss, bounds on true classes are bounds on the recall of what is accepted (for two
+    classes sensitivity and specificity), and bounds on predicted classes are bounds on
+    the precision (positive and negative predictive value). All of them are met by one
+    threshold, so a label need not be known when samples are accepted.
+
+    Without `confidence`, the bounds hold on the sample, which also chose the threshold,
+    so that each is exceeded in use more often than not, and more so the smaller its
+    part is. With `confidence`, all bounds hold at once for the population that the
+    sample was drawn from, except with a probability of at most 1 - `confidence`, which
+    is not split among the bounds. The sample must then be independent of the classifier
+    and of the score: drawn one by one, and used to fit neither.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses.
+
+    bounds : dict of str to (labels, targets)
+        For each name a pair: labels, array-like of shape (n_samples,), and a dict from
+        some of the labels to targets, the largest mean loss, in units of the loss, of
+        the accepted samples of that label. A label without a target has no bound.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights. Not possible with `confidence`.
+
+    randomize : bool, default=True
+        If True, the tie group that would exceed a bound is accepted with the largest
+        probability that meets all of them or, with `confidence`, that the draws which
+        break ties lead to. If False, it is rejected.
+
+    confidence : float in ]0, 1[, default=None
+        Probability with which all bounds are to hold for the population. The parameters
+        below are used with it only.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        Where p-values come from: "binomial" is exact for losses that are 0 or
+        `max_loss`, the others hold for all losses between. "auto" is the binomial where
+        `max_loss` is None, else betting.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible, not the largest in the sample. None stands for a
+        loss that is 0 or 1.
+
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
+        :func:`keyed_draws` for the keys that the samples will have in use, so that
+        score and draw of a row are the same at calibration and in use. Samples equal in
+        both are accepted or rejected together.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the draws where `draws` is None, and of the order of bets. Pass an int
+        to get the same rule again.
+
+    Returns
+    -------
+    rule : RejectionRule
+        The rule of largest coverage among those with one threshold, or among those that
+        passed a test. With `confidence` it has a :class:`RiskBoundsCertificate`.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If no threshold that accepts anything meets all bounds or, with `confidence`,
+        none can be certified. It says what can be met, and which bound is the trouble.
+    ValueError
+        If `bounds`, `confidence`, `bound` or `max_loss` is out of range, if losses and
+        `max_loss` or `bound` do not agree, if weights are given with `confidence`, or
+        an array is invalid.
+
+    See Also
+    --------
+    measure_risk_bounds : What a rule achieves on each part.
+    solve_target_risk : One bound, on the risk of everything that is accepted.
+
+    Notes
+    -----
+    A part of which nothing is accepted meets its bound on the sample, and has nothing
+    certified. With `confidence` a threshold has to pass the test of each bound at the
+    whole level. Thresholds are tested one after the other, from starts that accept a
+    share of the members of every part.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import solve_risk_bounds
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    >>> losses = [0, 0, 0, 1, 0, 1]
+    >>> y = [0, 1, 0, 1, 0, 0]
+    >>> solve_risk_bounds(scores, losses, {"class": (y, {0: 0.3})}).coverage
+    1.0
+    >>> bounds = {"class": (y, {0: 0.3, 1: 0.1})}
+    >>> solve_risk_bounds(scores, losses, bounds, randomize=False).coverage
+    0.5
+
+    >>> scores = [k / 400 for k in range(400)]
+    >>> losses = [score >= 0.8 for score in scores]
+    >>> y = [k % 2 for k in range(400)]
+    >>> bounds = {"class": (y, {0: 0.1, 1: 0.1})}
+    >>> round(solve_risk_bounds(scores, losses, bounds).coverage, 3)
+    0.887
+    >>> solve_risk_bounds(scores, losses, bounds, confidence=0.9).coverage
+    0.855
+    """
+    check_option(randomize, "randomize", (True, False))
+    check_option(bound, "bound", ("auto", *BOUNDS))
+    if max_loss is not None:
+        check_number(max_loss, "max_loss", open_low=True)
+    if confidence is None:
+        sample = _group(scores, losses, bounds, sample_weight)
+        return _solve_on_sample(sample, randomize)
+    problem = _problem(
+        scores,
+        losses,
+        bounds,
+        confidence=check_confidence(confidence, sample_weight),
+        randomize=randomize,
+        bound=bound,
+        max_loss=max_loss,
+        draws=draws,
+        random_state=random_state,
+    )
+    certificate = certify_risk_bounds(problem)
+    return make_certified_rule(problem.ranked, certificate, single_is_in=False)
+
+
+def solve_nearest_risk_bounds(
+    scores,
+    losses,
+    bounds,
+    *,
+    sample_weight=None,
+    randomize=True,
+    confidence=None,
+    bound="auto",
+    max_loss=None,
+    draws=None,
+    random_state=None,
+):
+    """Return the bounds times the smallest common factor that can be met, and the rule.
+
+    The first is a dict from the text of each part to the target used. None in place of
+    both where no factor leaves a bound that says something: a target of zero stays
+    zero, and one of the largest loss is none. The parameters are those of
+    :func:`solve_risk_bounds`.
+    """
+    if confidence is None:
+        sample = _group(scores, losses, bounds, sample_weight)
+        factor, _ = sample.closest()
+        if not np.isfinite(factor):
+            return None, None
+        relaxed = sample.times(max(factor, 1.0))
+        targets = {str(part): part.target for part in relaxed.parts}
+        return targets, _solve_on_sample(relaxed, randomize)
+    problem = _problem(
+        scores,
+        losses,
+        bounds,
+        confidence=check_confidence(confidence, sample_weight),
+        randomize=randomize,
+        bound=bound,
+        max_loss=max_loss,
+        draws=draws,
+        random_state=random_state,
+    )
+    certificate = certify_nearest_bounds(problem)
+    if certificate is None:
+        return None, None
+    targets = dict(zip(certificate.parts, certificate.targets, strict=True))
+    rule = make_certified_rule(problem.ranked, certificate, single_is_in=False)
+    return targets, rule
+
+
+def _problem(
+    scores, losses, bounds, *, bound, max_loss, randomize, draws, random_state, **rest
+):
+    """Return what is to be certified."""
+    scores, losses, _ = check_samples(scores, losses)
+    bound, max_loss = choose_bound(losses, bound, max_loss)
+    random_state = check_random_state(random_state)
+    parts = check_parts(bounds, len(scores))
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    return PartsProblem(
+        ranked=ranked,
+        parts=order_parts(parts, ranked.order),
+        bound=bound,
+        max_loss=max_loss,
+        random_state=random_state,
+        **rest,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _PartsOfGroups:
+    """Samples grouped by score, and the parts of them that have bounds.
+
+    The parts, weight and losses are by increasing score, `starts` where groups start.
+    """
+
+    groups: TieGroups
+    parts: list
+    starts: np.ndarray
+    weight: np.ndarray | None
+    losses: np.ndarray
+
+    def times(self, factor):
+        """Return the sample with all targets times a factor."""
+        scaled = [replace(part, target=part.target * factor) for part in self.parts]
+        return replace(self, parts=scaled)
+
+    def sums(self, part):
+        """Return weight and loss of the members in the first 1, 2, ... groups."""
+        weight = part.members.astype(np.float64)
+        if self.weight is not None:
+            weight *= self.weight
+        loss = weight * self.losses
+        if len(self.starts) < len(weight):
+            weight = np.add.reduceat(weight, self.starts)
+            loss = np.add.reduceat(loss, self.starts)
+        return running_sum(weight), running_sum(loss)
+
+    def slack(self, part):
+        """Return by how much members of the first 0, 1, ... groups are within a bound.
+
+        Negative where they exceed it by more than rounding.
+        """
+        weight, loss = self.sums(part)
+        allowed = weight * part.target
+        slack = np.append(0.0, allowed - loss)
+        slack[1:][np.abs(slack[1:]) <= RELATIVE_TOLERANCE * allowed] = 0.0
+        return slack
+
+    def closest(self):
+        """Return the smallest factor of all targets that a prefix meets, and that.
+
+        Infinite where a target is zero and no prefix meets it.
+        """
+        factors = np.zeros(len(self.groups))
+        for part in self.parts:
+            weight, loss = self.sums(part)
+            allowed = weight * part.target
+            factor = np.full(len(factors), np.inf)
+            np.divide(loss, allowed, out=factor, where=allowed > 0)
+            factor[loss <= allowed] = np.minimum(factor[loss <= allowed], 1.0)
+            np.maximum(factors, factor, out=factors)
+        lowest = float(factors.min())
+        within = np.flatnonzero(factors <= lowest * (1 + RELATIVE_TOLERANCE))
+        return lowest, int(within[-1]) + 1
+
+
+def _group(scores, losses, bounds, sample_weight):
+    """Sort and group samples by score, up to rounding, without those of no weight."""
+    scores, losses, weight = check_samples(scores, losses, sample_weight)
+    parts = check_parts(bounds, len(scores))
+    rows = None
+    if weight is not None and not weight.all():
+        rows = np.flatnonzero(weight)
+        scores = scores[rows]
+    order, scores = argsort_scores(scores)
+    scores = snap_sorted(scores)
+    order = order if rows is None else rows[order]
+    losses, weight = losses[order], None if weight is None else weight[order]
+    starts = np.flatnonzero(starts_of_ties(scores))
+    sizes = np.diff(starts, append=len(scores)).astype(np.float64)
+    groups = TieGroups(
+        scores[starts],
+        sizes if weight is None else np.add.reduceat(weight, starts),
+        np.add.reduceat(losses if weight is None else losses * weight, starts),
+    )
+    parts = order_parts(parts, order)
+    _warn_of_empty_parts(parts)
+    return _PartsOfGroups(groups, parts, starts, weight, losses)
+
+
+def _warn_of_empty_parts(parts):
+    empty = [str(part) for part in parts if not part.members.any()]
+    if empty:
+        warn_user(
+            f"No sample is a member of {', '.join(empty)}, so that any rule meets the "
+            "target of it. Check that labels and the keys of the targets are of the "
+            "same kind, or give samples of each."
+        )
+
+
+def _solve_on_sample(sample, randomize):
+    """Return the rule of largest coverage that meets all bounds on the sample.
+
+    Of the shares of a group beside those below it, each bound allows an interval. So a
+    group may be accepted in part although neither end is possible: where one bound is
+    broken below and another one above.
+    """
+    n_groups = len(sample.groups)
+    low, high = np.zeros(n_groups), np.ones(n_groups)
+    is_within = np.ones(n_groups, dtype=bool)
+    for part in sample.parts:
+        slack = sample.slack(part)
+        is_out = slack < 0
+        is_within &= ~is_out[1:]
+        rises = np.flatnonzero(is_out[:-1] & ~is_out[1:])
+        falls = np.flatnonzero(~is_out[:-1] & is_out[1:])
+        low[rises] = np.maximum(low[rises], _crossing(slack, rises))
+        high[falls] = np.minimum(high[falls], _crossing(slack, falls))
+        high[is_out[:-1] & is_out[1:]] = -1.0
+    is_met = is_within
+    if randomize:
+        is_met = (low <= high * (1 + RELATIVE_TOLERANCE)) & (high > 0)
+    if not is_met.any():
+        raise _infeasible(sample)
+    last = int(np.flatnonzero(is_met)[-1])
+    _warn_of_nothing_accepted(sample, last)
+    if is_within[last]:
+        return make_rule_at(sample.groups, last + 1, 0.0)
+    return make_rule_at(sample.groups, last, float(high[last]))
+
+
+def _warn_of_nothing_accepted(sample, last):
+    """Warn of parts with members, none of them in the groups up to the last."""
+    end = np.append(sample.starts, len(sample.losses))[last + 1]
+    absent = [
+        str(part)
+        for part in sample.parts
+        if part.members.any() and np.argmax(part.members) >= end
+    ]
+    if absent:
+        warn_user(
+            f"Nothing is accepted of {', '.join(absent)}: that is how the target of it "
+            "is met, and says nothing. Ask for larger risks, or use a score that "
+            "orders the errors better."
+        )
+
+
+def _crossing(slack, groups):
+    """Return the share of each group at which the slack is zero."""
+    return slack[groups] / (slack[groups] - slack[groups + 1])
+
+
+def _infeasible(sample):
+    """Return the error, with what each bound could be met with alone and together."""
+    factor, n_groups = sample.closest()
+    attainable, troubles = {}, []
+    for part in sample.parts:
+        weight, loss = sample.sums(part)
+        has_members = weight > 0
+        lowest = float((loss[has_members] / weight[has_members]).min(initial=np.inf))
+        if np.isfinite(lowest):
+            attainable[str(part)] = lowest
+        if (sample.slack(part)[1:] < 0).all():
+            troubles.append(f"{part} is at least {round_up(lowest)} with any")
+    coverage = sample.groups.prefix(n_groups)[0] / float(sample.groups.total_weight)
+    trouble = ", ".join(troubles) or "each can be met alone, but not all together"
+    closest = ""
+    if np.isfinite(factor):
+        closest = (
+            f"With each target times {round_up(factor)}, one of coverage "
+            f"{round_down(coverage)} does. "
+        )
+    return InfeasibleTargetError(
+        "No threshold meets all of the targets "
+        f"{name_targets(sample.parts)} on the tuning sample: {trouble}. {closest}Ask "
+        "for larger risks, or use a score that orders the errors better.",
+        coverage=coverage if closest else float("nan"),
+        attainable=attainable,
+    )

@@ -1,0 +1,338 @@
+"""Precision and recall of what is accepted, bounded by one threshold."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import precision_score, recall_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_reject import (
+    AchievedBound,
+    InfeasibleTargetError,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.selection import RiskBoundsCertificate, solve_risk_bounds
+
+X, y = make_classification(1500, flip_y=0.05, weights=[0.7], random_state=0)
+X3, y3 = make_classification(
+    900, n_classes=3, n_informative=4, class_sep=1.5, random_state=0
+)
+LABELS = {
+    "minus": np.array([-1, 1]),
+    "text": np.array(["benign", "malignant"]),
+    "objects": np.array(["benign", "malignant"], dtype=object),
+    "flags": np.array([False, True]),
+}
+
+
+def selective(*, random_state=0, **params):
+    return SelectiveClassifier(GaussianNB(), random_state=random_state, **params)
+
+
+def expected_rates(fitted, y_true=None):
+    """Return precision and recall of each class, samples weighted by acceptance."""
+    found = fitted.calibration_
+    weight = fitted.rule_.accept_proba(found.scores)
+    y_true = found.labels if y_true is None else y_true
+    options = {"average": None, "sample_weight": weight, "zero_division": np.nan}
+    return (
+        precision_score(y_true, found.predictions, **options),
+        recall_score(y_true, found.predictions, **options),
+    )
+
+
+def test_bounds_hold_as_scikit_learn_counts_them():
+    bounds = {"min_precision": {0: 0.96, 1: 0.9}, "min_recall": {0: 0.9, 1: 0.93}}
+    fitted = selective(**bounds).fit(X, y)
+    rates = dict(zip(bounds, expected_rates(fitted), strict=True))
+    assert 0 < fitted.rule_.coverage < 1
+    tightest = []
+    for (name, label), found in fitted.bounds_.items():
+        assert isinstance(found, AchievedBound)
+        assert found.bound == bounds[name][label]
+        assert found.achieved == pytest.approx(rates[name][label])
+        assert found.achieved >= found.bound - 1e-12
+        tightest.append(found.achieved - found.bound)
+    assert min(tightest) == pytest.approx(0, abs=1e-12)
+    assert len(fitted.bounds_) == 4
+
+
+def test_rule_is_that_of_the_arrays():
+    fitted = selective(min_recall={0: 0.95, 1: 0.9}, min_precision=0.9).fit(X, y)
+    found = fitted.calibration_
+    bounds = {
+        "true": (found.labels, {0: 0.05, 1: 0.1}),
+        "predicted": (found.predictions, {1: 0.1}),
+    }
+    rule = solve_risk_bounds(found.scores, found.losses, bounds)
+    assert rule.threshold == fitted.rule_.threshold
+    assert rule.coverage == pytest.approx(fitted.rule_.coverage)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_a_number_is_for_the_positive_class_whatever_its_label(kind):
+    classes = LABELS[kind]
+    labels = classes[y]
+    fitted = selective(min_precision=0.95, min_recall=0.9).fit(X, labels)
+    positive = classes.tolist()[1]
+    assert list(fitted.bounds_) == [
+        ("min_precision", positive),
+        ("min_recall", positive),
+    ]
+    by_dict = selective(min_precision={positive: 0.95}, min_recall={positive: 0.9})
+    assert by_dict.fit(X, labels).rule_ == fitted.rule_
+    plain = selective(min_precision=0.95, min_recall=0.9).fit(X, y)
+    assert plain.rule_.coverage == pytest.approx(fitted.rule_.coverage)
+
+
+def test_many_classes_and_weights():
+    weight = np.random.default_rng(0).integers(1, 4, len(y3))
+    fitted = selective(min_recall={0: 0.9, 2: 0.95})
+    fitted.fit(X3, y3, sample_weight=weight)
+    found = fitted.calibration_
+    accepted = fitted.rule_.accept_proba(found.scores) * weight[found.rows]
+    recall = recall_score(
+        found.labels, found.predictions, average=None, sample_weight=accepted
+    )
+    assert recall[0] >= 0.9 - 1e-12
+    assert recall[2] >= 0.95 - 1e-12
+    assert fitted.bounds_["min_recall", 2].achieved == pytest.approx(recall[2])
+
+
+def test_certified_bounds():
+    fitted = selective(
+        min_precision={1: 0.8}, min_recall={0: 0.85, 1: 0.7}, confidence=0.9, cv=0.6
+    ).fit(X, y)
+    certificate = fitted.rule_.certificate
+    assert isinstance(certificate, RiskBoundsCertificate)
+    assert certificate.parts == ("min_precision[1]", "min_recall[0]", "min_recall[1]")
+    assert certificate.targets == pytest.approx((0.2, 0.15, 0.3))
+    assert certificate.bound == "binomial"
+    assert max(certificate.p_values) <= 0.1
+    accepted = fitted.accept(X[fitted.calibration_.rows])
+    assert accepted.sum() == certificate.n_accepted
+    assert pickle.loads(pickle.dumps(fitted)).rule_ == fitted.rule_
+
+
+def test_certified_with_a_frozen_classifier_that_knows_more_classes():
+    frozen = FrozenEstimator(GaussianNB().fit(X3, y3))
+    two = y3 < 2
+    options = {"confidence": 0.8, "random_state": 0}
+    model = SelectiveClassifier(frozen, min_recall={0: 0.8, 1: 0.8}, **options)
+    assert len(model.fit(X3[two], y3[two]).bounds_) == 2
+    with pytest.raises(
+        InfeasibleTargetError, match=r"The 0 members of min_recall\[2\]"
+    ):
+        clone(model).set_params(min_recall={2: 0.8}).fit(X3[two], y3[two])
+
+
+def test_retarget_is_another_fit():
+    first = selective(target_coverage=0.9).fit(X, y)
+    assert first.bounds_ is None
+    for changes in (
+        {"min_recall": 0.9},
+        {"min_recall": 0.9, "min_precision": {0: 0.97}},
+    ):
+        other, fitted = first.retarget(**changes), selective(**changes).fit(X, y)
+        assert other.rule_ == fitted.rule_
+        assert other.bounds_ == fitted.bounds_
+    back = other.retarget(min_recall={0: 0.97})
+    assert list(back.bounds_) == [("min_recall", 0)]
+    assert back.min_precision is None
+    assert back.retarget(target_risk=0.05).bounds_ is None
+
+
+def test_inside_searches_and_cross_validation():
+    model = selective(min_recall={0: 0.9, 1: 0.9}, min_precision=0.9)
+    assert clone(model).get_params()["min_recall"] == {0: 0.9, 1: 0.9}
+    search = GridSearchCV(model, {"min_precision": [0.85, 0.9]}, cv=2).fit(X, y)
+    assert search.best_estimator_.rule_.coverage > 0
+    labels = cross_val_predict(model, X, y, cv=2)
+    assert set(np.unique(labels)) == {-1, 0, 1}
+
+
+# Risk of each true class
+
+
+@pytest.mark.parametrize(
+    "loss", ["zero_one", [[0, 1, 2], [1, 0, 1], [1, 1, 0]]], ids=str
+)
+def test_risk_of_each_true_class(loss):
+    fitted = selective(target_risk=0.12, group_by="class", loss=loss).fit(X3, y3)
+    found = fitted.calibration_
+    accepted = fitted.rule_.accept_proba(found.scores)
+    risks = []
+    for label in range(3):
+        rows = found.labels == label
+        risks.append(np.average(found.losses[rows], weights=accepted[rows]))
+        achieved = fitted.bounds_["target_risk", label]
+        assert achieved.achieved == pytest.approx(risks[-1])
+        assert achieved.bound == 0.12
+    assert max(risks) == pytest.approx(0.12)
+    assert fitted.group_by_ == "class"
+    assert fitted.accept(X3).shape == (900,)
+
+
+def test_recall_is_one_minus_the_risk_of_a_true_class():
+    bounds = {0: 0.05, 2: 0.1}
+    by_class = selective(target_risk=bounds, group_by="class").fit(X3, y3)
+    recall = selective(min_recall={0: 0.95, 2: 0.9}).fit(X3, y3)
+    assert by_class.rule_.coverage == pytest.approx(recall.rule_.coverage)
+    assert by_class.rule_.threshold == recall.rule_.threshold
+    assert set(by_class.bounds_) == {("target_risk", 0), ("target_risk", 2)}
+
+
+def test_certified_risk_of_each_true_class():
+    params = {"target_risk": {0: 0.15, 1: 0.3}, "group_by": "class"}
+    fitted = selective(confidence=0.9, cv=0.6, **params).fit(X, y)
+    certificate = fitted.rule_.certificate
+    assert certificate.parts == ("target_risk[0]", "target_risk[1]")
+    assert certificate.targets == (0.15, 0.3)
+    other = selective(confidence=0.9, cv=0.6, target_coverage=0.5).fit(X, y)
+    other = other.retarget(**params)
+    assert other.rule_ == fitted.rule_
+    assert other.group_by_ == "class"
+    assert other.bounds_ == fitted.bounds_
+    assert other.retarget(group_by=None, target_risk=0.2).bounds_ is None
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"target_coverage": 0.5}, "by target_risk, got target_coverage=0.5"),
+        ({"reject_cost": 0.2}, "by target_risk, got reject_cost=0.2"),
+        ({}, "by target_risk, got reject_cost=0.5"),
+        ({"min_recall": 0.9}, "cannot be combined with min_recall=0.9"),
+        ({"target_risk": {5: 0.1}}, "target_risk has a bound for 5, which is none"),
+        ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf\["),
+        ({"target_risk": {0: 0.0}, "confidence": 0.9, "cv": 0.5}, "leaves no room"),
+        ({"min_recall": 0.9, "group_by": "prediction"}, "Pass group_by=None, or a"),
+        ({"target_risk": 0.1, "cv": "plug_in"}, "cannot be had with target_risk"),
+    ],
+    ids=str,
+)
+def test_bad_groups(params, match):
+    model = selective(**{"group_by": "class", **params})
+    with pytest.raises(ValueError, match=match):
+        model.fit(X, y)
+
+
+def test_regressors_have_no_classes():
+    model = SelectiveRegressor(LinearRegression(), target_risk=1.0, group_by="class")
+    with pytest.raises(ValueError, match="a regressor has none"):
+        model.fit(X, X[:, 0])
+
+
+# What cannot be had
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"min_recall": {2: 0.9}}, "min_recall has a bound for 2, which is none of"),
+        (
+            {"min_recall": {"1": 0.9}},
+            "has a bound for '1', which is none of the classes",
+        ),
+        ({"min_recall": 1.2}, r"min_recall must be in \]0, 1\], got 1.2"),
+        ({"min_recall": {0: 0.0}}, r"min_recall of 0 must be in \]0, 1\]"),
+        ({"min_precision": "high"}, "min_precision must be a number"),
+        ({"min_precision": {}}, "min_precision is an empty dict"),
+        ({"min_recall": 0.9, "target_risk": 0.1}, "min_recall go together"),
+        ({"min_recall": 0.9, "reject_cost": 0.1}, "At most one of"),
+        ({"min_recall": 0.9, "loss": [[0, 1], [2, 0]]}, "Leave loss='zero_one'"),
+        ({"min_recall": 0.9, "loss": "absolute"}, "Leave loss='zero_one'"),
+        ({"min_recall": 0.9, "cv": "plug_in"}, "cannot be had with min_recall"),
+        ({"min_recall": 0.9, "confidence": 0.9}, "keeps none"),
+        (
+            {"min_recall": {0: 1.0}, "confidence": 0.9, "cv": 0.5},
+            "leaves no room for an error",
+        ),
+    ],
+    ids=str,
+)
+def test_bad_parameters(params, match):
+    model = selective(**params)
+    with pytest.raises(ValueError, match=match):
+        model.fit(X, y)
+    assert not hasattr(model, "rule_")
+
+
+def test_a_number_needs_two_classes():
+    with pytest.raises(ValueError, match=r"Pass a dict.*min_recall=\{2: 0.9\}"):
+        selective(min_recall=0.9).fit(X3, y3)
+    one = FrozenEstimator(GaussianNB().fit(X[:5], np.zeros(5)))
+    with pytest.raises(ValueError, match="positive class of two, and there are 1"):
+        SelectiveClassifier(one, min_recall=0.9).fit(X[:5], np.zeros(5))
+
+
+def test_weights_cannot_be_certified():
+    model = selective(min_recall=0.8, confidence=0.9, cv=0.5)
+    with pytest.raises(ValueError, match="weight"):
+        model.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_a_bound_of_one_is_met_without_confidence():
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=400)
+    labels = (signal + 0.1 * rng.normal(size=400) > 0).astype(int)
+    model = SelectiveClassifier(LogisticRegression(), min_recall={0: 1, 1: 1})
+    fitted = model.fit(signal[:, None], labels)
+    assert 0.5 < fitted.rule_.coverage < 1
+    assert {each.achieved for each in fitted.bounds_.values()} == {1.0}
+
+
+# One in five labels is wrong, whatever the score says.
+NOISE = np.random.default_rng(0)
+X0 = NOISE.integers(0, 2, size=(600, 1)) + NOISE.normal(scale=0.1, size=(600, 1))
+y0 = np.where(NOISE.random(600) < 0.2, X0[:, 0] < 0.5, X0[:, 0] > 0.5).astype(int)
+
+
+@pytest.mark.filterwarnings("ignore:The uncertainty score puts errors first")
+@pytest.mark.filterwarnings("ignore:What the rule accepts has risk")
+@pytest.mark.parametrize("options", [{}, {"confidence": 0.8, "cv": 0.6}], ids=str)
+def test_infeasible_or_nearest(options):
+    bounds = {"min_precision": {0: 0.95, 1: 0.925}, **options}
+    X = X0 if options else X0.round()
+    with pytest.raises(InfeasibleTargetError, match="1 minus it") as caught:
+        selective(**bounds).fit(X, y0)
+    assert all(0 <= x < 0.9 for x in caught.value.attainable.values())
+    with pytest.warns(RejectionWarning, match=r"instead is min_precision\[0\]=0\."):
+        fitted = selective(**bounds, on_infeasible="nearest").fit(X, y0)
+    assert fitted.rule_.coverage > 0
+    first, second = fitted.bounds_.values()
+    assert min(first.achieved - first.bound, second.achieved - second.bound) < 0
+    if options:
+        targets = fitted.rule_.certificate.targets
+        assert targets[1] == pytest.approx(1.5 * targets[0])
+
+
+def test_nothing_near_is_an_error():
+    # One class is always predicted wrong: no precision of it says anything.
+    always = FrozenEstimator(GaussianNB().fit(X, y))
+    model = SelectiveClassifier(
+        always, min_recall={0: 0.9, 1: 0.99}, confidence=0.99, on_infeasible="nearest"
+    )
+    with pytest.raises(InfeasibleTargetError, match="members of"):
+        model.fit(X[:12], y[:12])
+
+
+def test_example_of_sensitivity_and_specificity():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SelectiveClassifier(GaussianNB(), min_recall={0: 0.97, 1: 0.97})
+    fitted = model.fit(X, y)
+    accepted = fitted.rule_.accept_proba(fitted.calibration_.scores)
+    for label in (0, 1):
+        rows = fitted.calibration_.labels == label
+        right = fitted.calibration_.predictions[rows] == label
+        recall = np.average(right, weights=accepted[rows])
+        assert recall >= 0.97 - 1e-12
+        assert fitted.bounds_["min_recall", label].n_samples == rows.sum()

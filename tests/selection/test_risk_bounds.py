@@ -1,0 +1,519 @@
+"""One threshold under bounds on several parts, against enumeration and exact tests."""
+
+import pickle
+from fractions import Fraction
+from math import ceil, comb, inf, isnan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.selection import (
+    BoundedRisk,
+    InfeasibleTargetError,
+    RiskBoundsCertificate,
+    _certify_parts,
+    _risk_bounds,
+    measure_risk_bounds,
+    solve_risk_bounds,
+    solve_target_risk,
+)
+from sklearn_reject.selection._risk_bounds import solve_nearest_risk_bounds
+
+QUARTERS = [Fraction(k, 8) for k in range(5)]
+
+
+@st.composite
+def samples(draw):
+    """Draw (scores, losses, labels, bounds, weight) with many ties, all exact."""
+    n = draw(st.integers(1, 9))
+    of_each = st.lists(st.integers(0, 3), min_size=n, max_size=n)
+    scores, y, k = (draw(of_each) for _ in range(3))
+    losses = draw(st.lists(st.sampled_from([0, 0, 1, 2]), min_size=n, max_size=n))
+    weight = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    weight[0] = weight[0] or 1
+    targets = st.dictionaries(
+        st.sampled_from([0, 1, 2]), st.sampled_from(QUARTERS), min_size=1
+    )
+    bounds = {"class": (y, draw(targets)), "prediction": (k, draw(targets))}
+    if draw(st.booleans()):
+        del bounds["prediction"]
+    return scores, losses, bounds, weight
+
+
+def parts_of(bounds):
+    for labels, targets in bounds.values():
+        for label, target in targets.items():
+            yield [each == label for each in labels], target
+
+
+def largest_coverage(scores, losses, bounds, weight, randomize):
+    """Try every share at which some bound is met exactly, and none and all."""
+    weight = [Fraction(each) for each in weight]
+    values = sorted({s for s, w in zip(scores, weight, strict=True) if w})
+    best = Fraction(0)
+    for value in values:
+        sums = []
+        for members, target in [
+            ([True] * len(scores), Fraction(99)),
+            *parts_of(bounds),
+        ]:
+            rows = [i for i in range(len(scores)) if members[i]]
+            below = [i for i in rows if scores[i] < value]
+            at = [i for i in rows if scores[i] == value]
+            slack = [
+                sum(weight[i] * (target - losses[i]) for i in x) for x in (below, at)
+            ]
+            sums.append(slack)
+        shares = {Fraction(0), Fraction(1)}
+        if randomize:
+            shares |= {-a / b for a, b in sums if b and 0 <= -a / b <= 1}
+        for share in shares:
+            if all(a + share * b >= 0 for a, b in sums):
+                below = sum(w for s, w in zip(scores, weight, strict=True) if s < value)
+                at = sum(w for s, w in zip(scores, weight, strict=True) if s == value)
+                best = max(best, (below + share * at) / sum(weight))
+    return best
+
+
+def coverage_of(*sample, **options):
+    try:
+        return solve_risk_bounds(*sample, **options).coverage
+    except InfeasibleTargetError:
+        return 0.0
+
+
+def as_floats(bounds):
+    return {
+        name: (labels, {label: float(x) for label, x in targets.items()})
+        for name, (labels, targets) in bounds.items()
+    }
+
+
+@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:Nothing is")
+@given(samples(), st.booleans())
+def test_largest_coverage_by_enumeration(sample, randomize):
+    scores, losses, bounds, weight = sample
+    expected = largest_coverage(scores, losses, bounds, weight, randomize)
+    found = coverage_of(
+        scores, losses, as_floats(bounds), sample_weight=weight, randomize=randomize
+    )
+    assert found == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:Nothing is")
+@given(samples())
+def test_rule_meets_every_bound_it_reports(sample):
+    scores, losses, bounds, weight = sample
+    bounds = as_floats(bounds)
+    try:
+        rule = solve_risk_bounds(scores, losses, bounds, sample_weight=weight)
+    except InfeasibleTargetError:
+        return
+    achieved = measure_risk_bounds(rule, scores, losses, bounds, sample_weight=weight)
+    accepted = rule.accept_proba(scores) * weight
+    for (members, target), found in zip(
+        parts_of(bounds), achieved.values(), strict=True
+    ):
+        covered, total = accepted[members].sum(), np.dot(members, weight)
+        assert found.n_samples == np.count_nonzero(np.multiply(members, weight))
+        assert found.target == target
+        if total:
+            assert found.coverage == pytest.approx(covered / total)
+        if covered:
+            assert found.risk <= target + 1e-12
+            loss = accepted[members] @ np.array(losses)[members]
+            assert found.risk == pytest.approx(loss / covered)
+        else:
+            assert isnan(found.risk)
+
+
+def test_share_is_that_of_a_linear_program():
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        scores, losses = rng.integers(0, 4, 40), rng.integers(0, 2, 40)
+        bounds = {"class": (rng.integers(0, 3, 40), dict.fromkeys(range(3), 0.45))}
+        best = 0.0
+        for value in np.unique(scores):
+            below, at = scores < value, scores == value
+            above, limits = [], []
+            for members, target in parts_of(bounds):
+                excess = (losses - target) * members
+                above.append([excess[at].sum()])
+                limits.append(-excess[below].sum())
+            result = linprog([-1.0], above, limits, bounds=[(0, 1)])
+            if result.status == 0:
+                best = max(best, (below.sum() + result.x[0] * at.sum()) / 40)
+        assert coverage_of(scores, losses, bounds) == pytest.approx(best, abs=1e-9)
+
+
+def test_a_share_is_found_although_neither_end_is_possible():
+    # Class 0 is over its bound below the last score, and class 1 at all of it.
+    scores = [1, 1, 2, 2, 2, 2]
+    losses = [1, 0, 0, 0, 1, 0]
+    y = [0, 1, 0, 0, 1, 1]
+    bounds = {"class": (y, {0: 0.5, 1: 0.25})}
+    rule = solve_risk_bounds(scores, losses, bounds)
+    assert rule.threshold == 2
+    # 1 + 2 nu members of class 0 have loss 1, 1 + 2 nu of class 1 have loss nu.
+    assert rule.proba_at_threshold == 0.5
+    assert rule.coverage == pytest.approx(4 / 6)
+    with pytest.raises(InfeasibleTargetError, match="one of coverage"):
+        solve_risk_bounds(scores, losses, bounds, randomize=False)
+
+
+@pytest.mark.filterwarnings("ignore:Nothing is")
+@given(samples())
+def test_a_part_that_is_everything_is_the_bounded_improvement_model(sample):
+    scores, losses, _, weight = sample
+    bounds = {"all": (np.zeros(len(scores)), {0: 0.25})}
+    options = {"sample_weight": weight}
+    try:
+        expected = solve_target_risk(scores, losses, 0.25, **options)
+    except InfeasibleTargetError:
+        assert coverage_of(scores, losses, bounds, **options) == 0
+    else:
+        assert solve_risk_bounds(scores, losses, bounds, **options) == expected
+
+
+def test_weights_count_rows_and_order_does_not_matter():
+    rng = np.random.default_rng(0)
+    scores, y = rng.integers(0, 9, 50), rng.integers(0, 3, 50)
+    losses, weight = rng.random(50) < scores / 20, rng.integers(0, 4, 50)
+    targets = {0: 0.2, 1: 0.15}
+    rule = solve_risk_bounds(
+        scores, losses, {"class": (y, targets)}, sample_weight=weight / 7
+    )
+    rows = rng.permutation(np.repeat(np.arange(50), weight))
+    other = solve_risk_bounds(scores[rows], losses[rows], {"class": (y[rows], targets)})
+    assert rule.threshold == other.threshold
+    assert rule.proba_at_threshold == pytest.approx(other.proba_at_threshold)
+    assert rule.coverage == pytest.approx(other.coverage)
+
+
+def test_scores_that_rounding_tells_apart_tie():
+    scores = np.array([0.1, 0.3, 0.1 * 3, 0.7])
+    assert len(np.unique(scores)) == 4
+    bounds = {"class": ([0, 0, 1, 0], {0: 0.4, 1: 0.4})}
+    rule = solve_risk_bounds(scores, [0, 1, 0, 1], bounds)
+    assert rule.accept_proba(scores)[1] == rule.accept_proba(scores)[2]
+    assert rule.proba_at_threshold == pytest.approx(2 / 3)
+
+
+# With confidence
+
+
+def exact_p_value(losses, risk):
+    m, risk = len(losses), Fraction(risk)
+    return sum(
+        comb(m, k) * risk**k * (1 - risk) ** (m - k)
+        for k in range(int(sum(losses)) + 1)
+    )
+
+
+def fewest_that_pass(risk, level):
+    return next(m for m in range(1, 999) if (1 - Fraction(risk)) ** m <= level)
+
+
+def find_by_hand(order, groups, losses, parts, n_kinds, delta):
+    """Walk along the thresholds, each the number of samples that are accepted."""
+    order = list(order)
+    counts = [m for m in range(len(order)) if m == 0 or groups[m] != groups[m - 1]]
+    counts.append(len(order))
+    members = [[r for r, row in enumerate(order) if part[row]] for part, _ in parts]
+    targets = [target for _, target in parts]
+    sizes = [len(ranks) for ranks in members]
+    first = []
+    for target, size in zip(targets, sizes, strict=True):
+        needed = fewest_that_pass(target, 0.2 * delta)
+        first.append(min(2 * fewest_that_pass(target, delta), max(needed, size // 2)))
+    brought = dict.fromkeys(counts, 0.0)
+    for share, weight in [(0.1, 0.2), (0.3, 0.4), (0.7, 0.4)]:
+        wanted = [
+            min(max(ceil(share * size), few), size)
+            for size, few in zip(sizes, first, strict=True)
+        ]
+        counted = members
+        if n_kinds > 1:
+            union = sorted(set().union(*members))
+            scaled = [
+                ceil(len(union) * m / size)
+                for m, size in zip(wanted, sizes, strict=True)
+            ]
+            counted, wanted = [union], [max(scaled)]
+        starts = [
+            max(c for c in counts if c <= ranks[m]) if m < len(ranks) else len(order)
+            for ranks, m in zip(counted, wanted, strict=True)
+        ]
+        brought[max(starts)] += weight
+    level, best = 0.0, None
+    for count in counts:
+        level += brought[count] * delta
+        accepted = [[losses[order[r]] for r in ranks if r < count] for ranks in members]
+        p_values = [
+            exact_p_value(part, target)
+            for part, target in zip(accepted, targets, strict=True)
+        ]
+        if level and max(p_values) <= level:
+            best = count
+        else:
+            level = 0.0
+    return best
+
+
+@st.composite
+def certified_problems(draw):
+    n = draw(st.integers(20, 90))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    scores = rng.permutation(n) / 7
+    if draw(st.booleans()):
+        scores = np.floor(scores * draw(st.sampled_from([0.3, 1, 3])))
+    few, many = draw(st.sampled_from([(0.0, 0.9), (0.1, 0.6), (0.3, 0.3), (0.6, 0.0)]))
+    is_high = scores > np.quantile(scores, draw(st.sampled_from([0.3, 0.6, 0.8])))
+    losses = (rng.random(n) < np.where(is_high, many, few)).astype(float)
+    y = (rng.random(n) < draw(st.sampled_from([0.2, 0.5]))).astype(int)
+    targets = {0: draw(st.sampled_from([0.3, 0.5])), 1: 0.4}
+    bounds = {"class": (y, targets)}
+    if draw(st.booleans()):
+        bounds["prediction"] = (np.abs(y - losses), {1: 0.45})
+    return scores, losses, bounds, draw(st.sampled_from([0.5, 0.8, 0.9]))
+
+
+@given(certified_problems(), st.booleans())
+def test_certified_threshold_by_hand(problem, randomize):
+    scores, losses, bounds, confidence = problem
+    draws = np.random.default_rng(0).random(len(scores))
+    parts = [(np.array(members), target) for members, target in parts_of(bounds)]
+    order = np.lexsort((draws, scores))
+    groups = [(scores[r], draws[r] if randomize else 0) for r in order]
+    delta = 1 - confidence
+    few = [sum(part) < fewest_that_pass(target, delta) for part, target in parts]
+    expected = None
+    if not any(few):
+        expected = find_by_hand(order, groups, losses, parts, len(bounds), delta)
+    options = {"confidence": confidence, "randomize": randomize, "draws": draws}
+    if expected is None:
+        text = "members of" if any(few) else "the trouble is"
+        with pytest.raises(InfeasibleTargetError, match=text):
+            solve_risk_bounds(scores, losses, bounds, **options)
+        return
+    rule = solve_risk_bounds(scores, losses, bounds, **options)
+    certificate = rule.certificate
+    assert certificate.n_accepted == expected
+    p_values = [
+        float(exact_p_value([losses[r] for r in order[:expected] if part[r]], target))
+        for part, target in parts
+    ]
+    np.testing.assert_allclose(certificate.p_values, p_values)
+    assert certificate.p_value == max(certificate.p_values)
+    accepted = rule.accept(scores, draws=draws)
+    assert accepted.sum() == expected
+
+
+def sample_of(n, seed=0, shares=(0.7, 0.3), power=2):
+    rng = np.random.default_rng(seed)
+    scores, y = rng.random(n), rng.choice(len(shares), n, p=shares)
+    return scores, (rng.random(n) < scores**power).astype(float), y
+
+
+@pytest.mark.parametrize("bound", ["binomial", "hoeffding_bentkus", "betting"])
+def test_all_bounds_certify_and_accept_less_than_without_confidence(bound):
+    scores, losses, y = sample_of(3000)
+    bounds = {"class": (y, {0: 0.1, 1: 0.15})}
+    options = {"confidence": 0.9, "random_state": 0}
+    certified = solve_risk_bounds(
+        scores, losses, bounds, bound=bound, max_loss=1.0, **options
+    )
+    assert 0.3 < certified.coverage < solve_risk_bounds(scores, losses, bounds).coverage
+    assert certified.certificate.bound == bound
+    assert certified.certificate.targets == (0.1, 0.15)
+    twice = solve_risk_bounds(
+        scores, 2 * losses, {"class": (y, {0: 0.2, 1: 0.3})}, max_loss=2.0, **options
+    )
+    if bound == "betting":  # "auto", where a largest loss is given
+        assert twice.threshold == certified.threshold
+
+
+def test_starts_do_not_depend_on_losses():
+    scores, losses, y = sample_of(500)
+    bounds = {"class": (y, {0: 0.1, 1: 0.2}), "prediction": (1 - y, {1: 0.3})}
+    found = []
+    for some in (losses, 1 - losses, np.zeros(500)):
+        problem = _risk_bounds._problem(
+            scores,
+            some,
+            bounds,
+            confidence=0.9,
+            bound="auto",
+            max_loss=None,
+            randomize=True,
+            draws=None,
+            random_state=0,
+        )
+        first = _certify_parts._first_starts(problem)
+        counts = problem.ranked.accepted_counts
+        found.append(problem.find_starts(counts, (0.1, 0.3, 0.7), first).tolist())
+    assert found[0] == found[1] == found[2]
+    assert found[0] == sorted(found[0])
+
+
+def test_bounds_of_the_largest_loss_are_none():
+    scores, losses, y = sample_of(400)
+    rule = solve_risk_bounds(
+        scores, losses, {"class": (y, {0: 1.0, 1: 1.5})}, confidence=0.9
+    )
+    assert (rule.threshold, rule.coverage) == (inf, 1)
+    assert rule.certificate.p_values == (0, 0)
+    # Beside one that binds they change nothing, whatever kind they are of.
+    alone = {"class": (y, {0: 0.2})}
+    more = {"class": (y, {0: 0.2, 1: 1.0}), "other": (1 - y, {0: 1.0})}
+    one, other = (
+        solve_risk_bounds(scores, losses, bounds, confidence=0.9)
+        for bounds in (alone, more)
+    )
+    assert one.threshold == other.threshold
+
+
+def test_certificate_survives_json_and_pickle():
+    scores, losses, y = sample_of(600)
+    labels = np.where(y == 1, "malignant", "benign")
+    bounds = {"recall": (labels, {"malignant": 0.2, np.str_("benign"): 0.1})}
+    rule = solve_risk_bounds(scores, losses, bounds, confidence=0.8)
+    certificate = rule.certificate
+    assert certificate.parts == ("recall['malignant']", "recall['benign']")
+    assert pickle.loads(pickle.dumps(rule)) == rule
+    restored = type(rule).from_dict(rule.to_dict())
+    assert restored == rule
+    assert isinstance(restored.certificate, RiskBoundsCertificate)
+    # Parts need not make up the whole, which a monitor watches.
+    assert rule.monitor().target == rule.selective_risk
+
+
+# What cannot be met
+
+
+def test_error_names_what_is_attainable_and_the_trouble():
+    scores, losses, y = [0, 1, 2, 3], [0, 1, 1, 0], [0, 1, 1, 0]
+    bounds = {"class": (y, {0: 0.1, 1: 0.2})}
+    losses = [1, 1, 1, 0]
+    text = r"class\[0\] is at least 0.5 with any.*With each target times 5"
+    with pytest.raises(InfeasibleTargetError, match=text) as caught:
+        solve_risk_bounds(scores, losses, bounds)
+    assert caught.value.attainable == {"class[0]": 0.5, "class[1]": 1.0}
+
+
+@pytest.mark.filterwarnings("ignore:Nothing is")
+def test_nearest_is_the_smallest_factor_of_all_prefixes():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        scores, y = rng.random(12), rng.integers(0, 2, 12)
+        losses = rng.random(12)
+        bounds = {"class": (y, {0: 0.05, 1: 0.1})}
+        targets, rule = solve_nearest_risk_bounds(scores, losses, bounds)
+        factors = []
+        for value in np.sort(scores):
+            risks = [losses[(scores <= value) & (y == k)] for k in (0, 1)]
+            means = [risk.mean() if risk.size else 0.0 for risk in risks]
+            factors.append(max(means[0] / 0.05, means[1] / 0.1))
+        factor = max(1.0, min(factors))
+        assert targets["class[0]"] == pytest.approx(0.05 * factor)
+        achieved = measure_risk_bounds(rule, scores, losses, bounds)
+        worst = max(np.nan_to_num(x.risk) / x.target for x in achieved.values())
+        assert worst <= factor * (1 + 1e-9)
+        assert rule.coverage > 0
+
+
+def test_nearest_with_confidence_holds_or_is_none():
+    scores, losses, y = sample_of(400)
+    bounds = {"class": (y, {0: 0.01, 1: 0.02})}
+    with pytest.raises(InfeasibleTargetError, match="trouble is"):
+        solve_risk_bounds(scores, losses, bounds, confidence=0.9)
+    targets, rule = solve_nearest_risk_bounds(scores, losses, bounds, confidence=0.9)
+    assert rule.certificate.search == "bonferroni"
+    assert targets["class[1]"] == pytest.approx(2 * targets["class[0]"])
+    assert 0.01 < targets["class[0]"] < 0.5
+    achieved = measure_risk_bounds(rule, scores, losses, bounds)
+    assert achieved["class", 1].risk < targets["class[1]"]
+    for odd in ({0: 0.0}, {0: 0.01, 5: 0.1}):
+        nothing = solve_nearest_risk_bounds(
+            scores, losses, {"class": (y, odd)}, confidence=0.9
+        )
+        assert nothing == (None, None)
+    zeros = {"class": (y, {0: 0.0, 1: 0.1})}
+    assert solve_nearest_risk_bounds(scores, np.ones(400), zeros) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("targets", "match"),
+    [
+        ({0: 0.0}, r"target of class\[0\] is 0, which no finite sample"),
+        ({0: 0.1, 7: 0.1}, r"The 0 members of class\[7\], of 300.*at least 22 are"),
+        ({0: 0.3, 1: 0.01}, r"members of class\[1\].*at least 230 are needed"),
+        ({0: 0.3, 1: 0.05}, r"With each times about .*trouble is class\[1\]"),
+    ],
+    ids=["zero", "no_member", "few_members", "nothing_passes"],
+)
+def test_what_cannot_be_certified_is_said(targets, match):
+    scores, losses, y = sample_of(300, power=1)
+    with pytest.raises(InfeasibleTargetError, match=match):
+        solve_risk_bounds(scores, losses, {"class": (y, targets)}, confidence=0.9)
+
+
+def test_a_part_without_members_is_warned_of():
+    with pytest.warns(RejectionWarning, match=r"No sample is a member of class\['1'\]"):
+        solve_risk_bounds([0, 1], [0, 0], {"class": ([0, 1], {"1": 0.1})})
+
+
+def test_a_part_of_which_nothing_is_accepted_is_warned_of():
+    scores, y = [1, 2, 3, 4], [0, 0, 1, 1]
+    bounds = {"class": (y, {0: 0.1, 1: 0.1})}
+    with pytest.warns(RejectionWarning, match=r"Nothing is accepted of class\[1\]:"):
+        rule = solve_risk_bounds(scores, [0, 0, 1, 1], bounds)
+    assert rule.coverage == 0.5
+    assert isnan(
+        measure_risk_bounds(rule, scores, [0, 0, 1, 1], bounds)["class", 1].risk
+    )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "match"),
+    [
+        ({}, "bounds must be a dict name -> "),
+        ([("class", 1)], "bounds must be a dict name -> "),
+        ({"class": [0, 1]}, r"bounds\['class'\] must be a pair"),
+        ({"class": ([0, 1], {})}, r"bounds\['class'\] must be a pair"),
+        ({"class": ([0, 1], 0.1)}, r"bounds\['class'\] must be a pair"),
+        ({"class": ([0], {0: 0.1})}, r"labels of bounds\['class'\] has 1 elements"),
+        ({"class": ([[0, 1]], {0: 0.1})}, "must be a vector"),
+        ({"class": ([0, 1], {0: -0.1})}, r"target of class\[0\] must be in \[0, inf"),
+        ({"class": ([0, 1], {0: "low"})}, r"target of class\[0\] must be a number"),
+        ({"class": ([0, np.nan], {0: 0.1})}, "has no label"),
+    ],
+    ids=str,
+)
+def test_bad_bounds(bounds, match):
+    with pytest.raises(ValueError, match=match):
+        solve_risk_bounds([0, 1], [0, 1], bounds)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"confidence": 1.0}, "confidence must be"),
+        ({"confidence": 0.9, "sample_weight": [1, 1]}, "sample_weight cannot"),
+        ({"bound": "normal"}, "bound must be one of"),
+        ({"max_loss": 0}, "max_loss must be"),
+        ({"randomize": "no"}, "randomize must be one of"),
+    ],
+    ids=str,
+)
+def test_bad_options(options, match):
+    with pytest.raises(ValueError, match=match):
+        solve_risk_bounds([0, 1], [0, 1], {"class": ([0, 1], {0: 0.1})}, **options)
+
+
+def test_achieved_risk_is_a_row_of_a_table():
+    assert BoundedRisk._fields == ("target", "risk", "coverage", "n_samples")
