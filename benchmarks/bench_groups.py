@@ -158,7 +158,7 @@ def _each(scores, errors, groups):
 
 
 def _common(scores, errors, groups):
-    bounds = {g: (groups == g, _TARGET) for g in range(len(_SHARES))}
+    bounds = {"group": (groups, dict.fromkeys(range(len(_SHARES)), _TARGET))}
     solve = partial(solve_risk_bounds, scores, errors, bounds, confidence=1 - _DELTA)
     return _threshold_of(solve)
 
