@@ -306,7 +306,7 @@ def test_many_samples_lose_no_digit(values):
     losses = losses < 0.05 if values == "flags" else losses / 9
     whole = RiskMonitor(0.0501).update(np.tile(losses, 20))
     part = RiskMonitor(0.0501).update(losses)
-    merged = part
+    merged = copy(part)
     for _ in range(19):
         merged = merged.merge(part)
     assert merged.n_samples == 60_000
@@ -326,7 +326,7 @@ def test_alarms_of_merged_monitors():
         assert not calm.merge(alarmed).alarm
     half = RiskMonitor(0.1, confidence=0.9).update(1)
     assert not half.alarm
-    assert half.merge(half).alarm
+    assert half.merge(copy(half)).alarm
 
 
 @pytest.mark.parametrize(
@@ -344,6 +344,12 @@ def test_alarms_of_merged_monitors():
 def test_other_monitors_are_not_merged(other, match):
     with pytest.raises(ValueError, match=match):
         RiskMonitor(0.1).merge(other)
+
+
+def test_samples_do_not_count_twice():
+    monitor = RiskMonitor(0.1).update([0, 1])
+    with pytest.raises(ValueError, match=r"the monitor itself.* count twice"):
+        monitor.merge(monitor)
 
 
 @pytest.mark.parametrize("name", MONITORS)
