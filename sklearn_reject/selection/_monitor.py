@@ -17,6 +17,10 @@ from sklearn_reject.selection._monitor_base import Monitor
 
 _SIDES = ("two-sided", "less", "greater")
 
+# Losses and probabilities in single precision, or such as 1 - 0.9, may be beyond their
+# bounds by so much, relatively.
+_ROUNDING = 1e-6
+
 # Chance below which a number of audits is taken for a mistake.
 _INCREDIBLE = 1e-6
 
@@ -131,8 +135,13 @@ class RiskMonitor(Monitor):
         self.min_inclusion_proba = check_number(
             min_inclusion_proba, "min_inclusion_proba", high=1, open_low=True
         )
-        ends = {"open_low": True, "open_high": True}
-        self.target = check_number(target, "target", high=self.max_loss, **ends)
+        self.target = check_number(target, "target", open_low=True)
+        if self.target >= self.max_loss:
+            raise ValueError(
+                f"target={self.target:g} is not below max_loss={self.max_loss:g}, so "
+                "that no risk could be above it. Give the monitor the largest loss "
+                "that is possible as max_loss."
+            )
         self._start()
 
     @property
@@ -190,7 +199,8 @@ class RiskMonitor(Monitor):
         return self
 
     def _check_range(self, losses):
-        bad = np.flatnonzero((losses < 0) | (losses > self.max_loss))
+        largest = self.max_loss * (1 + _ROUNDING)
+        bad = np.flatnonzero((losses < 0) | (losses > largest))
         if bad.size:
             raise ValueError(
                 f"losses must be in [0, max_loss={self.max_loss:g}], got "
@@ -205,7 +215,8 @@ class RiskMonitor(Monitor):
         if len(proba) == 1:
             proba = np.full(len(losses), proba[0])
         check_same_length(len(losses), inclusion_proba=proba)
-        bad = np.flatnonzero(~((proba >= self.min_inclusion_proba) & (proba <= 1)))
+        least = self.min_inclusion_proba * (1 - _ROUNDING)
+        bad = np.flatnonzero(~((proba >= least) & (proba <= 1)))
         if bad.size:
             raise ValueError(
                 "inclusion_proba must be in [min_inclusion_proba="
