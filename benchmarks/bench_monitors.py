@@ -1,6 +1,7 @@
 """Monitors of a risk: false alarms, delay of alarms and time, beside MAPIE."""
 
 from copy import copy
+from itertools import product
 from statistics import median
 
 import numpy as np
@@ -19,6 +20,9 @@ _N_STREAMS, _LENGTH = 2000, 10_000
 _N_RACES, _RACE = 200, 1000
 _MAPIE_LEVELS = {"MAPIE": _DELTA, "MAPIE at twice the level": 2 * _DELTA}
 _LARGEST_RATIO = 0.5
+
+# Quiet samples of an update
+_DAY = 100
 
 # Delays at other targets
 _TARGETS = (0.001, 0.01, 0.05, 0.1, 0.3)
@@ -150,12 +154,14 @@ def _time_rows(load):
 
 
 def _quiet_rows():
-    for quiet in (0, 1000, 10_000):
+    for since, quiet in product(("start", "any"), (0, 1000, 10_000, 100_000)):
         rng = np.random.default_rng(2)
-        start = RiskMonitor(_TARGET).update(rng.random(quiet) < _TARGET / 2)
+        start = RiskMonitor(_TARGET, since=since)
+        for _ in range(quiet // _DAY):
+            start.update(rng.random(_DAY) < _TARGET / 2)
         delays = [_delay(copy(start), 3 * _TARGET, 5, rng) for _ in range(_N_DELAYS)]
-        what = f"target {_TARGET:g}, {quiet} samples of half the target before three"
-        yield Row(f"{what} times: median delay", "", f"{median(delays):g}")
+        what = f"{quiet} samples of half the target before three times the target"
+        yield Row(f"{what}, since={since!r}: median delay", "", f"{median(delays):g}")
 
 
 def _delay(monitor, risk, step, rng):

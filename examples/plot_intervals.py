@@ -114,9 +114,8 @@ print(f"accepted: {accepted.mean():.0%}, accuracy {value:.3f}  [{low:.3f}, {high
 # -----
 #
 # A display draws an interval of the risk at each coverage. Such a band holds for one
-# coverage at a time. At the left end it rests on the few samples that are accepted
-# there, and where none of them is an error, it has no width; that is no proof that
-# there are no errors among other samples.
+# coverage at a time. It is wide at the left end, where few samples are accepted. None
+# of them is an error, but that is no proof that there are no errors among others.
 
 from sklearn_reject.metrics import RiskCoverageDisplay
 

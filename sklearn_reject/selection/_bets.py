@@ -13,6 +13,11 @@ stake b goes through all of ]0, 1/m[. The logarithm of the capital after n value
 the sums do not know m. So a few sums, one a stake c, hold the capital against all m,
 whatever the number of values was, and those of two gamblers are added. Bets on a mean
 of at least m are the same on 1 - x.
+
+After many small values it takes as many large ones until the capital is back. So a part
+of it may be held back and laid later, a bit before each update, as if the gambler
+started anew then. All that has been laid on one stake is one number, whenever that was:
+the next values multiply it by the same.
 """
 
 from dataclasses import dataclass, field
@@ -37,6 +42,11 @@ STAKES = 2.0 ** np.arange(-10, 18)
 _SCALE = 1.5
 _SHARES = 1 / (1 + (np.log(STAKES) / _SCALE) ** 2)
 _LOG_SHARES = np.log(_SHARES / _SHARES.sum())
+
+# What gamblers who start anew lay at the start, and how fast the rest follows: of the
+# cash, (1 + n)^-1/10 is left before value n + 1. Most is laid when a change comes if
+# the exponent is 1 / log(n): 0.145 for 1e3 values, 0.07 for 1e6.
+_SHARE_AT_START, _DECAY = 0.5, 0.1
 
 # Values that are taken at once: the logarithms of so many are 2 MB.
 _BLOCK = 4096
@@ -71,14 +81,15 @@ class Bets(DictMixin):
         if self.n_samples < 0:
             raise ValueError(f"n_samples must be >= 0, got {self.n_samples}.")
 
-    def plus(self, values):
-        """Return the bets after further values."""
+    @classmethod
+    def of(cls, values):
+        """Return the bets on some values."""
         distinct, counts = np.unique(values, return_counts=True)
-        sums = self.sums
+        sums = np.zeros((2, _WIDTH))
         for start in range(0, len(distinct), _BLOCK):
             part = slice(start, start + _BLOCK)
             sums = _add(sums, _sums_of(distinct[part], counts[part]))
-        return Bets(self.n_samples + len(values), sums)
+        return cls(len(values), sums)
 
     def merge(self, other):
         """Return the bets on the values of both."""
@@ -91,13 +102,13 @@ class Bets(DictMixin):
             return float("nan")
         return float(self.sums[:, 0].sum()) / self.n_samples
 
-    def log_capital_above(self, mean):
-        """Return the log of the capital of bets on a larger mean."""
-        return self._log_capital(_RISES, mean)
+    def log_gains_above(self, mean):
+        """Return the logs of what bets on a larger mean have won, one a stake."""
+        return self._log_gains(_RISES, mean)
 
-    def log_capital_below(self, mean):
-        """Return the log of the capital of bets on a smaller mean."""
-        return self._log_capital(_FALLS, 1 - mean)
+    def log_gains_below(self, mean):
+        """Return the logs of what bets on a smaller mean have won, one a stake."""
+        return self._log_gains(_FALLS, 1 - mean)
 
     def interval(self, delta):
         """Return the means against which no bet of either direction has won 2 / delta.
@@ -113,19 +124,67 @@ class Bets(DictMixin):
         """Return the bound at which the capital is 1 / delta, below the mean."""
 
         def excess(bound):
-            return self._log_capital(part, bound) + np.log(delta)
+            return log_capital(self._log_gains(part, bound)) + np.log(delta)
 
         if excess(0.0) <= 0:
             return 0.0
         # At the mean itself no capital has grown, as the logarithm is concave.
         return float(brentq(excess, 0.0, mean, xtol=1e-16))
 
-    def _log_capital(self, part, bound):
+    def _log_gains(self, part, bound):
         high, low = self.sums[:, part]
-        logs = (high - self.n_samples * np.log1p(STAKES * bound)) + low
-        logs += _LOG_SHARES
-        largest = logs.max()
-        return float(largest + np.log(np.exp(logs - largest).sum()))
+        return (high - self.n_samples * np.log1p(STAKES * bound)) + low
+
+
+def log_capital(log_gains):
+    """Return the log of the capital, laid on the stakes when nothing had been won."""
+    return _log_sum(log_gains + _LOG_SHARES)
+
+
+@dataclass(frozen=True, eq=False)
+class Restarts(DictMixin):
+    """Capital against one bound, of which a part is laid anew with each update.
+
+    When and how much is known before the values are, so it is a bet as any other.
+
+    `log_capitals` is what the capital on each stake is now, shape (28,), and `cash`
+    what is not laid yet.
+    """
+
+    log_capitals: np.ndarray = field(
+        default_factory=lambda: _LOG_SHARES + np.log(_SHARE_AT_START)
+    )
+    cash: float = 1 - _SHARE_AT_START
+
+    def __post_init__(self):
+        """Refuse what capitals of other stakes are."""
+        shape = self.log_capitals.shape
+        if shape != STAKES.shape or not np.isfinite(self.log_capitals).all():
+            raise ValueError(
+                f"log_capitals must be finite and of shape {STAKES.shape}, got the "
+                f"shape {shape}. Restore them by the version that wrote them."
+            )
+        if not 0 <= self.cash <= 1 - _SHARE_AT_START:
+            raise ValueError(f"cash must be in [0, 0.5], got {self.cash}.")
+
+    def after(self, n_before, log_gains):
+        """Return the capital after an update, with so many values before it."""
+        cash = (1 - _SHARE_AT_START) * (1 + n_before) ** -_DECAY
+        logs = self.log_capitals
+        if cash < self.cash:
+            laid = np.log(self.cash - cash)
+            logs = np.logaddexp(logs, _LOG_SHARES + laid)
+        return Restarts(logs + log_gains, min(cash, self.cash))
+
+    def log_capital(self):
+        """Return the log of all capital, laid or not."""
+        return _log_sum(np.append(self.log_capitals, np.log(self.cash)))
+
+
+def _log_sum(logs):
+    """Return the log of a sum of numbers whose logs are given."""
+    largest = logs.max()
+    return float(largest + np.log(np.exp(logs - largest).sum()))
 
 
 def _sums_of(values, counts):

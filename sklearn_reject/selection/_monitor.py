@@ -12,9 +12,14 @@ from sklearn_reject._validation import (
     check_same_length,
 )
 from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._bets import Bets
 from sklearn_reject.selection._monitor_base import Monitor
 
 _SIDES = ("two-sided", "less", "greater")
+
+# Losses and probabilities in single precision, or such as 1 - 0.9, may be beyond their
+# bounds by so much, relatively.
+_ROUNDING = 1e-6
 
 # Chance below which a number of audits is taken for a mistake.
 _INCREDIBLE = 1e-6
@@ -48,6 +53,11 @@ class RiskMonitor(Monitor):
         smallest probability with which one is. The smaller it is, the more samples it
         takes to see a risk above the target.
 
+    since : {"start", "any"}, default="start"
+        Which samples the alarm is about: all since the start, whose mean may be good
+        although the last ones are bad, or those since any one update. "any" notices a
+        change after many samples far sooner, and takes a few more at the start.
+
     Attributes
     ----------
     alarm : bool
@@ -71,9 +81,13 @@ class RiskMonitor(Monitor):
 
     Notes
     -----
-    The alarm is about the mean over all samples since the start. After many good ones
-    it takes longer until bad ones are noticed, so start anew at fixed times, such as
-    each quarter.
+    By default the alarm is about the mean over all samples since the start, and after
+    many good ones it takes longer until bad ones are noticed. With `since` "any", half
+    of the capital is held back, and a bit of it is laid anew before each update, as if
+    another monitor started then; the alarm is at the capital of them all. It comes
+    soon, and is false only if the mean risk since *no* update ever was above the
+    target: what is worse for a while is not outweighed by what was better before. The
+    interval is about the mean since the start all the same.
 
     The alarm looks at the capital at the end of an update, which does not depend on the
     order of the samples in it. What comes in which update must not depend on losses
@@ -105,18 +119,30 @@ class RiskMonitor(Monitor):
     False
     """
 
-    _SETTINGS = ("target", "confidence", "max_loss", "min_inclusion_proba")
+    _SETTINGS = ("target", "confidence", "max_loss", "min_inclusion_proba", "since")
 
     def __init__(
-        self, target, *, confidence=0.95, max_loss=1.0, min_inclusion_proba=1.0
+        self,
+        target,
+        *,
+        confidence=0.95,
+        max_loss=1.0,
+        min_inclusion_proba=1.0,
+        since="start",
     ):
-        super().__init__(confidence)
+        super().__init__(confidence, since)
         self.max_loss = check_number(max_loss, "max_loss", open_low=True)
         self.min_inclusion_proba = check_number(
             min_inclusion_proba, "min_inclusion_proba", high=1, open_low=True
         )
-        ends = {"open_low": True, "open_high": True}
-        self.target = check_number(target, "target", high=self.max_loss, **ends)
+        self.target = check_number(target, "target", open_low=True)
+        if self.target >= self.max_loss:
+            raise ValueError(
+                f"target={self.target:g} is not below max_loss={self.max_loss:g}, so "
+                "that no risk could be above it. Give the monitor the largest loss "
+                "that is possible as max_loss."
+            )
+        self._start()
 
     @property
     def _largest(self):
@@ -169,11 +195,12 @@ class RiskMonitor(Monitor):
         self._check_range(losses)
         if inclusion_proba is None:
             values = values * self.min_inclusion_proba
-        self._take(self._bets.plus(np.minimum(values / self.max_loss, 1.0)))
+        self._take(Bets.of(np.minimum(values / self.max_loss, 1.0)))
         return self
 
     def _check_range(self, losses):
-        bad = np.flatnonzero((losses < 0) | (losses > self.max_loss))
+        largest = self.max_loss * (1 + _ROUNDING)
+        bad = np.flatnonzero((losses < 0) | (losses > largest))
         if bad.size:
             raise ValueError(
                 f"losses must be in [0, max_loss={self.max_loss:g}], got "
@@ -188,7 +215,8 @@ class RiskMonitor(Monitor):
         if len(proba) == 1:
             proba = np.full(len(losses), proba[0])
         check_same_length(len(losses), inclusion_proba=proba)
-        bad = np.flatnonzero(~((proba >= self.min_inclusion_proba) & (proba <= 1)))
+        least = self.min_inclusion_proba * (1 - _ROUNDING)
+        bad = np.flatnonzero(~((proba >= least) & (proba <= 1)))
         if bad.size:
             raise ValueError(
                 "inclusion_proba must be in [min_inclusion_proba="
@@ -208,8 +236,8 @@ class RiskMonitor(Monitor):
         _warn_of_odd_audit(int(is_known.sum()), proba)
         return proba
 
-    def _log_e_value(self):
-        return self._bets.log_capital_above(self.target / self._scale)
+    def _log_gains(self, bets):
+        return [bets.log_gains_above(self.target / self._scale)]
 
 
 class CoverageMonitor(Monitor):
@@ -229,6 +257,11 @@ class CoverageMonitor(Monitor):
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         What raises the alarm: any other coverage, a smaller, or a larger one. A
         certified coverage promises a least one: watch it with "less".
+
+    since : {"start", "any"}, default="start"
+        Which samples the alarm is about: all since the start, whose mean may be good
+        although the last ones are bad, or those since any one update. "any" notices a
+        change after many samples far sooner, and takes a few more at the start.
 
     Attributes
     ----------
@@ -260,13 +293,16 @@ class CoverageMonitor(Monitor):
     True
     """
 
-    _SETTINGS = ("coverage", "confidence", "alternative")
+    _SETTINGS = ("coverage", "confidence", "alternative", "since")
 
-    def __init__(self, coverage, *, confidence=0.95, alternative="two-sided"):
-        super().__init__(confidence)
+    def __init__(
+        self, coverage, *, confidence=0.95, alternative="two-sided", since="start"
+    ):
+        super().__init__(confidence, since)
         ends = {"open_low": True, "open_high": True}
         self.coverage = check_number(coverage, "coverage", high=1, **ends)
         self.alternative = check_option(alternative, "alternative", _SIDES)
+        self._start()
 
     def update(self, accepted):
         """Take further samples.
@@ -289,17 +325,16 @@ class CoverageMonitor(Monitor):
             taken then.
         """
         accepted = check_flags(np.atleast_1d(np.asarray(accepted)), "accepted")
-        self._take(self._bets.plus(accepted.astype(np.float64)))
+        self._take(Bets.of(accepted.astype(np.float64)))
         return self
 
-    def _log_e_value(self):
-        if self.alternative == "greater":
-            return self._bets.log_capital_above(self.coverage)
-        below = self._bets.log_capital_below(self.coverage)
-        if self.alternative == "less":
-            return below
-        above = self._bets.log_capital_above(self.coverage)
-        return float(np.logaddexp(above, below)) - math.log(2)
+    def _log_gains(self, bets):
+        log_gains = []
+        if self.alternative != "less":
+            log_gains.append(bets.log_gains_above(self.coverage))
+        if self.alternative != "greater":
+            log_gains.append(bets.log_gains_below(self.coverage))
+        return log_gains
 
 
 def _as_vector(values, name):

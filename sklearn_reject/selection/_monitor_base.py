@@ -6,25 +6,35 @@ from copy import copy
 import numpy as np
 
 from sklearn_reject._interval import Interval
-from sklearn_reject._validation import check_level
+from sklearn_reject._validation import check_level, check_option
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._bets import Bets
+from sklearn_reject.selection._bets import Bets, Restarts, log_capital
+
+_SINCE = ("start", "any")
 
 
 class Monitor:
     """What monitors share: bets on values in [0, 1], which are `_scale` times as large.
 
-    One writes `update` and `_log_e_value`, and names the parameters of its constructor.
+    One writes `update` and `_log_gains`, and names the parameters of its constructor.
+    Where the bets go in two directions, each has half of the capital.
     """
 
     _SETTINGS = ()
     _scale = 1.0
     _largest = 1.0
 
-    def __init__(self, confidence):
+    def __init__(self, confidence, since):
         self.confidence = check_level(confidence, "confidence")
+        self.since = check_option(since, "since", _SINCE)
         self._bets = Bets()
+        self._restarts = []  # one a direction, with since="any" only
         self._alarm = False
+
+    def _start(self):
+        """Lay the capital, when all parameters are known."""
+        if self.since == "any":
+            self._restarts = [Restarts() for _ in self._log_gains(self._bets)]
 
     @property
     def n_samples(self):
@@ -81,7 +91,8 @@ class Monitor:
         Raises
         ------
         ValueError
-            If `other` is of another class or has other parameters.
+            If `other` is of another class, has other parameters, or is this monitor
+            itself.
 
         Warns
         -----
@@ -92,6 +103,11 @@ class Monitor:
             raise ValueError(
                 f"other must be a {type(self).__name__}, got {type(other).__name__}."
             )
+        if other is self:
+            raise ValueError(
+                "other is the monitor itself, whose samples would count twice. Merge "
+                "monitors of different samples."
+            )
         for name in self._SETTINGS:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
@@ -99,7 +115,8 @@ class Monitor:
                     f"other has {name}={theirs!r}, and not {ours!r}. Merge monitors of "
                     "the same parameters."
                 )
-        merged = self._after(self._bets.merge(other._bets))
+        merged = copy(self)
+        merged._take(other._bets)
         if other.alarm and not merged.alarm:
             warn_user(
                 "other has raised an alarm, which the samples of both together do not "
@@ -118,6 +135,7 @@ class Monitor:
         """
         settings = {name: getattr(self, name) for name in self._SETTINGS}
         state = {"alarm": self._alarm, "bets": self._bets.to_dict()}
+        state["restarts"] = [each.to_dict() for each in self._restarts]
         return {"type": type(self).__name__, **settings, **state}
 
     @classmethod
@@ -146,7 +164,7 @@ class Monitor:
                 f'state must be a dictionary of `to_dict` whose "type" is '
                 f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
             )
-        expected = {"type", *cls._SETTINGS, "alarm", "bets"}
+        expected = {"type", *cls._SETTINGS, "alarm", "bets", "restarts"}
         if state.keys() != expected:
             raise ValueError(
                 f"state of a {name} has the unknown fields "
@@ -158,6 +176,7 @@ class Monitor:
             raise ValueError(f"alarm must be True or False, got {state['alarm']!r}.")
         monitor = cls(**{name: state[name] for name in cls._SETTINGS})
         monitor._bets = Bets.from_dict(state["bets"])
+        monitor._restarts = monitor._restore(state["restarts"])
         monitor._alarm = state["alarm"]
         return monitor
 
@@ -170,13 +189,28 @@ class Monitor:
             f"n_samples={self.n_samples}, {', '.join(known)}, alarm={self.alarm}>"
         )
 
-    def _after(self, bets):
-        """Return a copy with other bets, and an alarm if these call for it."""
-        after = copy(self)
-        after._take(bets)
-        return after
+    def _restore(self, restarts):
+        """Return restarts of dictionaries, as many as there have to be."""
+        wanted = len(self._restarts)
+        if not isinstance(restarts, list) or len(restarts) != wanted:
+            raise ValueError(
+                f"restarts must be a list of {wanted} with since={self.since!r}, got "
+                f"{restarts!r}."
+            )
+        return [Restarts.from_dict(each) for each in restarts]
 
     def _take(self, bets):
-        self._bets = bets
+        """Add the bets on the values of one update."""
+        n_before = self.n_samples
+        self._bets = self._bets.merge(bets)
+        if self._restarts:
+            directions = zip(self._restarts, self._log_gains(bets), strict=True)
+            self._restarts = [each.after(n_before, won) for each, won in directions]
         threshold = -math.log1p(-self.confidence)
         self._alarm = self._alarm or self._log_e_value() >= threshold
+
+    def _log_e_value(self):
+        logs = [each.log_capital() for each in self._restarts] or [
+            log_capital(log_gains) for log_gains in self._log_gains(self._bets)
+        ]
+        return float(np.logaddexp.reduce(logs)) - math.log(len(logs))

@@ -69,6 +69,19 @@ def test_false_alarms_where_the_risk_changes():
     assert alarms / N_STREAMS <= LIMIT
 
 
+@pytest.mark.parametrize("target", [0.05, 0.3])
+def test_false_alarms_since_any_update(target):
+    rng, alarms, streams, size = np.random.default_rng(2), 0, 300, 20
+    for _ in range(streams):
+        monitor = RiskMonitor(target, since="any")
+        for losses in rng.random((LENGTH // size, size)) < target:
+            if monitor.update(losses).alarm:
+                alarms += 1
+                break
+    limit = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / streams)
+    assert 0.001 < alarms / streams <= limit
+
+
 def test_intervals_cover_after_each_sample():
     """The ends are where bets with half of the level have just won, see fast tests."""
     mean, rng, missed = 0.05, np.random.default_rng(0), 0

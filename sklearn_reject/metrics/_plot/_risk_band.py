@@ -13,9 +13,6 @@ from sklearn_reject.metrics._intervals import check_resamples
 # Of curves with more points the band has so many, evenly and near the left end.
 _N_EVEN_POINTS, _N_LEFT_POINTS = 200, 100
 
-# Above, in units of the largest loss, a band has a width that can be seen.
-_LEAST_WIDTH = 1e-9
-
 
 def risk_band(sample, coverage, *, level, n_resamples, random_state):
     """Return coverages, and the ends of the selective risk at each of them.
@@ -40,7 +37,8 @@ def risk_band(sample, coverage, *, level, n_resamples, random_state):
     Returns
     -------
     coverage, low, high : ndarray of shape (n_points,)
-        The band.
+        The band. Where all accepted losses are zero, or the largest there is, its ends
+        are exact ones.
     """
     level = check_level(level, "confidence_level")
     check_resamples(n_resamples, level)
@@ -50,16 +48,37 @@ def risk_band(sample, coverage, *, level, n_resamples, random_state):
     counted = curves.CountedRisks(scores, losses, weight, coverage)
     risks = share(partial(_risks, counted, resamples), resamples.n_batches)
     low, high = percentile_ends(np.concatenate(risks), level, axis=0)
-    if (high - low).max() <= _LEAST_WIDTH * losses.max():
+    if not losses.any():
         warn_user(
-            f"All losses are {losses.mean():g}, so that the band has no width. That is "
-            "no certainty: a bootstrap cannot tell what other samples have."
+            "All losses are 0, so that the band has no width. That is no certainty: "
+            "what other samples would lose is not known."
         )
-    return coverage, low, high
+    n_accepted = coverage * _effective_number(len(losses), weight)
+    high_of_none, low_of_all = _exact_ends(n_accepted, losses.max(), level)
+    return coverage, np.minimum(low, low_of_all), np.maximum(high, high_of_none)
 
 
 def _risks(counted, resamples, batch):
     return counted.risks(resamples.counts(batch))
+
+
+def _exact_ends(n_accepted, largest, level):
+    """Return the upper ends without any loss, and the lower ones if all are largest.
+
+    A risk r of losses of at most b is seen as none in k samples with a probability of
+    at most (1 - r / b)^k, which is exact for 0/1 losses. All resamples of equal losses
+    are equal, so that a bootstrap takes what it has seen so far for certain.
+    """
+    tail = ((1 - level) / 2) ** (1 / n_accepted)
+    return largest * (1 - tail), largest * tail
+
+
+def _effective_number(n_samples, weight):
+    """Return how many samples of equal weight tell as much (Kish)."""
+    if weight is None:
+        return n_samples
+    share = weight / weight.sum()
+    return 1 / (share @ share)
 
 
 def _drop_absent(scores, losses, weight):

@@ -247,7 +247,7 @@ class MonitorDisplay:
     def _arrays(self):
         """Return means, ends and times, of equal lengths."""
         check_option(self.quantity, "quantity", ["risk", "coverage"])
-        table = np.array([tuple(each) for each in self.intervals], dtype=np.float64)
+        table = np.asarray(self.intervals, dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != 4:
             raise ValueError(
                 "intervals must hold value, low, high and n_samples of each update, "

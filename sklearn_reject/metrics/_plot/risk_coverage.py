@@ -19,6 +19,10 @@ from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
 _RANDOM_STYLE = {"linestyle": "--", "color": "0.6"}
 _ORACLE_STYLE = {"linestyle": ":", "color": "0.2"}
+
+# Below this coverage, a band may be cut off.
+_LEFT_END = 0.1
+
 _BAND_STYLE = {"alpha": 0.2, "linewidth": 0}
 
 
@@ -148,8 +152,9 @@ class RiskCoverageDisplay:
         confidence_level : float in ]0, 1[, default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
-            fixed. Where no accepted sample has a loss, the band has no width, though
-            the risk on all samples may be above zero. None draws no band.
+            fixed. It is wide at the left, where few samples are accepted, of which
+            none may have a loss by chance; axes are not scaled to that. None draws no
+            band.
 
         n_resamples : int, default=1000
             Number of bootstrap resamples that the band is made of.
@@ -224,8 +229,9 @@ class RiskCoverageDisplay:
         confidence_level : float in ]0, 1[, default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
-            fixed. Where no accepted sample has a loss, the band has no width, though
-            the risk on all samples may be above zero. None draws no band.
+            fixed. It is wide at the left, where few samples are accepted, of which
+            none may have a loss by chance; axes are not scaled to that. None draws no
+            band.
 
         n_resamples : int, default=1000
             Number of bootstrap resamples that the band is made of.
@@ -439,8 +445,17 @@ class RiskCoverageDisplay:
         bands = []
         for line, band in zip(lines, self.band, strict=True):
             style = {"color": line.get_color(), **_BAND_STYLE, **(band_kwargs or {})}
-            bands.append(self.ax_.fill_between(*band, **style))
+            bands.append(self._draw_band(*np.asarray(band), style))
         return bands[0] if len(bands) == 1 else bands
+
+    def _draw_band(self, coverage, low, high, style):
+        """Draw a band, and scale the axes to what is not at its left end."""
+        limits = self.ax_.dataLim.frozen()
+        drawn = self.ax_.fill_between(coverage, low, high, **style)
+        self.ax_.dataLim.set(limits)
+        shown = coverage >= _LEFT_END * coverage.max()
+        self.ax_.update_datalim(np.c_[coverage, high][shown])
+        return drawn
 
     def _legend(self, name):
         if not self.aurc:

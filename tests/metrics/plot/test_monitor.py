@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from sklearn_reject import Interval
 from sklearn_reject.metrics import MonitorDisplay
 from sklearn_reject.selection import CoverageMonitor, RiskMonitor
 
@@ -68,6 +69,9 @@ def test_intervals_that_were_kept():
     other = MonitorDisplay.from_updates(RiskMonitor(0.06), DAYS)
     assert legend_of(display) == legend_of(other)
     np.testing.assert_array_equal(display.line_.get_xydata(), other.line_.get_xydata())
+    frame = pytest.importorskip("pandas").DataFrame(rows, columns=Interval._fields)
+    framed = MonitorDisplay(frame).plot()
+    np.testing.assert_array_equal(framed.line_.get_xydata(), other.line_.get_xydata())
     alone = MonitorDisplay(intervals, name="north").plot()
     assert legend_of(alone) == ["north (mean so far)", "interval"]
     assert alone.target_ is alone.alarm_ is None
@@ -149,11 +153,12 @@ def test_monitors_go_on():
     [
         ({"intervals": []}, "intervals must hold value, low, high and n_samples"),
         ({"intervals": [[0.1, 0.2]]}, r"got an array of shape \(1, 2\)"),
+        ({"intervals": RiskMonitor(0.1).interval()}, r"got an array of shape \(4,\)"),
         ({"times": [1, 2]}, "times has 2 elements"),
         ({"alarms": [True, False]}, "alarms has 2 elements"),
         ({"quantity": "loss"}, "quantity must be one of"),
     ],
-    ids=["none", "pairs", "times", "alarms", "quantity"],
+    ids=["none", "pairs", "single", "times", "alarms", "quantity"],
 )
 def test_what_does_not_fit_together(options, match):
     display = MonitorDisplay(**{"intervals": [[0.1, 0.0, 0.5, 10]], **options})

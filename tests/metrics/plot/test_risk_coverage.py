@@ -5,6 +5,7 @@ import re
 import matplotlib as mpl
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_validate
@@ -285,14 +286,38 @@ def test_band_holds_quantiles_of_risks_on_resamples(weight):
                 for share in coverage
             ]
         )
-    np.testing.assert_allclose(low, np.quantile(risks, 0.1, axis=0), atol=1e-9)
-    np.testing.assert_allclose(high, np.quantile(risks, 0.9, axis=0), atol=1e-9)
+    number = 120 if weight is None else weight.sum() ** 2 / (weight**2).sum()
+    all_lost = 0.1 ** (1 / (coverage * number))
+    low_ends, high_ends = np.quantile(risks, [0.1, 0.9], axis=0)
+    np.testing.assert_allclose(low, np.minimum(low_ends, all_lost), atol=1e-9)
+    np.testing.assert_allclose(high, np.maximum(high_ends, 1 - all_lost), atol=1e-9)
+    assert (high > high_ends).any()
+    assert (high == high_ends).any()
     assert (low <= high).all()
     assert (low < high).any()
     (drawn,) = display.band_.get_paths()
     for x, y in zip((coverage, coverage), (low, high), strict=True):
         for point in zip(x, y, strict=True):
             assert np.isclose(drawn.vertices, point).all(axis=1).any()
+
+
+def test_band_holds_where_no_loss_is_seen():
+    """The ends are those of Clopper and Pearson, in units of the largest loss."""
+    losses = np.repeat([0.0, 4.0], [40, 10])
+    display = RiskCoverageDisplay.from_predictions(
+        None, None, np.arange(50), loss=losses, confidence_level=0.9, random_state=0
+    )
+    coverage, low, high = display.band[0]
+    at = np.isclose(coverage, 0.4)
+    exact = binomtest(0, 20).proportion_ci(0.9).high
+    assert high[at] == pytest.approx(4 * exact)
+    assert low[at] == 0
+    assert display.ax_.get_ylim()[1] < 3  # the left end, up to 3.8, is cut off
+    lost = RiskCoverageDisplay.from_predictions(
+        None, None, np.arange(50), loss=np.ones(50), confidence_level=0.9
+    )
+    exact = binomtest(20, 20).proportion_ci(0.9).low
+    assert lost.band[0][1][at] == pytest.approx(exact)
 
 
 def test_band_of_an_estimator_and_its_style():
