@@ -109,7 +109,7 @@ def keeps_promise(estimator, target):
     What holds on average does so, approximately, with folds, too, and those are better
     drawn class by class.
     """
-    on_average = target.holds_on_average and is_share(estimator.cv)
+    on_average = target.needs_equal_draws and is_share(estimator.cv)
     return estimator.confidence is not None or on_average
 
 
