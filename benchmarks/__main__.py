@@ -16,6 +16,7 @@ _NAMES = (
     "peers",
     "sele",
     "guarantees",
+    "groups",
     "intervals",
     "failure_rate",
     "ood_bounds",

@@ -229,14 +229,17 @@ SHARED_PARAMETERS = {
     ),
     "targets": (
         r"Selective\w+",
-        ("target_risk", "target_coverage", "group_by", "randomize", "n_jobs"),
-        {},
+        (
+            *("target_risk", "target_coverage", "target_failure_rate"),
+            *("group_by", "randomize", "n_jobs"),
+        ),
+        {"group_by": 2},  # no regressor has classes
     ),
     "groups": (
         r"selection\.(solve_(reject|target)_\w+|GroupedRule\.\w+)",
         ("groups", "all_groups", "sample_weight", "draws"),
         # Given or not, with a confidence or not, and for a rule or for a sample.
-        {"groups": 2, "sample_weight": 2, "draws": 2},
+        {"groups": 2, "sample_weight": 3, "draws": 2},
     ),
 }
 

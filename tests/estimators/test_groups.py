@@ -477,7 +477,6 @@ BAD = {
     "bool": ({"group_by": True}, X, "must be None, 'prediction', .*got True"),
     "float": ({"group_by": 3.0}, X, r"must be None, 'prediction', .*got 3\.0"),
     "list": ({"group_by": ["region"]}, FRAME, r"got \['region'\]"),
-    "class": ({"group_by": "class"}, X, "true class is not known when predicting"),
     "word and column": (
         {"group_by": "prediction"},
         FRAME.assign(prediction=0),

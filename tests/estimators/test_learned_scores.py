@@ -306,7 +306,7 @@ def test_bound_follows_from_the_losses_that_are_possible(loss, bound):
     [
         ({"target_risk": 0.3}, "confidence=0.9 needs samples on which neither"),
         ({"target_risk": 0.3, "cv": 5}, "cv=5 keeps none. Hold a share out"),
-        ({"cv": 0.3}, "needs a target_risk or a target_coverage"),
+        ({"cv": 0.3}, "needs a target_risk, a target_coverage or a target_fail"),
         ({"reject_cost": 0.3, "cv": 0.3}, "a reject_cost has no bound to hold"),
         (
             {"estimator": FROZEN, "uncertainty_score": "sele", "target_risk": 0.3},
