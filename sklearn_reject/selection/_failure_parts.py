@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_samples
-from sklearn_reject.exceptions import InfeasibleTargetError, about
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection._certify import choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rate import check_failure_options
@@ -26,6 +26,9 @@ from sklearn_reject.selection._failure_rules import FailureProblem, solve_failur
 from sklearn_reject.selection._partition import enumerate_texts
 from sklearn_reject.selection._parts import RiskBoundsCertificate, check_parts
 from sklearn_reject.selection._rule import RejectionRule, Thinning, check_draws
+
+# Of as many parts all is said that there is to say.
+_MOST_REMARKS = 3
 
 
 def solve_failure_bounds(
@@ -107,8 +110,8 @@ def solve_failure_bounds(
     Warns
     -----
     RejectionWarning
-        For each part of too few samples for a rule that does without a probability, or
-        of which no sample is accepted.
+        If a part has too few samples for a rule that does without a probability, or
+        nothing is accepted by its own rule.
 
     Raises
     ------
@@ -143,7 +146,7 @@ def solve_failure_bounds(
     0.847
     >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
     >>> round(achieved["class", 0].failure_rate, 3)
-    0.05
+    0.048
     >>> solve_failure_bounds(scores, losses, bounds, confidence=0.9).coverage
     0.825
     """
@@ -155,10 +158,10 @@ def solve_failure_bounds(
         draws = _common_draws(draws, len(scores), random_state)
 
     def solve(part):
-        """Return the rule of a part."""
+        """Return the rule of a part, and what is to be said of it."""
         rows = part.members
         if part.target >= max_loss:
-            return RejectionRule(math.inf, 1.0)
+            return RejectionRule(math.inf, 1.0), []
         if not rows.any():
             raise InfeasibleTargetError(
                 "there is no calibration sample of it",
@@ -167,10 +170,9 @@ def solve_failure_bounds(
         problem = FailureProblem(
             scores[rows], losses[rows], part.target, max_loss, bound, confidence
         )
-        with about(part):
-            return solve_failures(
-                problem, randomize, None if confidence is None else draws[rows]
-            )
+        of_part = None if confidence is None else draws[rows]
+        rule = solve_failures(problem, randomize, of_part)
+        return rule, problem.remark(rule)
 
     rules = _solve_each(parts, solve)
     rule = strictest(rules, scores)
@@ -217,14 +219,26 @@ def _common_draws(draws, n_samples, random_state):
 
 def _solve_each(parts, solve):
     """Return the rule of each part, or raise what is said of all that have none."""
-    rules, failures = [], {}
+    rules, remarks, failures = [], [], {}
     for part in parts:
         try:
-            rules.append(solve(part))
+            rule, of_part = solve(part)
         except InfeasibleTargetError as error:
             failures[str(part)] = error
-    if not failures:
-        return rules
+        else:
+            rules.append(rule)
+            remarks += [f"{part}: {remark}" for remark in of_part]
+    if failures:
+        raise _infeasible(failures, len(parts))
+    if remarks:
+        others = len(remarks) - _MOST_REMARKS
+        more = [f"There are {others} other remarks of this kind."] * (others > 0)
+        warn_user(" ".join(remarks[:_MOST_REMARKS] + more))
+    return rules
+
+
+def _infeasible(failures, n_parts):
+    """Return the error of parts that have no rule, given the error of each."""
     texts = [f"{name}: {str(e).partition('. ')[0]}" for name, e in failures.items()]
     attainable = {
         name: error.attainable["min_failure_rate"]
@@ -233,8 +247,8 @@ def _solve_each(parts, solve):
     }
     shown = enumerate_texts([f"{name} {x:g}" for name, x in attainable.items()])
     hint = f"What can be promised at best is {shown}. " if shown else ""
-    raise InfeasibleTargetError(
-        f"{len(failures)} of {len(parts)} parts have no rule that keeps their bound. "
+    return InfeasibleTargetError(
+        f"{len(failures)} of {n_parts} parts have no rule that keeps their bound. "
         f"{enumerate_texts(texts, '; ')}. {hint}Give more samples of them, ask for "
         "larger rates, or leave these bounds out.",
         attainable=attainable,

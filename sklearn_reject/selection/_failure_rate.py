@@ -3,6 +3,7 @@
 from functools import partial
 
 from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
@@ -171,7 +172,10 @@ def solve_target_failure_rate(
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
     problem = FailureProblem(scores, losses, rate, max_loss, bound, confidence)
-    return solve_failures(problem, randomize, draws, random_state)
+    rule = solve_failures(problem, randomize, draws, random_state)
+    for remark in problem.remark(rule):
+        warn_user(remark)
+    return rule
 
 
 def check_failure_options(randomize, bound, confidence, sample_weight):

@@ -34,7 +34,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import RELATIVE_TOLERANCE, group_validated
-from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
+from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._certify import rank_samples
 from sklearn_reject.selection._failure_bounds import find_longest
 from sklearn_reject.selection._rule import (
@@ -98,37 +98,46 @@ class FailureProblem:
         rule = replace(rule, certificate=certificate)
         return rule.measure(self.scores, self.losses)
 
-    def refuse(self, lowest, fewest):
+    def refuse(self, lowest):
         """Return the error of samples that are too few for a rule that is certain."""
         lowest *= self.max_loss
         return InfeasibleTargetError(
             f"{len(self)} samples cannot promise the failure rate "
             f"{self.rate:g}{self._at_confidence()}, even if none of them is wrong: it "
-            f"takes {fewest}. The smallest rate that these can promise is "
+            f"takes {self._fewest()}. The smallest rate that these can promise is "
             f"{round_up(lowest)}. Give more samples, ask for a larger rate, or pass "
             "randomize=True, which accepts samples with a probability that so few can "
             "promise.",
             attainable={"min_failure_rate": float(round_up(lowest))},
         )
 
-    def warn_of_thinning(self, probability, fewest):
-        """Warn that nothing is accepted for sure."""
-        warn_user(
-            f"{len(self)} samples are too few to promise the failure "
-            f"rate {self.rate:g}{self._at_confidence()} of all that the score calls "
-            f"certain: each of it is accepted with a probability of {probability:.3g} "
-            f"only. From {fewest} calibration samples on it is accepted for sure. Give "
-            "more, or ask for a larger rate."
-        )
+    def remark(self, rule):
+        """Return what a user should know of a rule, as a list of sentences."""
+        remarks = []
+        if rule.thinning is not None and rule.thinning.start == -math.inf:
+            remarks.append(
+                f"{len(self)} samples are too few to promise the failure rate "
+                f"{self.rate:g}{self._at_confidence()} of all that the score calls "
+                "certain: each of it is accepted with a probability of "
+                f"{rule.thinning.proba:.3g} only. From {self._fewest(self.room)} "
+                "calibration samples on it is accepted for sure. Give more, or ask for "
+                "a larger rate."
+            )
+        if rule.coverage == 0:
+            remarks.append(
+                f"No calibration sample is accepted, as the failure rate "
+                f"{self.rate:g} allows for no loss so large among the samples that the "
+                "score calls certain. Use a score that orders the errors better, or a "
+                "larger rate."
+            )
+        return remarks
 
-    def warn_of_nothing_accepted(self):
-        """Warn that the rule rejects all samples."""
-        warn_user(
-            f"No calibration sample is accepted, as the failure rate "
-            f"{self.rate:g} allows for no loss so large among the samples that the "
-            "score calls certain. Use a score that orders the errors better, or a "
-            "larger rate."
-        )
+    def _fewest(self, room=1.0):
+        """Return how many samples can promise the rate, with room below it."""
+        share = self.share / room
+        if self.confidence is not None:
+            return self.bound.fewest(share, 1 - self.confidence)
+        return math.ceil((1 / share) * (1 - RELATIVE_TOLERANCE)) - 1
 
     def _at_confidence(self):
         return "" if self.confidence is None else f" at confidence={self.confidence:g}"
@@ -144,12 +153,8 @@ def solve_failures(problem, randomize, draws=None, random_state=None):
     if problem.rate >= problem.max_loss:
         return problem.conclude(RejectionRule(math.inf, 1.0), 0.0)
     if problem.confidence is None:
-        rule = _solve_in_expectation(problem, randomize)
-    else:
-        rule = _solve_with_confidence(problem, randomize, draws, random_state)
-    if rule.coverage == 0:
-        problem.warn_of_nothing_accepted()
-    return rule
+        return _solve_in_expectation(problem, randomize)
+    return _solve_with_confidence(problem, randomize, draws, random_state)
 
 
 # In expectation
@@ -161,25 +166,17 @@ def _solve_in_expectation(problem, randomize):
     allowed = problem.share * (len(problem) + 1)
     if abs(allowed - round(allowed)) <= RELATIVE_TOLERANCE * allowed:
         allowed = float(round(allowed))
-    fewest = _count_expected(problem.share)
     if not randomize:
         if allowed < 1:
-            raise problem.refuse(1 / (len(problem) + 1), fewest)
+            raise problem.refuse(1 / (len(problem) + 1))
         return problem.conclude(_accept_losses(problem.group(), allowed - 1, 1.0, 0))
     proba = min(1.0, allowed / problem.room)
-    if proba < 1:
-        problem.warn_of_thinning(proba, _count_expected(problem.share / problem.room))
     groups = problem.group()
     if problem.bound.is_binary:
         rule = _accept_errors(groups, allowed)
     else:
         rule = _accept_losses(groups, allowed / proba - 1, proba, 1)
     return problem.conclude(rule)
-
-
-def _count_expected(share):
-    """Return how many samples can promise a share of the largest loss."""
-    return math.ceil((1 / share) * (1 - RELATIVE_TOLERANCE)) - 1
 
 
 def _accept_errors(groups, allowed):
@@ -249,15 +246,12 @@ def _solve_with_confidence(problem, randomize, draws, random_state):
     lowest = bound.lowest_rate(len(problem), delta)
     is_small = problem.share < lowest * (1 - RELATIVE_TOLERANCE)
     if is_small and not randomize:
-        raise problem.refuse(lowest, bound.fewest(problem.share, delta))
+        raise problem.refuse(lowest)
     # A rule that is thinned needs to promise no more than it may do unthinned.
     share = problem.share
     if randomize:
         share = min(1.0, max(share, lowest * problem.room))
     proba = problem.share / share
-    if proba < 1:
-        fewest = bound.fewest(problem.share / problem.room, delta)
-        problem.warn_of_thinning(proba, fewest)
     # Thinned by the draws that break ties, a part of a tie group would be another one.
     breaks_ties = randomize and proba == 1
     ranked = _rank(problem, draws if breaks_ties else None, breaks_ties, random_state)

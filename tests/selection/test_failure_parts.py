@@ -200,6 +200,10 @@ def test_few_samples_of_a_part_are_told_of():
     with pytest.warns(RejectionWarning, match=r"^class\[0\]: \d+ samples are too few"):
         rule = solve_failure_bounds(SCORES, LOSSES, bounds)
     assert rule.thinning.start == -np.inf
+    bounds = {"class": (np.arange(400) % 100, dict.fromkeys(range(100), 0.1))}
+    with pytest.warns(RejectionWarning, match="97 other remarks") as told:
+        solve_failure_bounds(SCORES, np.zeros(400), bounds)
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(
