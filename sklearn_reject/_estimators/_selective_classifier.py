@@ -338,8 +338,9 @@ class SelectiveClassifier(RejectClassifier):
             If no threshold attains `target_risk`, or all bounds of `min_precision` and
             `min_recall`; with `on_infeasible="nearest"`, if none below the largest loss
             can be attained or, with a confidence, certified; or if without `randomize`
-            the samples are too few for `target_failure_rate`. With `group_by`, only if
-            that is so in all groups.
+            the samples are too few for `target_failure_rate`, or without one of a class
+            that it is asked of. With `group_by`, only if that is so in all groups, or
+            in one of the true classes.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
@@ -446,7 +447,8 @@ class SelectiveClassifier(RejectClassifier):
             samples holds with that probability, but not all of them at once.
             Without one, after a `fit` with one, the share held out stays as it was,
             drawn without stratification. It is drawn class by class for other targets,
-            and a `target_failure_rate` then holds but approximately, as with folds.
+            and a `target_failure_rate` then holds but approximately, as with folds,
+            unless it is one of each true class.
 
         Raises
         ------

@@ -143,7 +143,7 @@ def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
         ({"target": 0}, f"{NAME} must be in"),
         ({"loss": "absolute"}, f"max_loss is needed to promise a {NAME}"),
         ({"confidence": 0.9, "cv": None}, "keeps none"),
-        ({"cv": "plug_in"}, f"cannot be had with {NAME}"),
+        ({"cv": "plug_in"}, f"cannot be had with {NAME}=0.06 and uncertainty"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )
