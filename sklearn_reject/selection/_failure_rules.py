@@ -49,6 +49,9 @@ from sklearn_reject.selection._rule import (
 # product of p = rate (n + 1) / (1 + c) and of the square root of c is largest at 1.
 _ROOM = 2.0
 
+# No number of samples is enough for less, and its inverse might be infinite.
+_LEAST_SHARE = 1e-100
+
 # Of the chance of no error in many samples.
 _ROUNDING = 1e-9
 
@@ -145,10 +148,11 @@ class FailureProblem:
 
 def solve_failures(problem, randomize, draws=None, random_state=None):
     """Return the rule of largest coverage that keeps the bound."""
-    if problem.rate == 0:
+    if problem.share < _LEAST_SHARE:
         raise InfeasibleTargetError(
-            "target (the failure rate) is 0, which only a rule that accepts nothing "
-            "keeps: a small risk may show no loss at all. Ask for a positive one."
+            f"target (the failure rate) is {problem.rate:g}, which only a rule that "
+            "accepts nothing keeps: a small risk may show no loss at all. Ask for a "
+            "larger one."
         )
     if problem.rate >= problem.max_loss:
         return problem.conclude(RejectionRule(math.inf, 1.0), 0.0)
