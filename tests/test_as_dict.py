@@ -23,6 +23,7 @@ from sklearn_reject.selection import (
     TailScoreRule,
     certify_double_score,
     chow_rule,
+    solve_failure_bounds,
     solve_finite_lp,
     solve_risk_bounds,
     solve_target_coverage,
@@ -54,6 +55,9 @@ RULES = {
         {"part": (np.arange(N) % 2, {0: 0.4, 1: 0.5})},
         confidence=0.8,
         random_state=0,
+    ),
+    "bounds on failures": solve_failure_bounds(
+        RISK, LOSSES, {"part": (np.arange(N) % 2, {0: 0.1, 1: 0.2})}
     ),
     "plain": chow_rule(0.2),
     "groups": solve_target_risk(

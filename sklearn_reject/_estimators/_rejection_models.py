@@ -72,9 +72,8 @@ def uses_plain_rule(estimator, target, score):
         )
         raise ValueError(
             f"cv={PLUG_IN!r} compares a reject_cost with the conditional risk of the "
-            f"classifier's probabilities, and cannot be had with {target.name}="
-            f"{target.value!r} and uncertainty_score={name!r}. Leave cv=None"
-            f"{other * is_open}."
+            f"classifier's probabilities, and cannot be had with {target} and "
+            f"uncertainty_score={name!r}. Leave cv=None{other * is_open}."
         )
     return True
 
@@ -109,7 +108,7 @@ def keeps_promise(estimator, target):
     What holds on average does so, approximately, with folds, too, and those are better
     drawn class by class.
     """
-    on_average = target.holds_on_average and is_share(estimator.cv)
+    on_average = target.needs_equal_draws and is_share(estimator.cv)
     return estimator.confidence is not None or on_average
 
 

@@ -1,4 +1,4 @@
-"""Bounds on parts of what is accepted: precision, recall, and risk of true classes."""
+"""Bounds on parts: precision and recall, risk and failure rate of true classes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,11 +11,14 @@ from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import ZeroOneLoss
 from sklearn_reject.selection import (
     measure_risk_bounds,
+    solve_failure_bounds,
+    solve_nearest_failure_bounds,
     solve_nearest_risk_bounds,
     solve_risk_bounds,
 )
 
-PRECISION, RECALL, RISK = "min_precision", "min_recall", "target_risk"
+PRECISION, RECALL = "min_precision", "min_recall"
+RISK, FAILURE_RATE = "target_risk", "target_failure_rate"
 
 
 class AchievedBound(NamedTuple):
@@ -25,11 +28,12 @@ class AchievedBound(NamedTuple):
     ----------
     bound : float
         The bound asked for: at least it for a precision or recall, at most it for a
-        risk.
+        risk or a failure rate.
 
     achieved : float
-        The precision, recall or risk of what is accepted of the class; NaN where
-        nothing is.
+        The precision, recall or risk of what is accepted of the class, NaN where
+        nothing is; or its failure rate, the mean loss of all its samples, zero where
+        they are rejected, NaN where there is none.
 
     coverage : float
         Share of the class that is accepted, in [0, 1]; NaN where it has no sample.
@@ -86,6 +90,11 @@ class PartBounds:
             found[name] = labels, {k: _flip(name, x) for k, x in values.items()}
         return found
 
+    @property
+    def largest_losses(self):
+        """The mean loss that each bound allows."""
+        return [_flip(name, x) for name, each in self.by_class for x in each.values()]
+
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
         try:
@@ -111,10 +120,15 @@ class PartBounds:
         found = measure_risk_bounds(rule, bounds=self.bounds, **samples)
         return {
             (name, label): AchievedBound(
-                asked[name][label], _flip(name, each.risk), *each[2:]
+                asked[name][label], self._achieved(name, each), *each[2:]
             )
             for (name, label), each in found.items()
         }
+
+    @staticmethod
+    def _achieved(name, measured):
+        """Return what is achieved of a bound, in its units."""
+        return _flip(name, measured.risk)
 
     def _in_units_asked(self, error):
         """Return an error about risks as one about precision and recall."""
@@ -130,14 +144,35 @@ class PartBounds:
         )
 
 
+class FailureBounds(PartBounds):
+    """Bounds on what is accepted and lost, of all samples of a class."""
+
+    def solve(self, samples, options):
+        """Return the rule of largest coverage."""
+        return solve_failure_bounds(bounds=self.bounds, **samples, **options)
+
+    def solve_nearest(self, samples, options):
+        """Return what can be promised instead, by part, and its rule."""
+        return solve_nearest_failure_bounds(bounds=self.bounds, **samples, **options)
+
+    @staticmethod
+    def _achieved(name, measured):
+        return measured.failure_rate
+
+
 def _flip(name, value):
-    """Return the risk that a bound stands for, or the bound of a risk."""
-    return value if name.startswith(RISK) else 1 - value
+    """Return the mean loss that a bound stands for, or the bound of a mean loss."""
+    return value if name.startswith((RISK, FAILURE_RATE)) else 1 - value
+
+
+def _bounds_loss(name):
+    """Tell whether a parameter bounds a mean loss, of every class if it is a number."""
+    return name in (RISK, FAILURE_RATE)
 
 
 def _of_classes(name, value, classes):
     """Return the bound of each class that has any."""
-    limits = {"high": np.inf if name == RISK else 1.0, "open_low": name != RISK}
+    limits = {"high": np.inf if _bounds_loss(name) else 1.0, "open_low": name != RISK}
     classes = np.asarray(classes).tolist()
     if not isinstance(value, Mapping):
         value = check_number(value, name, **limits)
@@ -158,7 +193,7 @@ def _of_classes(name, value, classes):
 
 def _classes_of_number(name, value, classes):
     """Return the classes that one number is for."""
-    if name == RISK:
+    if _bounds_loss(name):
         return classes
     if len(classes) != 2:
         raise ValueError(
@@ -177,7 +212,7 @@ def _shorten(classes, most=6):
 def check_part_bounds(parts, loss, confidence):
     """Raise for bounds that the loss does not fit, or that cannot be certified."""
     for name, values in parts.by_class:
-        if name != RISK and type(loss) is not ZeroOneLoss:
+        if not _bounds_loss(name) and type(loss) is not ZeroOneLoss:
             raise ValueError(
                 f"{name} counts labels that are right, and loss={loss!r} weighs them. "
                 "Leave loss='zero_one', or bound the mean loss by target_risk."

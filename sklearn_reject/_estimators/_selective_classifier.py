@@ -114,8 +114,10 @@ class SelectiveClassifier(RejectClassifier):
         `confidence`, all groups hold together with that probability. A group in which
         no rule meets the target is rejected as a whole, and so are samples of a group
         that `fit` has not seen; both with a warning.
-        "class" is the true class, not known when predicting: one threshold keeps a
-        `target_risk` in each of them, or in those that a dict has a bound for.
+        "class" is the true class, not known when predicting: one rule keeps a
+        `target_risk` or `target_failure_rate` in each of them, or in those that a dict
+        has a bound for. A failure rate is then a share of all samples of the class, and
+        needs one among those that solve the rule.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
             "top_two_gap", "error_probability", "loss_regression", "sele", \
@@ -202,8 +204,8 @@ class SelectiveClassifier(RejectClassifier):
 
     bounds_ : dict of (str, class) to AchievedBound, or None
         What the rule achieves on `calibration_` of each bound of `min_precision` and
-        `min_recall`, or of `target_risk` with ``group_by="class"``, by parameter and
-        class. None for other targets.
+        `min_recall`, or of `target_risk` or `target_failure_rate` with
+        ``group_by="class"``, by parameter and class. None for other targets.
 
     uncertainty_score_ : score object
         The score, fitted.
@@ -336,8 +338,9 @@ class SelectiveClassifier(RejectClassifier):
             If no threshold attains `target_risk`, or all bounds of `min_precision` and
             `min_recall`; with `on_infeasible="nearest"`, if none below the largest loss
             can be attained or, with a confidence, certified; or if without `randomize`
-            the samples are too few for `target_failure_rate`. With `group_by`, only if
-            that is so in all groups.
+            the samples are too few for `target_failure_rate`, or without one of a class
+            that it is asked of. With `group_by`, only if that is so in all groups, or
+            in one of the true classes.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
@@ -444,7 +447,8 @@ class SelectiveClassifier(RejectClassifier):
             samples holds with that probability, but not all of them at once.
             Without one, after a `fit` with one, the share held out stays as it was,
             drawn without stratification. It is drawn class by class for other targets,
-            and a `target_failure_rate` then holds but approximately, as with folds.
+            and a `target_failure_rate` then holds but approximately, as with folds,
+            unless it is one of each true class.
 
         Raises
         ------

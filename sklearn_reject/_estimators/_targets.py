@@ -12,6 +12,7 @@ from sklearn_reject._estimators._groups import TRUE_CLASS
 from sklearn_reject._estimators._risk_bounds import (
     PRECISION,
     RECALL,
+    FailureBounds,
     PartBounds,
     check_part_bounds,
 )
@@ -49,6 +50,8 @@ class Target:
     bounds_losses = False
     # Whether that is so without a confidence, too, as something holds on average.
     holds_on_average = False
+    # Whether samples held out for that must not be drawn class by class.
+    needs_equal_draws = False
     # What a value that no loss is above leads to, None where it means nothing.
     vacuous = None
 
@@ -88,9 +91,9 @@ class Target:
     def by_true_class(self):
         """Return the target of every true class, met by one rule."""
         raise ValueError(
-            f"group_by='class' bounds the risk of each true class by target_risk, got "
-            f"{self}. Of a class that is not known when predicting there is no rule: "
-            "pass a target_risk, or group_by='prediction'."
+            "group_by='class' bounds each true class by target_risk or "
+            f"target_failure_rate, got {self}. Of a class that is not known when "
+            "predicting there is no rule: pass one of them, or group_by='prediction'."
         )
 
     def prepare(self, classes, loss, confidence):
@@ -167,7 +170,12 @@ class TargetFailureRate(Target):
     open_low = True
     bounds_losses = True
     holds_on_average = True
+    needs_equal_draws = True
     vacuous = "no rule has a larger failure rate, and everything is accepted"
+
+    def by_true_class(self):
+        """Return bounds on the failures of true classes."""
+        return ClassFailureRates.of_params({self.name: self.value})
 
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
@@ -185,11 +193,18 @@ class RiskBounds(Target):
     """Bounds on parts of what is accepted, all of them met by one threshold."""
 
     bounds_losses = True
+    vacuous = "no rule has a larger risk in any class, and everything is accepted"
+    parts = PartBounds
 
     @classmethod
     def of_params(cls, given):
         """Return the target of one or more parameters that ask for bounds."""
-        return cls(PartBounds(tuple(given.items())))
+        return cls(cls.parts(tuple(given.items())))
+
+    @property
+    def values(self):
+        """The mean loss that each bound allows."""
+        return self.value.largest_losses
 
     @property
     def name(self):
@@ -222,10 +237,10 @@ class RiskBounds(Target):
         return self.value.solve(samples, options)
 
     def solve_nearest(self, error, samples, options):
-        """Return the bounds, relaxed by the same factor of their risks, and the rule.
+        """Return the bounds, relaxed as far as it takes, and the rule.
 
-        It is the smallest factor that can be met, or certified, if the bounds say
-        anything at all then.
+        Risks are all relaxed by the smallest factor that can be met, or certified, if
+        the bounds say anything at all then.
         """
         bounds, rule = self.value.solve_nearest(samples, options)
         if rule is None:
@@ -235,6 +250,17 @@ class RiskBounds(Target):
     def measure(self, rule):
         """Return what a rule achieves, by name of the parameter and class."""
         return self.value.measure(rule)
+
+
+class ClassFailureRates(RiskBounds):
+    """Bounds on the failures of true classes, all of them met by one rule.
+
+    They hold given how many samples of each class there are.
+    """
+
+    holds_on_average = True
+    vacuous = "no rule has a larger failure rate, and everything is accepted"
+    parts = FailureBounds
 
 
 _TARGETS = {

@@ -13,6 +13,10 @@ from sklearn_reject.selection._certify_double import (
 )
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._draws import keyed_draws, split_mix
+from sklearn_reject.selection._failure_parts import (
+    solve_failure_bounds,
+    solve_nearest_failure_bounds,
+)
 from sklearn_reject.selection._failure_rate import (
     refuse_failure_weights,
     solve_target_failure_rate,
@@ -89,6 +93,7 @@ __all__ = [
     "keyed_draws",
     "likelihood_ratio_rule",
     "measure_risk_bounds",
+    "solve_failure_bounds",
     "solve_finite_lp",
     "solve_reject_cost",
     "solve_risk_bounds",

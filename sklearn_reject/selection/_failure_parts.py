@@ -12,82 +12,293 @@ above t_z, and so is the one found for z. That alone has a chance of delta.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._validation import check_samples
-from sklearn_reject.exceptions import InfeasibleTargetError, about
-from sklearn_reject.selection._failure_rate import (
-    refuse_failure_weights,
-    solve_target_failure_rate,
-)
-from sklearn_reject.selection._rule import RejectionRule, Thinning
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.selection._certify import choose_bound
+from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
+from sklearn_reject.selection._failure_rate import check_failure_options
+from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
+from sklearn_reject.selection._partition import enumerate_texts
+from sklearn_reject.selection._parts import RiskBoundsCertificate, check_parts
+from sklearn_reject.selection._rule import RejectionRule, Thinning, check_draws
+
+# Of as many parts all is said that there is to say.
+_MOST_REMARKS = 3
 
 
-def solve_failure_parts(
+def solve_failure_bounds(
     scores,
     losses,
-    parts,
+    bounds,
     *,
     sample_weight=None,
+    randomize=True,
+    confidence=None,
+    bound="auto",
+    max_loss=None,
     draws=None,
     random_state=None,
-    **options,
 ):
-    """Return the rule under all bounds, and the rule of each part, by its text.
+    """Maximise the coverage under bounds on what is accepted and wrong of parts.
 
-    `parts` is a dict from the text of each to its rows, ndarray of shape (n_samples,)
-    and dtype bool, and its target. The rest is as in `solve_target_failure_rate`. The
-    common rule has no certificate, the others do.
+    A part is what a label marks, such as a true class. Its failure rate is the mean
+    loss of all its samples, zero where they are rejected: with 0/1 loss the share of
+    the part that is accepted and wrong. One rule keeps the targets of all parts, so a
+    label need not be known when samples are accepted.
+
+    Each bound is the one of :func:`solve_target_failure_rate` for a new sample of the
+    part: it holds on average, however few the calibration samples are, or for this rule
+    with `confidence`, and then all bounds hold at once with that probability, which is
+    not split among them. The samples must be independent of the classifier and of the
+    score: those of a part drawn alike, and used to fit neither.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses.
+
+    bounds : dict of str to (labels, targets)
+        For each name a pair: labels, array-like of shape (n_samples,), and a dict from
+        some of the labels to targets, the largest failure rate of the samples of that
+        label, in units of the loss. A label without a target has no bound.
+
+    sample_weight : None, default=None
+        Refused: the bound is one for samples drawn alike.
+
+    randomize : bool, default=True
+        Whether samples may be accepted with a probability, as in
+        :func:`solve_target_failure_rate`. Without it, a target below what the samples
+        of a part can promise is infeasible.
+
+    confidence : float in ]0, 1[, default=None
+        Probability with which all bounds are to hold for the population. None bounds
+        the expectation of each failure rate.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        What losses there are and, with `confidence`, where p-values come from:
+        "binomial" is for losses that are 0 or `max_loss`, the others for all losses
+        between. "auto" is the binomial where `max_loss` is None, else betting.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible, not the largest in the sample. None stands for a
+        loss that is 0 or 1.
+
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
+        :func:`keyed_draws` for the keys that the samples will have in use, so that
+        score and draw of a row are the same at calibration and in use. Samples equal in
+        both are accepted or rejected together.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the draws where `draws` is None, used with `confidence` only. Pass an
+        int to get the same rule again.
+
+    Returns
+    -------
+    rule : RejectionRule
+        The rule, with a :class:`RiskBoundsCertificate` of the quantity
+        "failure_rate_of_parts".
+
+    Warns
+    -----
+    RejectionWarning
+        If a part has too few samples for a rule that does without a probability, or
+        nothing is accepted by its own rule.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If a part has no sample, or `randomize` is False and it has too few. It says
+        what can be promised of each such part.
+    ValueError
+        If `bounds`, `confidence`, `bound` or `max_loss` is out of range, if losses and
+        `max_loss` or `bound` do not agree, if weights are given, or an array is
+        invalid.
+
+    See Also
+    --------
+    measure_risk_bounds : What a rule achieves on each part.
+    solve_risk_bounds : Bounds on the risk of what is accepted of each part.
+
+    Notes
+    -----
+    Each part has a rule of its own, solved on its samples. The common one accepts with
+    the smallest of their probabilities, or less where several of them start to thin at
+    different scores: a rule has one :class:`Thinning`.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import measure_risk_bounds, solve_failure_bounds
+    >>> scores = [k / 400 for k in range(400)]
+    >>> losses = [score >= 0.8 for score in scores]
+    >>> y = [k % 2 for k in range(400)]
+    >>> bounds = {"class": (y, {0: 0.05, 1: 0.1})}
+    >>> rule = solve_failure_bounds(scores, losses, bounds)
+    >>> round(rule.coverage, 3)
+    0.847
+    >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
+    >>> round(achieved["class", 0].failure_rate, 3)
+    0.048
+    >>> solve_failure_bounds(scores, losses, bounds, confidence=0.9).coverage
+    0.825
     """
-    refuse_failure_weights(sample_weight)
+    confidence = check_failure_options(randomize, bound, confidence, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
-    if draws is None:
-        # The same for all parts: the smallest of their thresholds has to be one.
-        draws = check_random_state(random_state).random_sample(len(scores))
-    draws = np.asarray(draws)
-    rules = {}
-    for name, (rows, target) in parts.items():
+    bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
+    parts = check_parts(bounds, len(scores))
+    if confidence is not None:
+        draws = _common_draws(draws, len(scores), random_state)
+
+    def solve(part):
+        """Return the rule of a part, and what is to be said of it."""
+        rows = part.members
+        if part.target >= max_loss:
+            return RejectionRule(math.inf, 1.0), []
         if not rows.any():
             raise InfeasibleTargetError(
-                f"{name} has no calibration sample, so that nothing is known of its "
-                "failures. Give some, or leave its bound out."
+                "there is no calibration sample of it",
+                attainable={"min_failure_rate": max_loss},
             )
+        problem = FailureProblem(
+            scores[rows], losses[rows], part.target, max_loss, bound, confidence
+        )
+        of_part = None if confidence is None else draws[rows]
+        rule = solve_failures(problem, randomize, of_part)
+        return rule, problem.remark(rule)
+
+    rules = _solve_each(parts, solve)
+    rule = strictest(rules, scores)
+    certificate = _certificate(
+        parts,
+        rules,
+        confidence=confidence,
+        bound="conformal" if confidence is None else bound.name,
+        n_samples=len(scores),
+        n_accepted=int(np.count_nonzero(scores < rule.threshold)),
+    )
+    return replace(rule, certificate=certificate).measure(scores, losses)
+
+
+def solve_nearest_failure_bounds(scores, losses, bounds, *, max_loss=None, **options):
+    """Return the bounds, raised to what can be promised of each part, and the rule.
+
+    The first is a dict from the text of each part to the target used. The error is
+    raised where none of the bounds would say anything. The parameters are those of
+    :func:`solve_failure_bounds`.
+    """
+    options["max_loss"] = max_loss
+    parts = check_parts(bounds, len(losses))
+    targets = {str(part): part.target for part in parts}
+    try:
+        return targets, solve_failure_bounds(scores, losses, bounds, **options)
+    except InfeasibleTargetError as error:
+        targets |= error.attainable
+        if min(targets.values()) >= (max_loss or 1.0):
+            raise
+    bounds = {
+        kind: (labels, {p.label: targets[str(p)] for p in parts if p.kind == kind})
+        for kind, (labels, _) in bounds.items()
+    }
+    return targets, solve_failure_bounds(scores, losses, bounds, **options)
+
+
+def _common_draws(draws, n_samples, random_state):
+    """Return draws that are the same for all parts: the smallest threshold is one."""
+    if draws is None:
+        return check_random_state(random_state).random_sample(n_samples)
+    return check_draws(draws, n_samples)
+
+
+def _solve_each(parts, solve):
+    """Return the rule of each part, or raise what is said of all that have none."""
+    rules, remarks, failures = [], [], {}
+    for part in parts:
         try:
-            with about(name):
-                rules[name] = solve_target_failure_rate(
-                    scores[rows], losses[rows], target, draws=draws[rows], **options
-                )
+            rule, of_part = solve(part)
         except InfeasibleTargetError as error:
-            raise InfeasibleTargetError(
-                f"{name}: {error}", attainable=error.attainable
-            ) from None
-    return strictest(rules.values()).measure(scores, losses), rules
+            failures[str(part)] = error
+        else:
+            rules.append(rule)
+            remarks += [f"{part}: {remark}" for remark in of_part]
+    if failures:
+        raise _infeasible(failures, len(parts))
+    if remarks:
+        others = len(remarks) - _MOST_REMARKS
+        more = [f"There are {others} other remarks of this kind."] * (others > 0)
+        warn_user(" ".join(remarks[:_MOST_REMARKS] + more))
+    return rules
 
 
-def strictest(rules):
+def _infeasible(failures, n_parts):
+    """Return the error of parts that have no rule, given the error of each."""
+    texts = [f"{name}: {str(e).partition('. ')[0]}" for name, e in failures.items()]
+    attainable = {
+        name: error.attainable["min_failure_rate"]
+        for name, error in failures.items()
+        if error.attainable
+    }
+    shown = enumerate_texts([f"{name} {x:g}" for name, x in attainable.items()])
+    hint = f"What can be promised at best is {shown}. " if shown else ""
+    return InfeasibleTargetError(
+        f"{len(failures)} of {n_parts} parts have no rule that keeps their bound. "
+        f"{enumerate_texts(texts, '; ')}. {hint}Give more samples of them, ask for "
+        "larger rates, or leave these bounds out.",
+        attainable=attainable,
+    )
+
+
+def _certificate(parts, rules, **fields):
+    """Return what holds of all parts; what is no bound has a p-value of zero."""
+    p_values = ()
+    if fields["confidence"] is not None:
+        found = [rule.certificate for rule in rules]
+        p_values = tuple(0.0 if each is None else each.p_value for each in found)
+    return RiskBoundsCertificate(
+        quantity="failure_rate_of_parts",
+        target=max(part.target for part in parts),
+        search=None,
+        p_value=max(p_values, default=None),
+        parts=tuple(str(part) for part in parts),
+        targets=tuple(part.target for part in parts),
+        p_values=p_values,
+        **fields,
+    )
+
+
+def strictest(rules, scores):
     """Return a rule that accepts no sample with more probability than any of them.
 
-    It is their minimum but where several of them thin from different places on.
+    Their minimum falls step by step, and a rule has one step between 1 and 0: of those
+    that end at one of the steps it is the one that accepts most of the scores.
     """
-    rules = list(rules)
     threshold = min(rule.threshold for rule in rules)
-    at_threshold = 1.0
-    if threshold < math.inf:
-        at_threshold = _smallest(rules, threshold)
-    thinnings = [rule.thinning for rule in rules if rule.thinning is not None]
-    thinnings = [each for each in thinnings if each.start < threshold]
-    if not thinnings:
-        return RejectionRule(threshold, at_threshold)
-    start = min(each.start for each in thinnings)
-    proba = min(each.proba for each in thinnings)
-    at_start = proba
-    if start > -math.inf:
-        at_start = max(proba, _smallest(rules, start))
-    return RejectionRule(
-        threshold, at_threshold, thinning=Thinning(start, at_start, proba)
+    starts = [rule.thinning.start for rule in rules if rule.thinning is not None]
+    start = min(starts, default=threshold)
+    ends = {threshold, *(each for each in starts if -math.inf < each < threshold)}
+    cuts = [_cut(rules, start, end) for end in sorted(ends, reverse=True)]
+    return max(cuts, key=lambda rule: rule.accept_proba(scores).mean())
+
+
+def _cut(rules, start, end):
+    """Return a rule below all of them, of one step between a first one and an end."""
+    at_end = _smallest(rules, end) if end < math.inf else 1.0
+    if start >= end:
+        return RejectionRule(end, at_end)
+    proba = min(
+        rule.thinning.proba
+        for rule in rules
+        if rule.thinning is not None and rule.thinning.start < end
     )
+    at_start = _smallest(rules, start) if start > -math.inf else proba
+    return RejectionRule(end, at_end, thinning=Thinning(start, at_start, proba))
 
 
 def _smallest(rules, score):

@@ -1,4 +1,4 @@
-"""Parts of a sample, each with a bound on the risk of what is accepted of it."""
+"""Parts of a sample, each with a bound of its own."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -16,49 +16,57 @@ from sklearn_reject.selection._rule import Certificate
 
 @dataclass(frozen=True)
 class RiskBoundsCertificate(Certificate):
-    """Bounds on the risk of several parts that hold together with high probability.
+    """Bounds on several parts that hold together with high probability, or on average.
 
     The probability is over the draw of the calibration sample, which must be
     independent of the classifier and of the score, and of the noise that breaks ties.
-    Every bound holds at once with the `confidence`.
+    Every bound holds at once with the `confidence`; without one, which bounds on
+    failures have only, each of them holds on average.
 
     Attributes
     ----------
     quantity : str
-        "risk_of_parts": nothing is said of samples in none of them.
+        "risk_of_parts" for the risk of what is accepted of each part, or
+        "failure_rate_of_parts" for the mean loss of all its samples, zero where they
+        are rejected. Nothing is said of samples in none of the parts.
 
     target : float
         The largest of the `targets`, which no part exceeds.
 
-    confidence : float
-        Least probability, in ]0, 1[, that all bounds hold.
+    confidence : float or None
+        Least probability, in ]0, 1[, that all bounds hold. None for failure rates that
+        are bounded in expectation, over calibration samples and new sample together.
 
     bound : str
-        Where the p-values come from: "binomial", "hoeffding_bentkus" or "betting".
+        Where the p-values come from: "binomial", "hoeffding_bentkus" or "betting";
+        "conformal" without confidence.
 
-    search : str
+    search : str or None
         How the threshold was found among those tested: "fixed_sequence", or
-        "bonferroni" where the targets are the nearest that could be certified.
+        "bonferroni" where the targets are the nearest that could be certified. None for
+        failure rates, which only grow with the coverage.
 
     n_samples : int
         Number of calibration samples.
 
     n_accepted : int
         Number of calibration samples, by increasing score and noise, that the test
-        accepted. The rule accepts these and, of ties without noise, maybe more.
+        accepted. The rule accepts these and, of ties without noise, maybe more. Of
+        failure rates, those below the threshold.
 
-    p_value : float
-        The largest of the `p_values`.
+    p_value : float or None
+        The largest of the `p_values`. None without confidence.
 
     parts : tuple of str
         Name and label of each part.
 
     targets : tuple of float
-        The certified bound on the risk of each part.
+        The certified bound of each part.
 
     p_values : tuple of float
         Chance, at most, of a calibration sample as favourable to each part as this one
-        at a rule that breaks its bound, for this rule on its own.
+        at a rule that breaks its bound, for this rule on its own; for failure rates,
+        for the rule that the part would have alone. Empty without confidence.
 
     Examples
     --------
@@ -82,7 +90,7 @@ class BoundedRisk(NamedTuple):
     Attributes
     ----------
     target : float
-        The bound on the risk.
+        The bound, on the risk or on the failure rate.
 
     risk : float
         Mean loss of the members that are accepted, lower is better; NaN where none is.
@@ -109,10 +117,15 @@ class BoundedRisk(NamedTuple):
     coverage: float
     n_samples: int
 
+    @property
+    def failure_rate(self):
+        """Mean loss of all members, zero where rejected; NaN where there is none."""
+        return self.coverage * self.risk if self.coverage else 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The samples of one label, and the bound on their risk."""
+    """The samples of one label, and a bound on them."""
 
     kind: object
     label: object
@@ -203,7 +216,7 @@ def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
         Non-negative losses.
 
     bounds : dict of str to (labels, targets)
-        As in :func:`solve_risk_bounds`.
+        As in :func:`solve_risk_bounds` and :func:`solve_failure_bounds`.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -211,7 +224,8 @@ def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
     Returns
     -------
     achieved : dict of (str, label) to BoundedRisk
-        For each bound, target, expected risk and coverage, and number of members.
+        For each bound, target, expected risk, coverage and failure rate, and number of
+        members.
 
     Raises
     ------

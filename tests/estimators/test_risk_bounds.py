@@ -207,9 +207,9 @@ def test_certified_risk_of_each_true_class():
 @pytest.mark.parametrize(
     ("params", "match"),
     [
-        ({"target_coverage": 0.5}, "by target_risk, got target_coverage=0.5"),
-        ({"reject_cost": 0.2}, "by target_risk, got reject_cost=0.2"),
-        ({}, "by target_risk, got reject_cost=0.5"),
+        ({"target_coverage": 0.5}, "target_risk or .*, got target_coverage=0.5"),
+        ({"reject_cost": 0.2}, "target_risk or .*, got reject_cost=0.2"),
+        ({}, "target_risk or .*, got reject_cost=0.5"),
         ({"min_recall": 0.9}, "cannot be combined with min_recall=0.9"),
         ({"target_risk": {5: 0.1}}, "target_risk has a bound for 5, which is none"),
         ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf\["),
@@ -264,6 +264,12 @@ def test_bad_parameters(params, match):
     with pytest.raises(ValueError, match=match):
         model.fit(X, y)
     assert not hasattr(model, "rule_")
+
+
+def test_a_risk_of_the_largest_loss_bounds_no_class():
+    with pytest.warns(RejectionWarning, match="larger risk in any class"):
+        fitted = selective(target_risk={0: 1.0}, group_by="class").fit(X, y)
+    assert fitted.rule_.coverage == 1.0
 
 
 def test_a_number_needs_two_classes():

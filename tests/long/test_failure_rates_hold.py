@@ -147,24 +147,38 @@ def probability(X):
     return np.clip(X[:, 0] + 0.25 * np.sin(12 * X[:, 0]), 0.02, 0.98)
 
 
-def achieved(target, n_repetitions=400, **options):
-    """Return the failure rates of classifiers on their distribution."""
-    found, rng = [], np.random.default_rng(0)
+def classifiers(target, n_repetitions=400, **options):
+    """Return classifiers, each fitted on a sample of its own."""
+    rng = np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RejectionWarning)
         for seed in range(n_repetitions):
             X = rng.random((150, 1))
             y = (rng.random(150) < probability(X)).astype(int)
-            selective = SelectiveClassifier(
+            yield SelectiveClassifier(
                 LogisticRegression(),
                 target_failure_rate=target,
                 random_state=seed,
                 **options,
             ).fit(X, y)
-            label = selective.predict_label(PLACES)
-            wrong = np.where(label == 1, 1 - probability(PLACES), probability(PLACES))
-            found.append(selective.accept_proba(PLACES) @ wrong / len(PLACES))
-    return np.array(found)
+
+
+def failures_by_class(selective):
+    """Return the failure rate of either class on the distribution."""
+    accepted = selective.accept_proba(PLACES)
+    label = selective.predict_label(PLACES)
+    chances = (1 - probability(PLACES), probability(PLACES))
+    return [
+        (accepted * (label != each)) @ chance / chance.sum()
+        for each, chance in enumerate(chances)
+    ]
+
+
+def achieved(target, **options):
+    """Return the failure rates of classifiers on their distribution."""
+    share = probability(PLACES).mean()
+    found = [failures_by_class(each) for each in classifiers(target, **options)]
+    return np.array(found) @ [1 - share, share]
 
 
 @pytest.mark.parametrize("target", [0.01, 0.05])
@@ -174,6 +188,22 @@ def test_estimators_on_average(target):
 
 def test_estimators_with_confidence():
     assert_rarely_over(achieved(0.05, cv=0.4, confidence=1 - DELTA), 0.05)
+
+
+@pytest.mark.parametrize("target", [0.02, 0.1])
+def test_each_class_on_average(target):
+    options = {"cv": 0.4, "group_by": "class"}
+    found = np.array([failures_by_class(c) for c in classifiers(target, **options)])
+    for of_class in found.T:
+        assert_bounded_on_average(of_class, target)
+    assert found.mean(axis=0).max() > 0.4 * target
+
+
+def test_both_classes_at_once_with_confidence():
+    options = {"cv": 0.4, "group_by": "class", "confidence": 1 - DELTA}
+    found = np.array([failures_by_class(c) for c in classifiers(0.1, **options)])
+    assert_rarely_over(found.max(axis=1), 0.1)
+    assert found.mean() > 0
 
 
 def test_real_samples_on_average():

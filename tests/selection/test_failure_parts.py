@@ -11,17 +11,24 @@ from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     RejectionRule,
+    RiskBoundsCertificate,
     Thinning,
+    measure_risk_bounds,
+    solve_failure_bounds,
     solve_target_failure_rate,
 )
-from sklearn_reject.selection._failure_parts import solve_failure_parts, strictest
+from sklearn_reject.selection._failure_parts import strictest
+
+
+def quietly(function, *args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectionWarning)
+        return function(*args, **options)
 
 
 def solve(scores, losses, labels, targets, **options):
-    parts = {f"class {y}": (labels == y, rate) for y, rate in targets.items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RejectionWarning)
-        return solve_failure_parts(scores, losses, parts, **options)
+    bounds = {"class": (labels, targets)}
+    return quietly(solve_failure_bounds, scores, losses, bounds, **options)
 
 
 SAMPLES = st.lists(
@@ -43,7 +50,7 @@ def test_each_sample_of_a_part_in_turn_is_the_new_one(samples, one, other, is_bi
     rows = np.arange(len(scores))
     for row in rows:
         kept = rows != row
-        rule, _ = solve(
+        rule = solve(
             scores[kept],
             losses[kept],
             labels[kept],
@@ -72,12 +79,24 @@ PLACES = np.arange(-1, 10, 0.5)
 
 @given(st.lists(RULES, min_size=1, max_size=4))
 def test_strictest_accepts_no_more_than_any(rules):
-    found = strictest(rules).accept_proba(PLACES)
+    found = strictest(rules, PLACES).accept_proba(PLACES)
     smallest = np.min([rule.accept_proba(PLACES) for rule in rules], axis=0)
     assert (found <= smallest + 1e-12).all()
     assert (np.diff(found) <= 1e-12).all()
     if sum(rule.thinning is not None for rule in rules) <= 1:
         np.testing.assert_allclose(found, smallest)
+
+
+def test_the_step_that_accepts_most_is_taken():
+    early = RejectionRule(9.0, 0.0, thinning=Thinning(3.0, 0.9, 0.8))
+    late = RejectionRule(8.0, 0.0, thinning=Thinning(7.0, 0.1, 0.1))
+    places = np.arange(10.0)
+    smallest = [1, 1, 1, 0.9, 0.8, 0.8, 0.8, 0.1, 0, 0]
+    np.testing.assert_allclose(
+        strictest([early, late], places).accept_proba(places), smallest
+    )
+    few = strictest([early, late], [7.5]).accept_proba(places)
+    np.testing.assert_allclose(few, [1, 1, 1, 0.9, 0.1, 0.1, 0.1, 0.1, 0, 0])
 
 
 @pytest.mark.parametrize("confidence", [None, 0.9])
@@ -87,29 +106,122 @@ def test_one_part_of_all_samples_is_the_plain_rule(confidence):
     losses = (rng.random(200) < scores) * 1.0
     draws = rng.random(200)
     options = {"confidence": confidence, "draws": draws}
-    rule, rules = solve(scores, losses, np.zeros(200), {0: 0.1}, **options)
+    rule = solve(scores, losses, np.zeros(200), {0: 0.1}, **options)
     plain = solve_target_failure_rate(scores, losses, 0.1, **options)
-    assert rules["class 0"] == plain
     assert rule.accept_proba(scores).tolist() == plain.accept_proba(scores).tolist()
+    assert rule.failure_rate == plain.failure_rate
+    both = rule.certificate, plain.certificate
+    for name in ("target", "confidence", "bound", "n_samples", "n_accepted", "p_value"):
+        one, other = (getattr(each, name) for each in both)
+        assert one == other, name
+
+
+RNG = np.random.default_rng(0)
+SCORES, LABELS = RNG.random(400), RNG.integers(0, 2, 400)
+LOSSES = (RNG.random(400) < SCORES**2 / (1 + LABELS)) * 1.0
+BOUNDS = {"class": (LABELS, {0: 0.05, 1: 0.07}), "half": (SCORES > 0.5, {True: 0.2})}
 
 
 def test_the_smallest_threshold_is_taken_with_confidence():
-    rng = np.random.default_rng(0)
-    scores = rng.random(400)
-    labels = rng.integers(0, 2, 400)
-    losses = (rng.random(400) < scores**2 / (1 + labels)) * 1.0
-    rule, rules = solve(scores, losses, labels, {0: 0.05, 1: 0.05}, confidence=0.9)
-    thresholds = [each.threshold for each in rules.values()]
+    draws = RNG.random(400)
+    options = {"confidence": 0.9, "draws": draws}
+    rule = solve_failure_bounds(SCORES, LOSSES, BOUNDS, **options)
+    members = [LABELS == 0, LABELS == 1, SCORES > 0.5]
+    rules = [
+        solve_target_failure_rate(
+            SCORES[rows], LOSSES[rows], rate, confidence=0.9, draws=draws[rows]
+        )
+        for rows, rate in zip(members, [0.05, 0.07, 0.2], strict=True)
+    ]
+    thresholds = [each.threshold for each in rules]
     assert rule.threshold == min(thresholds) < max(thresholds)
-    assert {each.certificate.n_samples for each in rules.values()} == {
-        (labels == 0).sum(),
-        (labels == 1).sum(),
-    }
+    certificate = rule.certificate
+    assert isinstance(certificate, RiskBoundsCertificate)
+    assert certificate.quantity == "failure_rate_of_parts"
+    assert certificate.parts == ("class[0]", "class[1]", "half[True]")
+    assert certificate.targets == (0.05, 0.07, 0.2)
+    assert certificate.p_values == tuple(each.certificate.p_value for each in rules)
+    assert certificate.p_value == max(certificate.p_values) <= 0.1
+
+
+def test_what_is_measured_is_the_mean_of_all_members():
+    rule = solve_failure_bounds(SCORES, LOSSES, BOUNDS)
+    lost = LOSSES * rule.accept_proba(SCORES)
+    achieved = measure_risk_bounds(rule, SCORES, LOSSES, BOUNDS)
+    for label, rows in ((0, LABELS == 0), (1, LABELS == 1)):
+        found = achieved["class", label]
+        assert found.failure_rate == pytest.approx(lost[rows].mean())
+        assert 0 < found.failure_rate <= found.target
+    certificate = rule.certificate
+    assert (certificate.confidence, certificate.p_value) == (None, None)
+    assert (certificate.bound, certificate.p_values) == ("conformal", ())
+    nothing = RejectionRule(-1.0, 0.0)
+    bounds = {"class": (LABELS, {0: 0.1, 7: 0.1})}
+    achieved = measure_risk_bounds(nothing, SCORES, LOSSES, bounds)
+    assert achieved["class", 0].failure_rate == 0.0
+    assert np.isnan(achieved["class", 7].failure_rate)
+
+
+def test_a_target_of_the_largest_loss_is_no_bound():
+    bounds = {"class": (LABELS, {0: 0.05})}
+    more = {"class": (LABELS, {0: 0.05, 1: 1.0, 2: 1.5})}
+    for confidence in (None, 0.9):
+        options = {"confidence": confidence, "random_state": 0}
+        rule, other = (
+            solve_failure_bounds(SCORES, LOSSES, each, **options)
+            for each in (bounds, more)
+        )
+        assert rule.threshold == other.threshold
+        assert rule.thinning == other.thinning
+    assert other.certificate.p_values[1:] == (0.0, 0.0)
+    everything = {"class": (LABELS, {0: 1.0})}
+    assert solve_failure_bounds(SCORES, LOSSES, everything).coverage == 1.0
 
 
 def test_infeasible_parts_are_named():
     scores, losses, labels = np.arange(30), np.zeros(30), np.zeros(30)
-    with pytest.raises(InfeasibleTargetError, match="class 1 has no calibration"):
+    with pytest.raises(InfeasibleTargetError, match="there is no calibration") as error:
         solve(scores, losses, labels, {0: 0.1, 1: 0.1})
-    with pytest.raises(InfeasibleTargetError, match="class 0: 30 samples cannot"):
-        solve(scores, losses, labels, {0: 0.01}, randomize=False)
+    assert error.value.attainable == {"class[1]": 1.0}
+    with pytest.raises(
+        InfeasibleTargetError, match=r"2 of 3 .*class\[0\]: 30 samples cannot"
+    ) as error:
+        solve(scores, losses, labels, {0: 0.01, 1: 0.1, 2: 1.0}, randomize=False)
+    lowest = error.value.attainable
+    assert lowest == {"class[0]": pytest.approx(1 / 31, rel=1e-5), "class[1]": 1.0}
+    enough = {0: lowest["class[0]"]}
+    assert solve(scores, losses, labels, enough, randomize=False).coverage == 1.0
+    with pytest.raises(InfeasibleTargetError, match=r"class\[0\]: target .* is 0"):
+        solve(scores, losses, labels, {0: 0})
+
+
+def test_few_samples_of_a_part_are_told_of():
+    bounds = {"class": (LABELS, {0: 0.001, 1: 0.1})}
+    with pytest.warns(RejectionWarning, match=r"^class\[0\]: \d+ samples are too few"):
+        rule = solve_failure_bounds(SCORES, LOSSES, bounds)
+    assert rule.thinning.start == -np.inf
+    bounds = {"class": (np.arange(400) % 100, dict.fromkeys(range(100), 0.1))}
+    with pytest.warns(RejectionWarning, match="97 other remarks") as told:
+        solve_failure_bounds(SCORES, np.zeros(400), bounds)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"bounds": {}}, "bounds must be a dict"),
+        ({"bounds": {"class": (LABELS, {0: -0.1})}}, r"target of class\[0\]"),
+        ({"bounds": {"class": (LABELS[1:], {0: 0.1})}}, "labels of bounds"),
+        ({"sample_weight": SCORES}, "sample_weight cannot be combined"),
+        ({"losses": SCORES}, "max_loss is needed"),
+        ({"losses": 3 * LOSSES, "max_loss": 2}, "above max_loss=2"),
+        ({"randomize": 2}, "randomize"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"confidence": 0.9, "draws": SCORES[1:]}, "draws"),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
+)
+def test_bad_arguments(options, match):
+    options = {"scores": SCORES, "losses": LOSSES, "bounds": BOUNDS} | options
+    with pytest.raises(ValueError, match=match):
+        solve_failure_bounds(**options)

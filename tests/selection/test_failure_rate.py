@@ -360,6 +360,7 @@ def test_few_samples_with_confidence_are_thinned_as_far_as_needed():
     ("options", "match"),
     [
         ({"target": 0}, "is 0"),
+        ({"target": 1e-310}, "is 1e-310, .* Ask for a larger one"),
         ({"target": -1}, "target"),
         ({"target": math.nan}, "target"),
         ({"sample_weight": [1, 1]}, "sample_weight=None, or ask for a target_risk"),
