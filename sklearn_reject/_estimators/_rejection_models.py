@@ -72,8 +72,8 @@ def uses_plain_rule(estimator, target, score):
         )
         raise ValueError(
             f"cv={PLUG_IN!r} compares a reject_cost with the conditional risk of the "
-            f"classifier's probabilities, and cannot be had with {target.name}="
-            f"{target.value!r} and uncertainty_score={name!r}. Leave cv=None"
+            f"classifier's probabilities, and cannot be had with {target} and "
+            f"uncertainty_score={name!r}. Leave cv=None"
             f"{other * is_open}."
         )
     return True

@@ -185,6 +185,7 @@ class RiskBounds(Target):
     """Bounds on parts of what is accepted, all of them met by one threshold."""
 
     bounds_losses = True
+    vacuous = TargetRisk.vacuous
 
     @classmethod
     def of_params(cls, given):
@@ -195,6 +196,11 @@ class RiskBounds(Target):
     def name(self):
         """The parameters."""
         return " and ".join(name for name, _ in self.value.asked)
+
+    @property
+    def values(self):
+        """All that are asked for, as risks."""
+        return self.value.risks
 
     def __str__(self):
         return str(self.value)
