@@ -34,6 +34,7 @@ _NAMES = (
     "novelty",
     "monitors",
     "risk_bounds",
+    "bounds_on_new_samples",
 )
 _LONGER = frozenset({"learned", "novelty", "reject_cost"})
 _PACKAGES = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ from sklearn_reject.selection import (
 
 PRECISION, RECALL = "min_precision", "min_recall"
 RISK, FAILURE_RATE = "target_risk", "target_failure_rate"
+
+# What solvers, their certificates and errors call the risk that each bounds.
+_RISK_NAMES = {PRECISION: "1 - precision", RECALL: "1 - recall"}
+_RISK_NAMES |= {RISK: RISK, FAILURE_RATE: FAILURE_RATE}
 
 
 class AchievedBound(NamedTuple):
@@ -87,7 +92,8 @@ class PartBounds:
             is_precision = name == PRECISION
             labels = self.calibration.predictions if is_precision else None
             labels = self.calibration.labels if labels is None else labels
-            found[name] = labels, {k: _flip(name, x) for k, x in values.items()}
+            risks = {k: _flip(name, x) for k, x in values.items()}
+            found[_RISK_NAMES[name]] = labels, risks
         return found
 
     @property
@@ -109,21 +115,23 @@ class PartBounds:
         )
         if rule is None:
             return None, None
-        targets = {part: _flip(part, risk) for part, risk in targets.items()}
+        targets = _as_asked(targets)
         if min(targets.values()) <= 0:
             return None, None
         return targets, rule
 
     def measure(self, rule):
         """Return what a rule achieves, by name of the parameter and class."""
-        samples, asked = self.calibration.samples, dict(self.by_class)
+        samples = self.calibration.samples
         found = measure_risk_bounds(rule, bounds=self.bounds, **samples)
-        return {
-            (name, label): AchievedBound(
-                asked[name][label], self._achieved(name, each), *each[2:]
-            )
-            for (name, label), each in found.items()
-        }
+        achieved = {}
+        for name, values in self.by_class:
+            for label, bound in values.items():
+                each = found[_RISK_NAMES[name], label]
+                achieved[name, label] = AchievedBound(
+                    bound, self._achieved(name, each), each.coverage, each.n_samples
+                )
+        return achieved
 
     @staticmethod
     def _achieved(name, measured):
@@ -131,14 +139,15 @@ class PartBounds:
         return _flip(name, measured.risk)
 
     def _in_units_asked(self, error):
-        """Return an error about risks as one about precision and recall."""
+        """Return an error with what can be attained in precision and recall."""
         if all(name == RISK for name, _ in self.asked):
             return error
-        attainable = {part: _flip(part, x) for part, x in error.attainable.items()}
-        shown = ", ".join(f"{part} {x:.4g}" for part, x in attainable.items())
+        attainable = _as_asked(error.attainable)
+        shown = [f"{part}={x:.4g}" for part, x in attainable.items() if x > 0]
+        shown = _shorten(shown)
         hint = f" In terms of the bounds, what can be had is {shown}." if shown else ""
         return InfeasibleTargetError(
-            f"{error} The risk in a min_precision or min_recall is 1 minus it.{hint}",
+            f"{error}{hint}",
             coverage=error.coverage,
             attainable=attainable,
         )
@@ -162,7 +171,7 @@ class FailureBounds(PartBounds):
 
 def _flip(name, value):
     """Return the mean loss that a bound stands for, or the bound of a mean loss."""
-    return value if name.startswith((RISK, FAILURE_RATE)) else 1 - value
+    return value if _bounds_loss(name) else 1 - value
 
 
 def _bounds_loss(name):
@@ -170,11 +179,26 @@ def _bounds_loss(name):
     return name in (RISK, FAILURE_RATE)
 
 
+def _as_asked(risks):
+    """Return risks by part, named as solvers do, as what the parameters bound."""
+    found = {}
+    for part, risk in risks.items():
+        for name, risk_name in _RISK_NAMES.items():
+            if part.startswith(f"{risk_name}["):
+                found[name + part.removeprefix(risk_name)] = _flip(name, risk)
+    return found
+
+
 def _of_classes(name, value, classes):
     """Return the bound of each class that has any."""
     limits = {"high": np.inf if _bounds_loss(name) else 1.0, "open_low": name != RISK}
     classes = np.asarray(classes).tolist()
     if not isinstance(value, Mapping):
+        if not isinstance(value, Real):
+            raise ValueError(
+                f"{name} must be a number or a dict class -> bound, got {value!r}. "
+                f"Pass for example {name}={{{classes[-1]!r}: 0.9}}."
+            )
         value = check_number(value, name, **limits)
         return dict.fromkeys(_classes_of_number(name, value, classes), value)
     if not value:
@@ -183,7 +207,7 @@ def _of_classes(name, value, classes):
     if unknown:
         raise ValueError(
             f"{name} has a bound for {unknown[0]!r}, which is none of the classes "
-            f"{_shorten(classes)}. Use the labels of y as keys."
+            f"{_shorten([*map(repr, classes)])}. Use the labels of y as keys."
         )
     return {
         classes[classes.index(label)]: check_number(x, f"{name} of {label!r}", **limits)
@@ -195,18 +219,27 @@ def _classes_of_number(name, value, classes):
     """Return the classes that one number is for."""
     if _bounds_loss(name):
         return classes
+    way_out = (
+        f"Pass a dict class -> bound, for example {name}={{{classes[-1]!r}: {value:g}}}"
+    )
     if len(classes) != 2:
         raise ValueError(
             f"{name}={value:g} is for the positive class of two, and there are "
-            f"{len(classes)}: {_shorten(classes)}. Pass a dict class -> bound, for "
-            f"example {name}={{{classes[-1]!r}: {value:g}}}."
+            f"{len(classes)}: {_shorten([*map(repr, classes)])}. {way_out}."
+        )
+    # As in scikit-learn: of other labels the order does not tell which is meant.
+    if classes not in ([0, 1], [-1, 1]):
+        raise ValueError(
+            f"{name}={value:g} is for the positive class, and which one of "
+            f"{classes[0]!r} and {classes[1]!r} that is cannot be told: only of 0 and "
+            f"1, -1 and 1, or False and True it is the second. {way_out}."
         )
     return classes[1:]
 
 
-def _shorten(classes, most=6):
-    shown = ", ".join(repr(label) for label in classes[:most])
-    return f"{shown}, ..." if len(classes) > most else shown
+def _shorten(texts, most=6):
+    shown = ", ".join(texts[:most])
+    return f"{shown}, ..." if len(texts) > most else shown
 
 
 def check_part_bounds(parts, loss, confidence):

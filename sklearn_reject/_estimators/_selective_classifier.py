@@ -93,13 +93,13 @@ class SelectiveClassifier(RejectClassifier):
 
     min_precision : float in ]0, 1] or dict, default=None
         Bound on the precision of what is accepted, of each predicted class in a dict
-        class -> bound: maximise the coverage. A number is for the positive class of
-        two, ``classes_[1]``; bounds of both are a positive and a negative predictive
-        value. May be combined with `min_recall`, but not with another target. All
-        bounds are met by one threshold, on the samples that solve the rule, and with a
-        `confidence` in the population, all at once. With `on_infeasible="nearest"` all
-        are relaxed by the same factor of the errors that they leave room for. Needs the
-        loss "zero_one".
+        class -> bound: maximise the coverage. A number is for the positive class: 1 of
+        0 and 1 or -1 and 1, or True; other labels need a dict. Bounds of both of two
+        classes are a positive and a negative predictive value. May be combined with
+        `min_recall`, but not with another target. All bounds are met by one threshold,
+        on the samples that solve the rule, and with a `confidence` in the population,
+        all at once. With `on_infeasible="nearest"` all are relaxed by the same factor
+        of the errors that they leave room for. Needs the loss "zero_one".
 
     min_recall : float in ]0, 1] or dict, default=None
         Bound on the recall of what is accepted, of each true class in a dict: of the

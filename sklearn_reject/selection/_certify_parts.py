@@ -3,6 +3,16 @@
 A threshold is rejected unless it passes the test of each bound: a rule that breaks one
 of them passes that one with a chance of at most the level, so that the level need not
 be split among the bounds.
+
+Let t be the first threshold, from a start on, at which the risk of some part is at its
+bound or above. A sequence that tests every sample accepts nothing from t on unless the
+first test there passes, and that one sees just the samples below t. Given how many of
+each part these are, losses are independent, of a risk at the bound. That the start is
+below t follows from such numbers, too. That an interval with a broken bound, ended by
+a threshold t' < t, is below the start means at most so many samples below t', where
+this part is within its bound: then more of its members are from between, where its risk
+is larger, and the test passes more rarely. On a grid of ranks (betting) the first test
+beyond t may also see samples from t on.
 """
 
 import math
@@ -21,7 +31,7 @@ from sklearn_reject.selection._certify import (
     locate_counts,
     walk_from_starts,
 )
-from sklearn_reject.selection._parts import RiskBoundsCertificate
+from sklearn_reject.selection._parts import RiskBoundsCertificate, name_targets
 
 # Where sequences start, as shares of the members of every part, and their shares of
 # delta. See benchmarks/bench_risk_bounds.py.
@@ -315,12 +325,6 @@ def _nothing_passes(problem, find, counts):
         coverage=coverage,
         attainable=attainable,
     )
-
-
-def name_targets(parts, most=4):
-    """Return parts and targets as text, the first of many."""
-    shown = [f"{part}={part.target:.6g}" for part in parts[:most]]
-    return ", ".join(shown) + f" and {len(parts) - most} more" * (len(parts) > most)
 
 
 def _hardest(problem):

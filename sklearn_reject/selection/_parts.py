@@ -151,6 +151,22 @@ def order_parts(parts, order):
     return [replace(part, codes=ordered[id(part.codes)]) for part in parts]
 
 
+def name_parts(parts):
+    """Return parts as text, the first of many."""
+    return show_some([str(part) for part in parts])
+
+
+def name_targets(parts):
+    """Return parts and targets as text, the first of many."""
+    return show_some([f"{part}={part.target:.6g}" for part in parts])
+
+
+def show_some(texts, most=4):
+    """Return the first of many texts, and how many more there are."""
+    more = f" and {len(texts) - most} more" * (len(texts) > most)
+    return ", ".join(texts[:most]) + more
+
+
 def check_parts(bounds, n_samples):
     """Return the parts that bounds are about: parts of one kind are disjoint."""
     if not isinstance(bounds, dict) or not bounds:

@@ -26,9 +26,14 @@ from sklearn_reject.selection._certify_parts import (
     PartsProblem,
     certify_nearest_bounds,
     certify_risk_bounds,
-    name_targets,
 )
-from sklearn_reject.selection._parts import check_parts, order_parts
+from sklearn_reject.selection._parts import (
+    check_parts,
+    name_parts,
+    name_targets,
+    order_parts,
+    show_some,
+)
 from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
 
 
@@ -191,10 +196,10 @@ def solve_nearest_risk_bounds(
 ):
     """Return the bounds times the smallest common factor that can be met, and the rule.
 
-    The first is a dict from the text of each part to the target used. None in place of
-    both where no factor leaves a bound that says something: a target of zero stays
-    zero, and one of the largest loss is none. The parameters are those of
-    :func:`solve_risk_bounds`.
+    Met, without a confidence, by a threshold that accepts ties together. The first is a
+    dict from the text of each part to the target used. None in place of both where no
+    factor leaves a bound that says something: a target of zero stays zero, and one of
+    the largest loss is none. The parameters are those of :func:`solve_risk_bounds`.
     """
     if confidence is None:
         sample = _group(scores, losses, bounds, sample_weight)
@@ -325,12 +330,13 @@ def _group(scores, losses, bounds, sample_weight):
 
 
 def _warn_of_empty_parts(parts):
-    empty = [str(part) for part in parts if not part.members.any()]
+    empty = [part for part in parts if not part.members.any()]
     if empty:
         warn_user(
-            f"No sample is a member of {', '.join(empty)}, so that any rule meets the "
-            "target of it. Check that labels and the keys of the targets are of the "
-            "same kind, or give samples of each."
+            f"No sample is a member of {name_parts(empty)}, so that any rule meets the "
+            "target of it. A predicted class may never be predicted. Else check that "
+            "labels and the keys of the targets are of the same kind, or give samples "
+            "of each."
         )
 
 
@@ -369,14 +375,14 @@ def _warn_of_nothing_accepted(sample, last):
     """Warn of parts with members, none of them in the groups up to the last."""
     end = np.append(sample.starts, len(sample.losses))[last + 1]
     absent = [
-        str(part)
+        part
         for part in sample.parts
         if part.members.any() and np.argmax(part.members) >= end
     ]
     if absent:
         warn_user(
-            f"Nothing is accepted of {', '.join(absent)}: that is how the target of it "
-            "is met, and says nothing. Ask for larger risks, or use a score that "
+            f"Nothing is accepted of {name_parts(absent)}: that is how the target of "
+            "it is met, and says nothing. Ask for larger risks, or use a score that "
             "orders the errors better."
         )
 
@@ -399,7 +405,7 @@ def _infeasible(sample):
         if (sample.slack(part)[1:] < 0).all():
             troubles.append(f"{part} is at least {round_up(lowest)} with any")
     coverage = sample.groups.prefix(n_groups)[0] / float(sample.groups.total_weight)
-    trouble = ", ".join(troubles) or "each can be met alone, but not all together"
+    trouble = show_some(troubles) or "each can be met alone, but not all together"
     closest = ""
     if np.isfinite(factor):
         closest = (

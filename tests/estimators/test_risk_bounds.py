@@ -1,6 +1,8 @@
 """Precision and recall of what is accepted, bounded by one threshold."""
 
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -27,8 +29,7 @@ X3, y3 = make_classification(
 )
 LABELS = {
     "minus": np.array([-1, 1]),
-    "text": np.array(["benign", "malignant"]),
-    "objects": np.array(["benign", "malignant"], dtype=object),
+    "floats": np.array([0.0, 1.0]),
     "flags": np.array([False, True]),
 }
 
@@ -113,7 +114,7 @@ def test_certified_bounds():
     ).fit(X, y)
     certificate = fitted.rule_.certificate
     assert isinstance(certificate, RiskBoundsCertificate)
-    assert certificate.parts == ("min_precision[1]", "min_recall[0]", "min_recall[1]")
+    assert certificate.parts == ("1 - precision[1]", "1 - recall[0]", "1 - recall[1]")
     assert certificate.targets == pytest.approx((0.2, 0.15, 0.3))
     assert certificate.bound == "binomial"
     assert max(certificate.p_values) <= 0.1
@@ -129,7 +130,7 @@ def test_certified_with_a_frozen_classifier_that_knows_more_classes():
     model = SelectiveClassifier(frozen, min_recall={0: 0.8, 1: 0.8}, **options)
     assert len(model.fit(X3[two], y3[two]).bounds_) == 2
     with pytest.raises(
-        InfeasibleTargetError, match=r"The 0 members of min_recall\[2\]"
+        InfeasibleTargetError, match=r"The 0 members of 1 - recall\[2\]"
     ):
         clone(model).set_params(min_recall={2: 0.8}).fit(X3[two], y3[two])
 
@@ -275,9 +276,52 @@ def test_a_risk_of_the_largest_loss_bounds_no_class():
 def test_a_number_needs_two_classes():
     with pytest.raises(ValueError, match=r"Pass a dict.*min_recall=\{2: 0.9\}"):
         selective(min_recall=0.9).fit(X3, y3)
+    with pytest.raises(ValueError, match="must be a number or a dict class"):
+        selective(min_recall=[0.9, 0.8]).fit(X, y)
     one = FrozenEstimator(GaussianNB().fit(X[:5], np.zeros(5)))
     with pytest.raises(ValueError, match="positive class of two, and there are 1"):
         SelectiveClassifier(one, min_recall=0.9).fit(X[:5], np.zeros(5))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["benign", "malignant"]),
+        np.array(["benign", "malignant"], dtype=object),
+        np.array(["0", "1"]),
+        np.array([1, 2]),
+    ],
+    ids=["text", "objects", "digits", "numbers"],
+)
+def test_a_number_needs_labels_that_tell_which_is_positive(labels):
+    second = labels.tolist()[1]
+    way_out = re.escape(f"min_recall={{{second!r}: 0.9}}")
+    with pytest.raises(ValueError, match=f"cannot be told.*{way_out}"):
+        selective(min_recall=0.9).fit(X, labels[y])
+    by_dict = selective(min_recall={second: 0.9}).fit(X, labels[y])
+    assert by_dict.rule_ == selective(min_recall=0.9).fit(X, y).rule_
+
+
+def test_errors_are_in_the_units_of_the_risk_and_of_the_bounds():
+    model = selective(min_precision={0: 0.95, 1: 0.95}, min_recall={0: 0.9})
+    with pytest.raises(InfeasibleTargetError) as caught:
+        model.fit(X0.round(), y0)
+    message = str(caught.value)
+    assert "1 - precision[1]=0.05, 1 - recall[0]=0.1 on" in message
+    attainable = caught.value.attainable
+    assert list(attainable) == ["min_precision[0]", "min_precision[1]", "min_recall[0]"]
+    assert f"had is min_precision[0]={attainable['min_precision[0]']:.4g}" in message
+    with pytest.raises(ValueError, match=r"with min_recall=\{0: 0.9\} and unc"):
+        selective(min_recall={0: 0.9}, cv="plug_in").fit(X, y)
+
+
+def test_risks_that_bound_nothing_are_warned_of():
+    model = selective(target_risk={0: 1.0, 1: 1.5}, group_by="class")
+    with pytest.warns(RejectionWarning, match="is not below the largest loss, 1:"):
+        assert model.fit(X, y).rule_.coverage == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selective(target_risk={0: 1.0, 1: 0.2}, group_by="class").fit(X, y)
 
 
 def test_weights_cannot_be_certified():
@@ -308,7 +352,7 @@ y0 = np.where(NOISE.random(600) < 0.2, X0[:, 0] < 0.5, X0[:, 0] > 0.5).astype(in
 def test_infeasible_or_nearest(options):
     bounds = {"min_precision": {0: 0.95, 1: 0.925}, **options}
     X = X0 if options else X0.round()
-    with pytest.raises(InfeasibleTargetError, match="1 minus it") as caught:
+    with pytest.raises(InfeasibleTargetError, match="In terms of the bounds") as caught:
         selective(**bounds).fit(X, y0)
     assert all(0 <= x < 0.9 for x in caught.value.attainable.values())
     with pytest.warns(RejectionWarning, match=r"instead is min_precision\[0\]=0\."):

@@ -467,6 +467,16 @@ def test_a_part_without_members_is_warned_of():
         solve_risk_bounds([0, 1], [0, 0], {"class": ([0, 1], {"1": 0.1})})
 
 
+def test_of_many_parts_a_warning_names_the_first():
+    scores = y = np.arange(40)
+    bounds = {"site": (y, dict.fromkeys(range(40), 0.1))}
+    text = r"of site\[1\], site\[2\], site\[3\], site\[4\] and 35 more:"
+    with pytest.warns(RejectionWarning, match=text):
+        solve_risk_bounds(scores, scores > 0, bounds)
+    with pytest.raises(InfeasibleTargetError, match="with any and 36 more"):
+        solve_risk_bounds(np.zeros(40), np.ones(40), bounds)
+
+
 def test_a_part_of_which_nothing_is_accepted_is_warned_of():
     scores, y = [1, 2, 3, 4], [0, 0, 1, 1]
     bounds = {"class": (y, {0: 0.1, 1: 0.1})}
