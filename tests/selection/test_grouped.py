@@ -192,7 +192,7 @@ def test_targets_by_group():
 @pytest.mark.parametrize(
     ("target", "match"),
     [
-        ({"a": 0.2, "b": 0.2}, "target has no value for 'c'.*largest loss"),
+        ({"a": 0.2, "b": 0.2}, "target has no value for 'c'. Add one for each"),
         ({}, "target has no value for 'a', 'b', 'c'"),
         ({"a": 1, "b": 1, "c": 1, "d": 1}, "value for 'd'.*groups are 'a', 'b', 'c'"),
         ({"a": 0.2, "b": 0.2, "c": "low"}, "target of the group 'c' must be a number"),
@@ -389,3 +389,57 @@ def test_many_groups():
     rule = solve_target_risk(scores, losses, 0.0, groups=groups)
     assert len(rule.rules) == 1000
     assert rule.coverage == pytest.approx(2 / 3)
+
+
+def by_region(target=0.1, **options):
+    """Solve a rule for each of three regions."""
+    return solve_target_risk(SCORES, LOSSES, target, groups=regions, **options)
+
+
+def test_monitors_share_the_chance_of_a_false_alarm():
+    targets = {"a": 0.3, "b": 0.3, "c": 0.2}
+    monitors = by_region(targets, confidence=0.8).monitor(confidence=0.97)
+    assert {group: each.target for group, each in monitors.items()} == targets
+    assert [each.confidence for each in monitors.values()] == pytest.approx([0.99] * 3)
+    # A sample of one is not one of another.
+    monitors["a"].update([1.0] * 10)
+    assert [each.n_samples for each in monitors.values()] == [10, 0, 0]
+
+
+def test_monitors_without_a_certificate_take_what_was_achieved():
+    rule = by_region(0.2)
+    for group, monitor in rule.monitor(max_loss=2, min_inclusion_proba=0.5).items():
+        assert monitor.target == rule.rules[group].selective_risk
+        assert (monitor.max_loss, monitor.min_inclusion_proba) == (2, 0.5)
+
+
+def test_what_accepts_nothing_is_not_watched():
+    rule = GroupedRule({1: REJECT_ALL, 2: chow_rule(0.2), 3: chow_rule(0.4)})
+    monitors = rule.monitor(0.1, confidence=0.9)
+    assert list(monitors) == [2, 3]
+    assert monitors[2].confidence == pytest.approx(0.95)
+    # A target that was asked for there does no harm, nor does its absence.
+    for extra in ({}, {np.int64(1): 0.3}):
+        monitors = rule.monitor({2: 0.1, np.int64(3): 0.2} | extra)
+        assert {group: each.target for group, each in monitors.items()} == {
+            2: 0.1,
+            3: 0.2,
+        }
+    with pytest.raises(ValueError, match="No group accepts anything"):
+        GroupedRule({1: REJECT_ALL}).monitor(0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({}, "group 2: The rule has no certified risk"),
+        ({"target": {2: 0.1}}, "target has no value for 3"),
+        ({"target": {2: 0.1, 3: 0.2, 4: 0.2}}, "value for 4, but there is no such"),
+        ({"target": {2: 0.1, 3: 1.0}}, "group 3: target must be"),
+        ({"target": 0.1, "confidence": 1.5}, "confidence must be .*got 1.5"),
+    ],
+    ids=["no risk", "missing", "unknown", "too large", "confidence"],
+)
+def test_bad_targets_of_monitors(options, match):
+    with pytest.raises(ValueError, match=match):
+        GroupedRule({2: chow_rule(0.2), 3: chow_rule(0.4)}).monitor(**options)
