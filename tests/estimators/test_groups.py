@@ -26,7 +26,11 @@ from sklearn_reject import (
     SelectiveRegressor,
 )
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import aurc_score, make_neg_aurc_scorer
+from sklearn_reject.metrics import (
+    aurc_score,
+    make_neg_aurc_scorer,
+    make_selective_accuracy_scorer,
+)
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
@@ -615,6 +619,17 @@ def test_score_and_scorers():
     expected = -aurc_score(y, labels, uncertainty)
     assert model.score(X, y) == pytest.approx(expected)
     assert make_neg_aurc_scorer()(model, X, y) == pytest.approx(expected)
+
+
+def test_unseen_groups_matter_for_decisions_only():
+    model = fit()
+    other = X.copy()
+    other[:5, 3] = 7
+    score = model.score(other, y)
+    assert make_neg_aurc_scorer()(model, other, y) == pytest.approx(score)
+    assert make_selective_accuracy_scorer(coverage=0.5)(model, other, y) > 0
+    with pytest.warns(RejectionWarning, match=r"5 of 300 samples .* 7.0 \(5\)"):
+        model.predict_all(other)
 
 
 def test_inside_of_others():
