@@ -18,7 +18,7 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
-    about,
+    gather_warnings,
     round_down,
     round_up,
     warn_user,
@@ -35,7 +35,13 @@ from sklearn_reject.selection._partition import (
     make_partition,
     sort_rows,
 )
-from sklearn_reject.selection._rule import RejectionRule, check_draws, compare, decide
+from sklearn_reject.selection._rule import (
+    RejectionRule,
+    Thinning,
+    check_draws,
+    compare,
+    decide,
+)
 
 
 @dataclass(frozen=True)
@@ -333,10 +339,8 @@ class GroupedRule(DictMixin):
         is_below, is_at = compare(scores, self._thresholds(codes))
         chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
         probability = is_below.astype(np.float64)
-        for code, rule in enumerate(rules):
-            if rule.thinning is not None:
-                rows = codes == code
-                probability[rows] *= rule.thinning.accept_proba(scores[rows])
+        if any(rule.thinning is not None for rule in rules):
+            probability *= _thin(rules, codes, scores)
         return np.where(is_at, chances, probability)
 
     def _find(self, labels):
@@ -352,6 +356,14 @@ class GroupedRule(DictMixin):
         return codes
 
 
+def _thin(rules, codes, scores):
+    """Return how likely scores below the threshold of their rule are accepted."""
+    # A start above all scores, where all that is below the threshold is accepted.
+    parts = [rule.thinning or Thinning(inf, 1.0, 1.0) for rule in rules]
+    parts = np.array([[each.start, each.proba_at_start, each.proba] for each in parts])
+    return Thinning(*parts[codes].T).accept_proba(scores)
+
+
 _REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
 
 
@@ -360,13 +372,15 @@ def solve_by_group(partition, solve, weight=None):
 
     A group without a rule, or without a sample, is rejected, and named in one warning.
     """
-    rules, failures = {}, {}
+    rules, failures, remarks = {}, {}, {}
     for label, rows in partition:
         try:
             if not _is_present(rows, take_weight(weight, rows)):
                 raise InfeasibleTargetError("there is no calibration sample of it")
-            with about(f"group {label!r}"):
+            with gather_warnings() as messages:
                 rules[label] = solve(label, rows)
+            for giver, (first, *_) in messages.items():
+                remarks.setdefault(giver, {})[label] = first
         except InfeasibleTargetError as error:
             failures[label] = error
             rules[label] = replace(_unmeasured(_REJECT_ALL), reject_cost=0.0)
@@ -374,6 +388,8 @@ def solve_by_group(partition, solve, weight=None):
                 rules[label] = replace(rules[label], coverage=0.0)
     if failures:
         _report(failures, len(partition))
+    for messages in remarks.values():
+        _remark(messages)
     return sum_up_rules(rules, partition, weight)
 
 
@@ -413,6 +429,15 @@ def _sum_up(rules, sizes, total):
 def _sizes(codes, weight, n_groups):
     """Return the weight of the samples of each group."""
     return np.bincount(codes + 1, weight, minlength=n_groups + 1)[1:].astype(np.float64)
+
+
+def _remark(messages):
+    """Warn once of what is said of several groups, given as label to message."""
+    (label, message), *others = messages.items()
+    if others:
+        others = enumerate_labels(label for label, _ in others)
+        message = f"{message} Much the same holds in the groups {others}."
+    warn_user(f"group {label!r}: {message}")
 
 
 def _report(failures, n_groups):

@@ -15,10 +15,12 @@ from sklearn_reject.selection import (
     GroupedRule,
     InfeasibleTargetError,
     RejectionRule,
+    Thinning,
     chow_rule,
     keyed_draws,
     solve_reject_cost,
     solve_target_coverage,
+    solve_target_failure_rate,
     solve_target_risk,
 )
 from tests.samples import samples
@@ -359,6 +361,35 @@ def test_too_few_samples_of_a_group_are_said():
             random_state=0,
         )
     assert rule.rules["a"].coverage == 0
+
+
+def test_what_is_said_of_several_groups_is_said_once():
+    groups = np.repeat(["a", "b", "c", "d"], [3, 4, 5, 588])
+    with pytest.warns(RejectionWarning) as caught:
+        rule = solve_target_failure_rate(SCORES, LOSSES, 0.1, groups=groups)
+    assert len(caught) == 1
+    message = str(caught[0].message)
+    assert message.startswith("group 'a': 3 samples are too few")
+    assert message.endswith("Much the same holds in the groups 'b', 'c'.")
+    assert rule.rules["c"].coverage < 1
+    with pytest.warns(RejectionWarning, match="group 'b': 4 samples .* larger rate.$"):
+        solve_target_failure_rate(SCORES[3:7], LOSSES[3:7], 0.1, groups=groups[3:7])
+
+
+def test_thinned_groups_among_others():
+    rules = {k: RejectionRule(0.5, 0.25) for k in range(3)}
+    rules[1] = RejectionRule(0.8, 0.1, thinning=Thinning(0.4, 0.6, 0.2))
+    scores, groups = np.arange(11) / 10, np.arange(3)
+    for group in groups:
+        np.testing.assert_array_equal(
+            GroupedRule(rules).accept_proba(scores, np.full(11, group)),
+            rules[group].accept_proba(scores),
+        )
+    mixed = GroupedRule(rules).accept_proba(np.repeat(scores, 3), np.tile(groups, 11))
+    for group in groups:
+        np.testing.assert_array_equal(
+            mixed[group::3], rules[group].accept_proba(scores)
+        )
 
 
 def test_rules_of_your_own():
