@@ -19,6 +19,9 @@ from sklearn_reject.selection import (
 PREDICTION = "prediction"
 TRUE_CLASS = "class"
 
+# So many, however few samples there are, may be categories.
+_FEW_GROUPS = 10
+
 _SHOW_CALLABLE = "group_by=lambda X: X[{!r}]"
 
 
@@ -57,7 +60,7 @@ def find_groups(estimator, X, classes=None):
 
 def _warn_of_many_groups(group_by, n_groups, n_samples):
     """Warn where a group has less than two samples on average, as numbers make them."""
-    if 2 * n_groups > n_samples:
+    if 2 * n_groups > n_samples and n_groups > _FEW_GROUPS:
         warn_user(
             f"{_name(group_by)} makes {n_groups} groups of {n_samples} samples, and "
             "rules of one or two samples say little of others. Of a column of numbers "

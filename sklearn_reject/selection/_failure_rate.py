@@ -43,7 +43,7 @@ from sklearn_reject.selection._certify import (
     rank_samples,
 )
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS, find_longest
-from sklearn_reject.selection._grouped import solve_arrays_by_group
+from sklearn_reject.selection._grouped import is_by_group, solve_arrays_by_group
 from sklearn_reject.selection._rule import (
     Certificate,
     RejectionRule,
@@ -198,7 +198,7 @@ def solve_target_failure_rate(
     >>> solve_target_failure_rate(scores, losses, 0.1, confidence=0.9).coverage
     0.85
     """
-    if groups is not None:
+    if is_by_group(groups, all_groups):
         refuse_failure_weights(sample_weight)
         return solve_arrays_by_group(
             partial(

@@ -496,6 +496,16 @@ def targets_by_group(target, labels, name="target"):
     return {label: given[label] for label in labels}
 
 
+def is_by_group(groups, all_groups):
+    """Tell whether each group gets a rule; raise for their names without samples'."""
+    if groups is None and all_groups is not None:
+        raise ValueError(
+            "all_groups is not used without groups. Pass the group of each sample as "
+            "groups."
+        )
+    return groups is not None
+
+
 def solve_arrays_by_group(
     solve, scores, losses, target, groups, all_groups, sample_weight, **certified
 ):

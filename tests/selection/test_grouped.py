@@ -213,6 +213,12 @@ def test_targets_by_group_need_groups(name):
         SOLVERS[name][0](SCORES, LOSSES, {"a": 1})
 
 
+@pytest.mark.parametrize("solve", [solve_target_failure_rate, solve_target_risk])
+def test_names_of_groups_need_groups(solve):
+    with pytest.raises(ValueError, match="all_groups is not used without groups"):
+        solve(SCORES, LOSSES, 0.1, all_groups=["a", "b"])
+
+
 @pytest.mark.parametrize(
     ("groups", "match"),
     [
@@ -226,9 +232,11 @@ def test_targets_by_group_need_groups(name):
         (np.ones((3, 1)), r"array of shape \(3, 1\)"),
         ("abc", "groups must be a vector of labels, got 'abc'"),
         (7, "groups must be a vector of labels, got 7"),
+        ({1, 2, 3}, "groups must be a vector of labels, got {1, 2, 3}"),
+        ({"a": 1, "b": 2, "c": 1}, "groups must be a vector of labels, got {'a'"),
         (["a", "b"], "groups has 2 elements where 3 samples"),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_bad_groups(groups, match):
     with pytest.raises(ValueError, match=match):
