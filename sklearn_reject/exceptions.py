@@ -115,12 +115,30 @@ _SUBJECT = ContextVar("_SUBJECT", default="")
 
 @contextmanager
 def about(subject):
-    """Begin all warnings with what they are about, such as the group of samples."""
+    """Begin all warnings with what they are about, such as one of several targets."""
     token = _SUBJECT.set(f"{subject}: ")
     try:
         yield
     finally:
         _SUBJECT.reset(token)
+
+
+# Messages by the line that gives them, where they are to be said together.
+_GATHERED = ContextVar("_GATHERED", default=None)
+
+
+@contextmanager
+def gather_warnings():
+    """Keep the messages of warnings, which many parts may give alike, such as groups.
+
+    Yields a dict from the line that gives a message to all of its messages.
+    """
+    gathered = {}
+    token = _GATHERED.set(gathered)
+    try:
+        yield gathered
+    finally:
+        _GATHERED.reset(token)
 
 
 def warn_user(message, category=RejectionWarning, *, once=False):
@@ -130,11 +148,16 @@ def warn_user(message, category=RejectionWarning, *, once=False):
     """
     if once and _IS_REPEATED.get():
         return
+    message, gathered = f"{_SUBJECT.get()}{message}", _GATHERED.get()
+    if gathered is not None:
+        giver = sys._getframe(1)
+        gathered.setdefault((giver.f_code, giver.f_lineno), []).append(message)
+        return
     ours = "sklearn_reject.", "sklearn.callback."
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
-    warnings.warn(f"{_SUBJECT.get()}{message}", category, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def round_down(value):

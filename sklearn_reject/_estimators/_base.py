@@ -307,6 +307,12 @@ class RejectMixin:
         accepted = self._accept(X, labels, scores, keys)
         return Decisions(labels, self._combine(scores), accepted)
 
+    def _predict_with_uncertainty(self, X):
+        """Return labels and uncertainty of one pass, whatever the rule does."""
+        require_fit(self)
+        labels, scores = self._evaluate(Response(self.estimator_, X))
+        return labels, self._combine(scores)
+
     def _evaluate(self, response):
         """Return labels and scores of one pass of the inner estimator."""
         return evaluate_score(self.uncertainty_score_, response)

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import rankdata
 
 from sklearn_reject._curves import RELATIVE_TOLERANCE, selective_risk_at_coverage_score
 from sklearn_reject._estimators._groups import Groups, add_groups
 from sklearn_reject._response import row_keys
 from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection import keyed_draws
+from sklearn_reject.selection import keyed_draws, make_partition
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +117,11 @@ def warn_of_wrong_sign(calibration):
     weight = calibration.sample_weight
     if weight is not None and not weight.any():
         return  # which the solver will refuse
-    half = selective_risk_at_coverage_score(
-        **calibration.samples, coverage=0.5, randomize=True
-    )
+    samples = calibration.samples
+    if calibration.groups is not None:
+        # Of one group, scores are not compared with those of another.
+        samples["scores"] = _ranks_in_groups(calibration.scores, calibration.groups)
+    half = selective_risk_at_coverage_score(**samples, coverage=0.5, randomize=True)
     is_worse, mean = _is_worse(half, 0.5, calibration)
     if is_worse:
         warn_user(
@@ -126,6 +129,14 @@ def warn_of_wrong_sign(calibration):
             f"that it calls certain has risk {half:.3g}, the whole has {mean:.3g}. "
             "Higher must mean more uncertain: turn the sign, or take another score."
         )
+
+
+def _ranks_in_groups(scores, groups):
+    """Return the ranks of scores in their groups, in ]0, 1[, those of ties the mean."""
+    ranks = np.empty(len(scores))
+    for _, rows in make_partition(groups, len(scores)):
+        ranks[rows] = (rankdata(scores[rows]) - 0.5) / len(rows)
+    return ranks
 
 
 def warn_of_risky_rule(rule, calibration):

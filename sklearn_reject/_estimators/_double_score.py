@@ -570,7 +570,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty, _ = self.predict_all(X)
+        labels, uncertainty = self._predict_with_uncertainty(X)
         y, is_ood, is_wild = known_labels(self, y)
         largest = known_max_loss(self, self.loss_)
         if largest is None:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_reject._sklearn import _num_samples
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
     as_labels,
     distinct_labels,
@@ -17,6 +18,9 @@ from sklearn_reject.selection import (
 
 PREDICTION = "prediction"
 TRUE_CLASS = "class"
+
+# So many, however few samples there are, may be categories.
+_FEW_GROUPS = 10
 
 _SHOW_CALLABLE = "group_by=lambda X: X[{!r}]"
 
@@ -50,7 +54,18 @@ def find_groups(estimator, X, classes=None):
         return Groups(group_by, sort_labels(as_labels(classes, "classes_")))
     labels = labels_of(group_by, X)
     known = sort_labels(distinct_labels(labels, _name(group_by)))
+    _warn_of_many_groups(group_by, len(known), len(labels))
     return Groups(group_by, known, as_objects(labels))
+
+
+def _warn_of_many_groups(group_by, n_groups, n_samples):
+    """Warn where a group has less than two samples on average, as numbers make them."""
+    if 2 * n_groups > n_samples and n_groups > _FEW_GROUPS:
+        warn_user(
+            f"{_name(group_by)} makes {n_groups} groups of {n_samples} samples, and "
+            "rules of one or two samples say little of others. Of a column of numbers "
+            "or dates pass bins, such as group_by=lambda X: X['age'] // 10."
+        )
 
 
 def labels_of(group_by, X, predictions=None):
@@ -195,8 +210,9 @@ def _column(group_by, X):
         return _take(X, _position_of(group_by, names), names)
     if isinstance(group_by, bool) or not isinstance(group_by, Integral):
         raise ValueError(
-            f"group_by must be None, {PREDICTION!r}, the name of a column, its "
-            f"position as an int, or a callable, got {group_by!r}."
+            f"group_by must be None, {PREDICTION!r}, {TRUE_CLASS!r}, the name of a "
+            "column, its position as an int, or a callable, which may join several "
+            f"columns, got {group_by!r}."
         )
     n_columns = len(names) if names is not None else _count_columns(X)
     if not -n_columns <= group_by < n_columns:

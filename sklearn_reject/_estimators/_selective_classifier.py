@@ -484,7 +484,7 @@ class SelectiveClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
-        labels, uncertainty, _ = self.predict_all(X)
+        labels, uncertainty = self._predict_with_uncertainty(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
 

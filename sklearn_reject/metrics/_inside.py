@@ -31,8 +31,8 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
         _refuse_detector(estimator)
         score = resolve_score("auto", estimator)
         labels, uncertainty = evaluate_score(score, Response(estimator, X))
-    elif hasattr(inner, "predict_all"):
-        labels, uncertainty, _ = inner.predict_all(inner_X)  # in one pass
+    elif hasattr(inner, "_predict_with_uncertainty"):
+        labels, uncertainty = inner._predict_with_uncertainty(inner_X)  # in one pass
     else:
         labels = getattr(inner, "predict_label", inner.predict)(inner_X)
         uncertainty = inner.uncertainty(inner_X)

@@ -7,7 +7,7 @@ from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
-from sklearn_reject.selection._grouped import solve_arrays_by_group
+from sklearn_reject.selection._grouped import is_by_group, solve_arrays_by_group
 
 
 def solve_target_failure_rate(
@@ -148,7 +148,7 @@ def solve_target_failure_rate(
     >>> solve_target_failure_rate(scores, losses, 0.1, confidence=0.9).coverage
     0.85
     """
-    if groups is not None:
+    if is_by_group(groups, all_groups):
         refuse_failure_weights(sample_weight)
         return solve_arrays_by_group(
             partial(

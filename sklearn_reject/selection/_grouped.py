@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isnan
+from math import inf, isnan
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import (
+    check_level,
     check_number,
     check_same_length,
     check_samples,
@@ -17,7 +18,7 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
-    about,
+    gather_warnings,
     round_down,
     round_up,
     warn_user,
@@ -34,7 +35,13 @@ from sklearn_reject.selection._partition import (
     make_partition,
     sort_rows,
 )
-from sklearn_reject.selection._rule import RejectionRule, check_draws, compare, decide
+from sklearn_reject.selection._rule import (
+    RejectionRule,
+    Thinning,
+    check_draws,
+    compare,
+    decide,
+)
 
 
 @dataclass(frozen=True)
@@ -230,6 +237,90 @@ class GroupedRule(DictMixin):
         total = len(scores) if weight is None else weight.sum()
         return _sum_up(rules, _sizes(codes, weight, len(rules)), total)
 
+    def monitor(
+        self, target=None, *, confidence=0.95, max_loss=1.0, min_inclusion_proba=1.0
+    ):
+        """Return a monitor of the losses of what is accepted, for each group.
+
+        All of them together have a false alarm with a probability of at most 1 -
+        `confidence`, and all intervals hold together with `confidence`: of G monitors
+        each has the confidence 1 - (1 - `confidence`) / G.
+
+        Parameters
+        ----------
+        target : float in ]0, max_loss[ or dict of group to float, default=None
+            Largest risk that is tolerated, in all groups or in each. None takes, group
+            by group, the certified one. If the certificate is not about a risk, or
+            there is none, it takes the selective risk on the calibration set. That is
+            optimistic, as the rule was chosen by the same samples: an alarm then may
+            say no more than that.
+
+        confidence : float in ]0, 1[, default=0.95
+            Least probability that there never is a false alarm in any group, and of all
+            intervals together.
+
+        max_loss : float > 0, default=1.0
+            Largest loss that is possible, known beforehand.
+
+        min_inclusion_proba : float in ]0, 1], default=1.0
+            Where the labels of a random part of the samples are looked up only, the
+            smallest probability with which one is. The smaller it is, the more samples
+            it takes to see a risk above the target.
+
+        Returns
+        -------
+        monitors : dict of group to RiskMonitor
+            Each watches the risk of the accepted samples of its group. Groups that
+            accept nothing have none, and count for nothing.
+
+        Raises
+        ------
+        ValueError
+            If no group accepts anything, if no target is given and the selective risk
+            of a group is NaN or zero, if a target is not below `max_loss`, or if a dict
+            lacks a group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_reject.selection import solve_target_risk
+        >>> scores, groups = np.arange(400) / 400, np.tile(["north", "south"], 200)
+        >>> rule = solve_target_risk(
+        ...     scores, scores > 0.8, 0.1, groups=groups, confidence=0.9)
+        >>> monitors = rule.monitor(confidence=0.98)
+        >>> monitors["north"]
+        <RiskMonitor(target=0.1, confidence=0.99, ...): n_samples=0, ...>
+        >>> losses, groups = np.array([0, 1, 1]), np.array(["north", "south", "south"])
+        >>> for group, monitor in monitors.items():
+        ...     monitor = monitor.update(losses[groups == group])
+        ...     print(group, monitor.n_samples, monitor.mean)
+        north 1 0.0
+        south 2 1.0
+        """
+        confidence = check_level(confidence, "confidence")
+        watched = [label for label in self.rules if self.rules[label].threshold > -inf]
+        if not watched:
+            raise ValueError(
+                "No group accepts anything, so that there is no risk to watch. Solve "
+                "the rules for another target."
+            )
+        if isinstance(target, Mapping):
+            unwatched = self.rules.keys() - set(watched)
+            target = {k: v for k, v in target.items() if as_plain(k) not in unwatched}
+        targets = targets_by_group(target, watched)
+        monitors, level = {}, share_confidence(confidence, len(watched))
+        for label in watched:
+            try:
+                monitors[label] = self.rules[label].monitor(
+                    targets[label],
+                    confidence=level,
+                    max_loss=max_loss,
+                    min_inclusion_proba=min_inclusion_proba,
+                )
+            except ValueError as error:
+                raise ValueError(f"group {label!r}: {error}") from None
+        return monitors
+
     def _locate(self, scores, groups):
         """Return the scores as a vector, and the position of the rule of each."""
         scores = check_vector(scores, "scores")
@@ -248,10 +339,8 @@ class GroupedRule(DictMixin):
         is_below, is_at = compare(scores, self._thresholds(codes))
         chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
         probability = is_below.astype(np.float64)
-        for code, rule in enumerate(rules):
-            if rule.thinning is not None:
-                rows = codes == code
-                probability[rows] *= rule.thinning.accept_proba(scores[rows])
+        if any(rule.thinning is not None for rule in rules):
+            probability *= _thin(rules, codes, scores)
         return np.where(is_at, chances, probability)
 
     def _find(self, labels):
@@ -267,6 +356,14 @@ class GroupedRule(DictMixin):
         return codes
 
 
+def _thin(rules, codes, scores):
+    """Return how likely scores below the threshold of their rule are accepted."""
+    # A start above all scores, where all that is below the threshold is accepted.
+    parts = [rule.thinning or Thinning(inf, 1.0, 1.0) for rule in rules]
+    parts = np.array([[each.start, each.proba_at_start, each.proba] for each in parts])
+    return Thinning(*parts[codes].T).accept_proba(scores)
+
+
 _REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
 
 
@@ -275,13 +372,15 @@ def solve_by_group(partition, solve, weight=None):
 
     A group without a rule, or without a sample, is rejected, and named in one warning.
     """
-    rules, failures = {}, {}
+    rules, failures, remarks = {}, {}, {}
     for label, rows in partition:
         try:
             if not _is_present(rows, take_weight(weight, rows)):
                 raise InfeasibleTargetError("there is no calibration sample of it")
-            with about(f"group {label!r}"):
+            with gather_warnings() as messages:
                 rules[label] = solve(label, rows)
+            for giver, (first, *_) in messages.items():
+                remarks.setdefault(giver, {})[label] = first
         except InfeasibleTargetError as error:
             failures[label] = error
             rules[label] = replace(_unmeasured(_REJECT_ALL), reject_cost=0.0)
@@ -289,6 +388,8 @@ def solve_by_group(partition, solve, weight=None):
                 rules[label] = replace(rules[label], coverage=0.0)
     if failures:
         _report(failures, len(partition))
+    for messages in remarks.values():
+        _remark(messages)
     return sum_up_rules(rules, partition, weight)
 
 
@@ -328,6 +429,15 @@ def _sum_up(rules, sizes, total):
 def _sizes(codes, weight, n_groups):
     """Return the weight of the samples of each group."""
     return np.bincount(codes + 1, weight, minlength=n_groups + 1)[1:].astype(np.float64)
+
+
+def _remark(messages):
+    """Warn once of what is said of several groups, given as label to message."""
+    (label, message), *others = messages.items()
+    if others:
+        others = enumerate_labels(label for label, _ in others)
+        message = f"{message} Much the same holds in the groups {others}."
+    warn_user(f"group {label!r}: {message}")
 
 
 def _report(failures, n_groups):
@@ -379,11 +489,21 @@ def targets_by_group(target, labels, name="target"):
     if missing:
         raise ValueError(
             f"{name} has no value for {enumerate_labels(missing)}. Add one for each "
-            "group; one as large as the largest loss accepts everything in it."
+            "group."
         )
     for label in labels:
         check_number(given[label], f"{name} of the group {label!r}")
     return {label: given[label] for label in labels}
+
+
+def is_by_group(groups, all_groups):
+    """Tell whether each group gets a rule; raise for their names without samples'."""
+    if groups is None and all_groups is not None:
+        raise ValueError(
+            "all_groups is not used without groups. Pass the group of each sample as "
+            "groups."
+        )
+    return groups is not None
 
 
 def solve_arrays_by_group(

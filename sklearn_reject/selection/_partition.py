@@ -1,7 +1,7 @@
 """The groups that samples belong to: labels as plain values, and the rows of each."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -70,7 +70,9 @@ def as_labels(groups, name):
         return groups.tolist()  # None where masked
     if hasattr(groups, "__array__"):
         return _labels_of_array(np.asarray(groups), name)
-    if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
+    # A set has no order, and a dict may be one of group to value.
+    is_vector = not isinstance(groups, (str, bytes, Set, Mapping))
+    if not is_vector or not isinstance(groups, Iterable):
         raise ValueError(f"{name} must be a vector of labels, got {groups!r}.")
     return [as_plain(label) for label in groups]
 

@@ -24,7 +24,7 @@ from sklearn_reject.selection._certify import (
     choose_bound,
     rank_samples,
 )
-from sklearn_reject.selection._grouped import solve_arrays_by_group
+from sklearn_reject.selection._grouped import is_by_group, solve_arrays_by_group
 from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
 
 
@@ -84,7 +84,7 @@ def solve_reject_cost(
     >>> solve_reject_cost(scores, losses, 0.5).coverage
     0.75
     """
-    if groups is not None:
+    if is_by_group(groups, all_groups):
         return solve_arrays_by_group(
             solve_reject_cost, scores, losses, target, groups, all_groups, sample_weight
         )
@@ -222,7 +222,7 @@ def solve_target_risk(
     >>> solve_target_risk(scores, losses, 0.1, confidence=0.9).coverage
     0.84
     """
-    if groups is not None:
+    if is_by_group(groups, all_groups):
         return solve_arrays_by_group(
             partial(
                 solve_target_risk,
@@ -391,7 +391,7 @@ def solve_target_coverage(
     >>> solve_target_coverage(scores, losses, 0.5, confidence=0.9).coverage
     0.57
     """
-    if groups is not None:
+    if is_by_group(groups, all_groups):
         return solve_arrays_by_group(
             partial(solve_target_coverage, randomize=randomize),
             scores,

@@ -26,7 +26,11 @@ from sklearn_reject import (
     SelectiveRegressor,
 )
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import aurc_score, make_neg_aurc_scorer
+from sklearn_reject.metrics import (
+    aurc_score,
+    make_neg_aurc_scorer,
+    make_selective_accuracy_scorer,
+)
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
@@ -40,6 +44,7 @@ N = 300
 POINTS, y = make_blobs(N, 3, centers=3, cluster_std=4.0, random_state=0)
 PLACES = np.arange(N) % 3
 X = np.column_stack([POINTS, PLACES])
+POINTS_RISK = np.random.default_rng(1).random(N)
 NUMBERS = POINTS @ [1, 2, 3] + np.abs(POINTS[:, 0]) * np.sin(np.arange(N))
 REGIONS = np.array(["east", "north", "west"])[PLACES]
 FRAME = pd.DataFrame(POINTS, columns=["a", "b", "c"]).assign(region=REGIONS)
@@ -545,6 +550,38 @@ def test_text_has_no_columns():
         fit(X=np.array(["some text"] * N), group_by=0, estimator=FailsToFit())
 
 
+def shifted(estimator, X):
+    """Order samples within each place, where scores mean something else."""
+    return POINTS_RISK[X[:, 0].astype(int)] + 10 * X[:, 1]
+
+
+def test_scores_of_unequal_groups_are_not_compared():
+    # The place of the smaller scores has the larger risk.
+    place, rng = np.arange(N) % 2, np.random.default_rng(0)
+    wrong = rng.random(N) < 0.2 + 0.5 * POINTS_RISK - 0.2 * place
+    model = FrozenEstimator(GaussianNB().fit([[0, 0], [1, 1]] * 2, [0, 1] * 2))
+    rows = np.column_stack([np.arange(N), place]).astype(float)
+    labels = np.where(wrong, 1 - model.predict(rows), model.predict(rows))
+    by_place = SelectiveClassifier(
+        model, uncertainty_score=shifted, target_coverage=1.0, group_by=1
+    )
+    with pytest.warns(RejectionWarning, match="errors first"):
+        clone(by_place).set_params(group_by=None).fit(rows, labels)
+    by_place.fit(rows, labels)
+    with pytest.warns(RejectionWarning, match="errors first"):
+        by_place.set_params(uncertainty_score=turned).fit(rows, labels)
+
+
+def turned(estimator, X):
+    """Put errors first in each place."""
+    return -POINTS_RISK[X[:, 0].astype(int)] - 10 * X[:, 1]
+
+
+def test_a_column_of_numbers_makes_too_many_groups():
+    with pytest.warns(RejectionWarning, match="group_by=0 makes 300 groups of 300"):
+        fit(group_by=0, target_risk=None, target_coverage=0.8)
+
+
 def test_regressors():
     model = fit(REGRESSOR, y=NUMBERS)
     groups = PLACES[model.calibration_.rows]
@@ -614,6 +651,17 @@ def test_score_and_scorers():
     expected = -aurc_score(y, labels, uncertainty)
     assert model.score(X, y) == pytest.approx(expected)
     assert make_neg_aurc_scorer()(model, X, y) == pytest.approx(expected)
+
+
+def test_unseen_groups_matter_for_decisions_only():
+    model = fit()
+    other = X.copy()
+    other[:5, 3] = 7
+    score = model.score(other, y)
+    assert make_neg_aurc_scorer()(model, other, y) == pytest.approx(score)
+    assert make_selective_accuracy_scorer(coverage=0.5)(model, other, y) > 0
+    with pytest.warns(RejectionWarning, match=r"5 of 300 samples .* 7.0 \(5\)"):
+        model.predict_all(other)
 
 
 def test_inside_of_others():

@@ -15,10 +15,12 @@ from sklearn_reject.selection import (
     GroupedRule,
     InfeasibleTargetError,
     RejectionRule,
+    Thinning,
     chow_rule,
     keyed_draws,
     solve_reject_cost,
     solve_target_coverage,
+    solve_target_failure_rate,
     solve_target_risk,
 )
 from tests.samples import samples
@@ -192,7 +194,7 @@ def test_targets_by_group():
 @pytest.mark.parametrize(
     ("target", "match"),
     [
-        ({"a": 0.2, "b": 0.2}, "target has no value for 'c'.*largest loss"),
+        ({"a": 0.2, "b": 0.2}, "target has no value for 'c'. Add one for each"),
         ({}, "target has no value for 'a', 'b', 'c'"),
         ({"a": 1, "b": 1, "c": 1, "d": 1}, "value for 'd'.*groups are 'a', 'b', 'c'"),
         ({"a": 0.2, "b": 0.2, "c": "low"}, "target of the group 'c' must be a number"),
@@ -211,6 +213,12 @@ def test_targets_by_group_need_groups(name):
         SOLVERS[name][0](SCORES, LOSSES, {"a": 1})
 
 
+@pytest.mark.parametrize("solve", [solve_target_failure_rate, solve_target_risk])
+def test_names_of_groups_need_groups(solve):
+    with pytest.raises(ValueError, match="all_groups is not used without groups"):
+        solve(SCORES, LOSSES, 0.1, all_groups=["a", "b"])
+
+
 @pytest.mark.parametrize(
     ("groups", "match"),
     [
@@ -224,9 +232,11 @@ def test_targets_by_group_need_groups(name):
         (np.ones((3, 1)), r"array of shape \(3, 1\)"),
         ("abc", "groups must be a vector of labels, got 'abc'"),
         (7, "groups must be a vector of labels, got 7"),
+        ({1, 2, 3}, "groups must be a vector of labels, got {1, 2, 3}"),
+        ({"a": 1, "b": 2, "c": 1}, "groups must be a vector of labels, got {'a'"),
         (["a", "b"], "groups has 2 elements where 3 samples"),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_bad_groups(groups, match):
     with pytest.raises(ValueError, match=match):
@@ -361,6 +371,35 @@ def test_too_few_samples_of_a_group_are_said():
     assert rule.rules["a"].coverage == 0
 
 
+def test_what_is_said_of_several_groups_is_said_once():
+    groups = np.repeat(["a", "b", "c", "d"], [3, 4, 5, 588])
+    with pytest.warns(RejectionWarning) as caught:
+        rule = solve_target_failure_rate(SCORES, LOSSES, 0.1, groups=groups)
+    assert len(caught) == 1
+    message = str(caught[0].message)
+    assert message.startswith("group 'a': 3 samples are too few")
+    assert message.endswith("Much the same holds in the groups 'b', 'c'.")
+    assert rule.rules["c"].coverage < 1
+    with pytest.warns(RejectionWarning, match="group 'b': 4 samples .* larger rate.$"):
+        solve_target_failure_rate(SCORES[3:7], LOSSES[3:7], 0.1, groups=groups[3:7])
+
+
+def test_thinned_groups_among_others():
+    rules = {k: RejectionRule(0.5, 0.25) for k in range(3)}
+    rules[1] = RejectionRule(0.8, 0.1, thinning=Thinning(0.4, 0.6, 0.2))
+    scores, groups = np.arange(11) / 10, np.arange(3)
+    for group in groups:
+        np.testing.assert_array_equal(
+            GroupedRule(rules).accept_proba(scores, np.full(11, group)),
+            rules[group].accept_proba(scores),
+        )
+    mixed = GroupedRule(rules).accept_proba(np.repeat(scores, 3), np.tile(groups, 11))
+    for group in groups:
+        np.testing.assert_array_equal(
+            mixed[group::3], rules[group].accept_proba(scores)
+        )
+
+
 def test_rules_of_your_own():
     rule = GroupedRule({np.int64(1): chow_rule(0.2), np.str_("b"): chow_rule(0.5)})
     assert Counter(map(type, rule.rules)) == {int: 1, str: 1}
@@ -389,3 +428,57 @@ def test_many_groups():
     rule = solve_target_risk(scores, losses, 0.0, groups=groups)
     assert len(rule.rules) == 1000
     assert rule.coverage == pytest.approx(2 / 3)
+
+
+def by_region(target=0.1, **options):
+    """Solve a rule for each of three regions."""
+    return solve_target_risk(SCORES, LOSSES, target, groups=regions, **options)
+
+
+def test_monitors_share_the_chance_of_a_false_alarm():
+    targets = {"a": 0.3, "b": 0.3, "c": 0.2}
+    monitors = by_region(targets, confidence=0.8).monitor(confidence=0.97)
+    assert {group: each.target for group, each in monitors.items()} == targets
+    assert [each.confidence for each in monitors.values()] == pytest.approx([0.99] * 3)
+    # A sample of one is not one of another.
+    monitors["a"].update([1.0] * 10)
+    assert [each.n_samples for each in monitors.values()] == [10, 0, 0]
+
+
+def test_monitors_without_a_certificate_take_what_was_achieved():
+    rule = by_region(0.2)
+    for group, monitor in rule.monitor(max_loss=2, min_inclusion_proba=0.5).items():
+        assert monitor.target == rule.rules[group].selective_risk
+        assert (monitor.max_loss, monitor.min_inclusion_proba) == (2, 0.5)
+
+
+def test_what_accepts_nothing_is_not_watched():
+    rule = GroupedRule({1: REJECT_ALL, 2: chow_rule(0.2), 3: chow_rule(0.4)})
+    monitors = rule.monitor(0.1, confidence=0.9)
+    assert list(monitors) == [2, 3]
+    assert monitors[2].confidence == pytest.approx(0.95)
+    # A target that was asked for there does no harm, nor does its absence.
+    for extra in ({}, {np.int64(1): 0.3}):
+        monitors = rule.monitor({2: 0.1, np.int64(3): 0.2} | extra)
+        assert {group: each.target for group, each in monitors.items()} == {
+            2: 0.1,
+            3: 0.2,
+        }
+    with pytest.raises(ValueError, match="No group accepts anything"):
+        GroupedRule({1: REJECT_ALL}).monitor(0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({}, "group 2: The rule has no certified risk"),
+        ({"target": {2: 0.1}}, "target has no value for 3"),
+        ({"target": {2: 0.1, 3: 0.2, 4: 0.2}}, "value for 4, but there is no such"),
+        ({"target": {2: 0.1, 3: 1.0}}, "group 3: target must be"),
+        ({"target": 0.1, "confidence": 1.5}, "confidence must be .*got 1.5"),
+    ],
+    ids=["no risk", "missing", "unknown", "too large", "confidence"],
+)
+def test_bad_targets_of_monitors(options, match):
+    with pytest.raises(ValueError, match=match):
+        GroupedRule({2: chow_rule(0.2), 3: chow_rule(0.4)}).monitor(**options)
