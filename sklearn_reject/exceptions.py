@@ -109,20 +109,6 @@ def repeated_fit():
         _IS_REPEATED.reset(token)
 
 
-# What warnings are about, where that is a part of what was asked.
-_SUBJECT = ContextVar("_SUBJECT", default="")
-
-
-@contextmanager
-def about(subject):
-    """Begin all warnings with what they are about, such as one of several targets."""
-    token = _SUBJECT.set(f"{subject}: ")
-    try:
-        yield
-    finally:
-        _SUBJECT.reset(token)
-
-
 # Messages by the line that gives them, where they are to be said together.
 _GATHERED = ContextVar("_GATHERED", default=None)
 
@@ -148,7 +134,7 @@ def warn_user(message, category=RejectionWarning, *, once=False):
     """
     if once and _IS_REPEATED.get():
         return
-    message, gathered = f"{_SUBJECT.get()}{message}", _GATHERED.get()
+    gathered = _GATHERED.get()
     if gathered is not None:
         giver = sys._getframe(1)
         gathered.setdefault((giver.f_code, giver.f_lineno), []).append(message)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import parallel_backend
 from scipy.stats import bootstrap, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
@@ -147,7 +147,7 @@ def test_a_paired_difference_is_narrower_than_either():
 def test_random_state(metric):
     found = bootstrap_interval(metric, SAMPLES, **FEW)
     assert bootstrap_interval(metric, SAMPLES, **FEW) == found
-    with parallel_config("threading"):
+    with parallel_backend("threading"):
         assert bootstrap_interval(metric, SAMPLES, n_jobs=2, **FEW) == found
     options = FEW | {"random_state": np.random.RandomState(0)}
     assert bootstrap_interval(metric, SAMPLES, **options) == found

@@ -474,7 +474,7 @@ def test_what_accepts_nothing_is_not_watched():
         ({}, "group 2: The rule has no certified risk"),
         ({"target": {2: 0.1}}, "target has no value for 3"),
         ({"target": {2: 0.1, 3: 0.2, 4: 0.2}}, "value for 4, but there is no such"),
-        ({"target": {2: 0.1, 3: 1.0}}, "group 3: target must be"),
+        ({"target": {2: 0.1, 3: 1.0}}, "group 3: target=1 is not below max_loss"),
         ({"target": 0.1, "confidence": 1.5}, "confidence must be .*got 1.5"),
     ],
     ids=["no risk", "missing", "unknown", "too large", "confidence"],
