@@ -4,9 +4,9 @@ from sklearn_reject._estimators._calibration import (
     warn_of_costly_rule,
     warn_of_risky_rule,
 )
-from sklearn_reject._estimators._nearest import describe_nearest
+from sklearn_reject._estimators._nearest import describe_nearest, solve_or_nearest
 from sklearn_reject._estimators._targets import RejectCost
-from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
     GroupedRule,
     chow_rule,
@@ -44,21 +44,11 @@ def solve_grouped_rule(estimator, target, calibration, groups, solve):
         confidence = share_confidence(confidence, len(groups.known))
 
     def solve_one(label, rows):
-        solve_target, find_nearest = solve(
-            targets[label], calibration.take(rows), confidence
-        )
-        try:
-            return solve_target()
-        except InfeasibleTargetError as error:
-            if estimator.on_infeasible == "raise":
-                raise
-            failure = error
-        try:
-            bounds, rule = find_nearest(failure)
-        except InfeasibleTargetError:
-            raise failure from None
-        nearest[label] = describe_nearest(bounds, rule)
-        return rule
+        def keep(failure, bounds, rule):
+            nearest[label] = describe_nearest(bounds, rule)
+
+        found = solve(targets[label], calibration.take(rows), confidence)
+        return solve_or_nearest(estimator, *found, report=keep)
 
     partition = make_partition(
         calibration.groups, len(calibration.scores), groups.known

@@ -26,11 +26,18 @@ def check_on_infeasible(estimator):
     check_option(estimator.on_infeasible, "on_infeasible", ("raise", "nearest"))
 
 
-def solve_or_nearest(estimator, solve, find_nearest):
+def _warn_of_nearest(failure, bounds, rule):
+    warn_user(
+        f"{failure} As on_infeasible='nearest', what is asked for instead is "
+        f"{describe_nearest(bounds, rule)}."
+    )
+
+
+def solve_or_nearest(estimator, solve, find_nearest, report=_warn_of_nearest):
     """Return the rule of `solve` or, where it has none and that is wanted, the nearest.
 
     `find_nearest` maps the error to the bounds that are met instead, and their rule. It
-    raises, too, where nothing can be attained.
+    raises, too, where nothing can be attained. `report` tells of what is met instead.
     """
     try:
         return solve()
@@ -42,10 +49,7 @@ def solve_or_nearest(estimator, solve, find_nearest):
         bounds, rule = find_nearest(failure)
     except InfeasibleTargetError:
         raise failure from None
-    warn_user(
-        f"{failure} As on_infeasible='nearest', what is asked for instead is "
-        f"{describe_nearest(bounds, rule)}."
-    )
+    report(failure, bounds, rule)
     return rule
 
 

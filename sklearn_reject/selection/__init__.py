@@ -22,13 +22,7 @@ from sklearn_reject.selection._failure_rate import (
     solve_target_failure_rate,
 )
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
-from sklearn_reject.selection._grouped import (
-    GroupedRule,
-    share_confidence,
-    solve_by_group,
-    sum_up_rules,
-    targets_by_group,
-)
+from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
@@ -46,7 +40,9 @@ from sklearn_reject.selection._partition import (
     enumerate_labels,
     enumerate_texts,
     make_partition,
+    share_confidence,
     sort_labels,
+    targets_by_group,
 )
 from sklearn_reject.selection._parts import (
     BoundedRisk,
@@ -69,6 +65,7 @@ from sklearn_reject.selection._solve import (
     solve_target_coverage,
     solve_target_risk,
 )
+from sklearn_reject.selection._solve_by_group import solve_by_group
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._two_scores import tune_double_score
 

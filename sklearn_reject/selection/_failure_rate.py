@@ -7,7 +7,10 @@ from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
-from sklearn_reject.selection._grouped import is_by_group, solve_arrays_by_group
+from sklearn_reject.selection._solve_by_group import (
+    is_by_group,
+    solve_arrays_by_group,
+)
 
 
 def solve_target_failure_rate(

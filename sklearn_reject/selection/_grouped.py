@@ -2,43 +2,34 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import inf, isnan
+from math import inf
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import (
     check_level,
-    check_number,
     check_same_length,
     check_samples,
     check_vector,
     take_weight,
 )
 from sklearn_reject.exceptions import (
-    InfeasibleTargetError,
-    gather_warnings,
-    round_down,
-    round_up,
     warn_user,
 )
-from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._partition import (
     as_labels,
     as_plain,
     count_labels,
     distinct_labels,
     encode_labels,
-    enumerate_labels,
-    enumerate_texts,
-    make_partition,
+    share_confidence,
     sort_rows,
+    targets_by_group,
 )
 from sklearn_reject.selection._rule import (
     RejectionRule,
     Thinning,
-    check_draws,
     compare,
     decide,
 )
@@ -228,14 +219,14 @@ class GroupedRule(DictMixin):
         rules = {}
         for label, rows in sort_rows(codes, self.rules):
             rule, of_group = self.rules[label], take_weight(weight, rows)
-            if _is_present(rows, of_group):
+            if is_present(rows, of_group):
                 rules[label] = rule.measure(
                     scores[rows], losses[rows], sample_weight=of_group
                 )
             else:
-                rules[label] = _unmeasured(rule)
+                rules[label] = unmeasured(rule)
         total = len(scores) if weight is None else weight.sum()
-        return _sum_up(rules, _sizes(codes, weight, len(rules)), total)
+        return sum_up(rules, _sizes(codes, weight, len(rules)), total)
 
     def monitor(
         self, target=None, *, confidence=0.95, max_loss=1.0, min_inclusion_proba=1.0
@@ -330,12 +321,12 @@ class GroupedRule(DictMixin):
 
     def _thresholds(self, codes):
         # Number -1, the last one, is what has no rule.
-        rules = [*self.rules.values(), _REJECT_ALL]
+        rules = [*self.rules.values(), REJECT_ALL]
         return np.array([rule.threshold for rule in rules])[codes]
 
     def _probability(self, scores, codes):
         """Return how likely scores are accepted by the rules at some positions."""
-        rules = [*self.rules.values(), _REJECT_ALL]
+        rules = [*self.rules.values(), REJECT_ALL]
         is_below, is_at = compare(scores, self._thresholds(codes))
         chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
         probability = is_below.astype(np.float64)
@@ -364,54 +355,20 @@ def _thin(rules, codes, scores):
     return Thinning(*parts[codes].T).accept_proba(scores)
 
 
-_REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
+REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
 
 
-def solve_by_group(partition, solve, weight=None):
-    """Return the rule of each group that `solve` finds for its label and its rows.
-
-    A group without a rule, or without a sample, is rejected, and named in one warning.
-    """
-    rules, failures, remarks = {}, {}, {}
-    for label, rows in partition:
-        try:
-            if not _is_present(rows, take_weight(weight, rows)):
-                raise InfeasibleTargetError("there is no calibration sample of it")
-            with gather_warnings() as messages:
-                rules[label] = solve(label, rows)
-            for giver, (first, *_) in messages.items():
-                remarks.setdefault(giver, {})[label] = first
-        except InfeasibleTargetError as error:
-            failures[label] = error
-            rules[label] = replace(_unmeasured(_REJECT_ALL), reject_cost=0.0)
-            if _is_present(rows, take_weight(weight, rows)):
-                rules[label] = replace(rules[label], coverage=0.0)
-    if failures:
-        _report(failures, len(partition))
-    for messages in remarks.values():
-        _remark(messages)
-    return sum_up_rules(rules, partition, weight)
-
-
-def _is_present(rows, weight):
+def is_present(rows, weight):
     """Tell whether a group has a sample, one of zero weight being none."""
     return len(rows) > 0 and (weight is None or bool(weight.any()))
 
 
-def _unmeasured(rule):
+def unmeasured(rule):
     nan = float("nan")
     return replace(rule, coverage=nan, selective_risk=nan, reject_cost=nan)
 
 
-def sum_up_rules(rules, partition, weight=None):
-    """Return rules that know what they achieve, each on the rows of its group."""
-    sizes = np.diff(partition.starts).astype(np.float64)
-    if weight is not None:
-        sizes = np.array([weight[rows].sum() for _, rows in partition])
-    return _sum_up(rules, sizes, sizes.sum())
-
-
-def _sum_up(rules, sizes, total):
+def sum_up(rules, sizes, total):
     """Return rules as one, given the weight of each group, and of all samples."""
     present = np.flatnonzero(sizes > 0)
     found = list(rules.values())
@@ -429,121 +386,3 @@ def _sum_up(rules, sizes, total):
 def _sizes(codes, weight, n_groups):
     """Return the weight of the samples of each group."""
     return np.bincount(codes + 1, weight, minlength=n_groups + 1)[1:].astype(np.float64)
-
-
-def _remark(messages):
-    """Warn once of what is said of several groups, given as label to message."""
-    (label, message), *others = messages.items()
-    if others:
-        others = enumerate_labels(label for label, _ in others)
-        message = f"{message} Much the same holds in the groups {others}."
-    warn_user(f"group {label!r}: {message}")
-
-
-def _report(failures, n_groups):
-    """Warn of groups that are rejected as a whole, or raise where all of them are."""
-    texts = [f"{label!r}: {_explain(error)}" for label, error in failures.items()]
-    texts = enumerate_texts(texts, "; ")
-    if len(failures) == n_groups:
-        raise InfeasibleTargetError(
-            f"No group has a rule that meets its target. {texts}. Ask for a risk of at "
-            "least that, as a dict with a target for each group, for fewer groups, or "
-            "for less confidence, or give more samples.",
-            attainable={label: error.lowest_risk for label, error in failures.items()},
-        )
-    warn_user(
-        f"{len(failures)} of {n_groups} groups have no rule that meets the target, and "
-        f"are rejected as a whole. {texts}. Give more samples of them, or another "
-        "target, as a dict with one for each group."
-    )
-
-
-def _explain(error):
-    """Return what can be attained instead, as half a sentence."""
-    if isnan(error.lowest_risk):
-        return str(error).partition(". ")[0]
-    return (
-        f"the smallest risk is about {round_up(error.lowest_risk)}, at coverage "
-        f"{round_down(error.coverage)}"
-    )
-
-
-def share_confidence(confidence, n_groups):
-    """Return the confidence in each group with which all of them hold together."""
-    return confidence if n_groups == 1 else 1 - (1 - confidence) / n_groups
-
-
-def targets_by_group(target, labels, name="target"):
-    """Return the target of each group: a number for all, or a dict with all of them."""
-    if not isinstance(target, Mapping):
-        return dict.fromkeys(labels, target)
-    given = {as_plain(label): value for label, value in target.items()}
-    known = dict.fromkeys(labels)
-    unknown = [label for label in given if label not in known]
-    if unknown:
-        raise ValueError(
-            f"{name} has a value for {enumerate_labels(unknown)}, but there is no such "
-            f"group. The groups are {enumerate_labels(labels)}."
-        )
-    missing = [label for label in labels if label not in given]
-    if missing:
-        raise ValueError(
-            f"{name} has no value for {enumerate_labels(missing)}. Add one for each "
-            "group."
-        )
-    for label in labels:
-        check_number(given[label], f"{name} of the group {label!r}")
-    return {label: given[label] for label in labels}
-
-
-def is_by_group(groups, all_groups):
-    """Tell whether each group gets a rule; raise for their names without samples'."""
-    if groups is None and all_groups is not None:
-        raise ValueError(
-            "all_groups is not used without groups. Pass the group of each sample as "
-            "groups."
-        )
-    return groups is not None
-
-
-def solve_arrays_by_group(
-    solve, scores, losses, target, groups, all_groups, sample_weight, **certified
-):
-    """Return the rules that a solver finds for the samples of each group.
-
-    `certified` are `confidence`, `draws` and `random_state`, of solvers that take them.
-    """
-    scores, losses, weight = check_samples(scores, losses, sample_weight)
-    partition = make_partition(groups, len(scores), all_groups)
-    targets = targets_by_group(target, partition.labels)
-    options = _options_by_group(partition, len(scores), sample_weight, **certified)
-
-    def solve_one(label, rows):
-        return solve(
-            scores[rows],
-            losses[rows],
-            targets[label],
-            sample_weight=take_weight(weight, rows),
-            **options(label, rows),
-        )
-
-    return solve_by_group(partition, solve_one, weight)
-
-
-def _options_by_group(
-    partition, n_samples, weight, confidence=None, draws=None, random_state=None
-):
-    """Return what certifies the rule of a group, as a function of label and rows."""
-    if confidence is None:
-        return lambda label, rows: {}
-    level = share_confidence(check_confidence(confidence, weight), len(partition))
-    draws = None if draws is None else check_draws(draws, n_samples)
-    # A group's own, so that it does not matter what those before it have drawn.
-    limit = np.iinfo(np.int32).max
-    seeds = check_random_state(random_state).randint(limit, size=len(partition))
-    seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
-    return lambda label, rows: {
-        "confidence": level,
-        "draws": None if draws is None else draws[rows],
-        "random_state": seeds[label],
-    }

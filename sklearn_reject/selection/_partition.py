@@ -7,7 +7,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sklearn_reject._validation import check_same_length
+from sklearn_reject._validation import check_number, check_same_length
 
 # How many groups a message names.
 _MOST_NAMED = 10
@@ -181,3 +181,31 @@ def enumerate_texts(texts, separator=", "):
     shown = separator.join(texts[:_MOST_NAMED])
     others = len(texts) - _MOST_NAMED
     return f"{shown} and {others} others" if others > 0 else shown
+
+
+def share_confidence(confidence, n_groups):
+    """Return the confidence in each group with which all of them hold together."""
+    return confidence if n_groups == 1 else 1 - (1 - confidence) / n_groups
+
+
+def targets_by_group(target, labels, name="target"):
+    """Return the target of each group: a number for all, or a dict with all of them."""
+    if not isinstance(target, Mapping):
+        return dict.fromkeys(labels, target)
+    given = {as_plain(label): value for label, value in target.items()}
+    known = dict.fromkeys(labels)
+    unknown = [label for label in given if label not in known]
+    if unknown:
+        raise ValueError(
+            f"{name} has a value for {enumerate_labels(unknown)}, but there is no such "
+            f"group. The groups are {enumerate_labels(labels)}."
+        )
+    missing = [label for label in labels if label not in given]
+    if missing:
+        raise ValueError(
+            f"{name} has no value for {enumerate_labels(missing)}. Add one for each "
+            "group."
+        )
+    for label in labels:
+        check_number(given[label], f"{name} of the group {label!r}")
+    return {label: given[label] for label in labels}

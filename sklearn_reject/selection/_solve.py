@@ -24,8 +24,11 @@ from sklearn_reject.selection._certify import (
     choose_bound,
     rank_samples,
 )
-from sklearn_reject.selection._grouped import is_by_group, solve_arrays_by_group
 from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
+from sklearn_reject.selection._solve_by_group import (
+    is_by_group,
+    solve_arrays_by_group,
+)
 
 
 def solve_reject_cost(

@@ -1,0 +1,150 @@
+"""Solving a rule for each group, and what is said where a group has none."""
+
+from dataclasses import replace
+from math import isnan
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_reject._validation import check_samples, take_weight
+from sklearn_reject.exceptions import (
+    InfeasibleTargetError,
+    gather_warnings,
+    round_down,
+    round_up,
+    warn_user,
+)
+from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._grouped import REJECT_ALL, is_present, sum_up, unmeasured
+from sklearn_reject.selection._partition import (
+    enumerate_labels,
+    enumerate_texts,
+    make_partition,
+    share_confidence,
+    targets_by_group,
+)
+from sklearn_reject.selection._rule import check_draws
+
+
+def is_by_group(groups, all_groups):
+    """Tell whether each group gets a rule; raise for their names without samples'."""
+    if groups is None and all_groups is not None:
+        raise ValueError(
+            "all_groups is not used without groups. Pass the group of each sample as "
+            "groups."
+        )
+    return groups is not None
+
+
+def solve_arrays_by_group(
+    solve, scores, losses, target, groups, all_groups, sample_weight, **certified
+):
+    """Return the rules that a solver finds for the samples of each group.
+
+    `certified` are `confidence`, `draws` and `random_state`, of solvers that take them.
+    """
+    scores, losses, weight = check_samples(scores, losses, sample_weight)
+    partition = make_partition(groups, len(scores), all_groups)
+    targets = targets_by_group(target, partition.labels)
+    options = _options_by_group(partition, len(scores), sample_weight, **certified)
+
+    def solve_one(label, rows):
+        return solve(
+            scores[rows],
+            losses[rows],
+            targets[label],
+            sample_weight=take_weight(weight, rows),
+            **options(label, rows),
+        )
+
+    return solve_by_group(partition, solve_one, weight)
+
+
+def _options_by_group(
+    partition, n_samples, weight, confidence=None, draws=None, random_state=None
+):
+    """Return what certifies the rule of a group, as a function of label and rows."""
+    if confidence is None:
+        return lambda label, rows: {}
+    level = share_confidence(check_confidence(confidence, weight), len(partition))
+    draws = None if draws is None else check_draws(draws, n_samples)
+    # A group's own, so that it does not matter what those before it have drawn.
+    limit = np.iinfo(np.int32).max
+    seeds = check_random_state(random_state).randint(limit, size=len(partition))
+    seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
+    return lambda label, rows: {
+        "confidence": level,
+        "draws": None if draws is None else draws[rows],
+        "random_state": seeds[label],
+    }
+
+
+def solve_by_group(partition, solve, weight=None):
+    """Return the rule of each group that `solve` finds for its label and its rows.
+
+    A group without a rule, or without a sample, is rejected, and named in one warning.
+    """
+    rules, failures, remarks = {}, {}, {}
+    for label, rows in partition:
+        try:
+            if not is_present(rows, take_weight(weight, rows)):
+                raise InfeasibleTargetError("there is no calibration sample of it")
+            with gather_warnings() as messages:
+                rules[label] = solve(label, rows)
+            for giver, (first, *_) in messages.items():
+                remarks.setdefault(giver, {})[label] = first
+        except InfeasibleTargetError as error:
+            failures[label] = error
+            rules[label] = replace(unmeasured(REJECT_ALL), reject_cost=0.0)
+            if is_present(rows, take_weight(weight, rows)):
+                rules[label] = replace(rules[label], coverage=0.0)
+    if failures:
+        _report(failures, len(partition))
+    for messages in remarks.values():
+        _remark(messages)
+    return _sum_up_rules(rules, partition, weight)
+
+
+def _sum_up_rules(rules, partition, weight=None):
+    """Return rules that know what they achieve, each on the rows of its group."""
+    sizes = np.diff(partition.starts).astype(np.float64)
+    if weight is not None:
+        sizes = np.array([weight[rows].sum() for _, rows in partition])
+    return sum_up(rules, sizes, sizes.sum())
+
+
+def _remark(messages):
+    """Warn once of what is said of several groups, given as label to message."""
+    (label, message), *others = messages.items()
+    if others:
+        others = enumerate_labels(label for label, _ in others)
+        message = f"{message} Much the same holds in the groups {others}."
+    warn_user(f"group {label!r}: {message}")
+
+
+def _report(failures, n_groups):
+    """Warn of groups that are rejected as a whole, or raise where all of them are."""
+    texts = [f"{label!r}: {_explain(error)}" for label, error in failures.items()]
+    texts = enumerate_texts(texts, "; ")
+    if len(failures) == n_groups:
+        raise InfeasibleTargetError(
+            f"No group has a rule that meets its target. {texts}. Ask for a risk of at "
+            "least that, as a dict with a target for each group, for fewer groups, or "
+            "for less confidence, or give more samples.",
+            attainable={label: error.lowest_risk for label, error in failures.items()},
+        )
+    warn_user(
+        f"{len(failures)} of {n_groups} groups have no rule that meets the target, and "
+        f"are rejected as a whole. {texts}. Give more samples of them, or another "
+        "target, as a dict with one for each group."
+    )
+
+
+def _explain(error):
+    """Return what can be attained instead, as half a sentence."""
+    if isnan(error.lowest_risk):
+        return str(error).partition(". ")[0]
+    return (
+        f"the smallest risk is about {round_up(error.lowest_risk)}, at coverage "
+        f"{round_down(error.coverage)}"
+    )
