@@ -35,14 +35,9 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import RELATIVE_TOLERANCE, group_validated
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
-from sklearn_reject.selection._certify import rank_samples
 from sklearn_reject.selection._failure_bounds import find_longest
-from sklearn_reject.selection._rule import (
-    Certificate,
-    RejectionRule,
-    Thinning,
-    check_draws,
-)
+from sklearn_reject.selection._rule import Certificate, RejectionRule, Thinning
+from sklearn_reject.selection._solve import rank
 
 # With losses between, what a rule that has to thin may accept of losses, in multiples
 # of the largest loss, and that once more: where the loss grows as the rank does, the
@@ -258,7 +253,13 @@ def _solve_with_confidence(problem, randomize, draws, random_state):
     proba = problem.share / share
     # Thinned by the draws that break ties, a part of a tie group would be another one.
     breaks_ties = randomize and proba == 1
-    ranked = _rank(problem, draws if breaks_ties else None, breaks_ties, random_state)
+    ranked = rank(
+        problem.scores,
+        problem.losses,
+        breaks_ties,
+        draws if breaks_ties else None,
+        check_random_state(random_state),
+    )
     if share == 1:
         rule = RejectionRule(math.inf, 1.0, thinning=_thin_all(proba))
         return problem.conclude(rule, 0.0)
@@ -268,15 +269,6 @@ def _solve_with_confidence(problem, randomize, draws, random_state):
     count = find_longest(p_value, ranked.accepted_counts, delta)
     rule = _rule_below(ranked, count or 0, proba)
     return problem.conclude(rule, min(p_value(count or 0), 1.0))
-
-
-def _rank(problem, draws, breaks_ties, random_state):
-    """Sort samples, ties by draws if they are to be broken."""
-    if draws is not None:
-        draws = check_draws(draws, len(problem))
-    elif breaks_ties:
-        draws = check_random_state(random_state).random_sample(len(problem))
-    return rank_samples(problem.scores, problem.losses, draws)
 
 
 def _rule_below(ranked, count, proba):

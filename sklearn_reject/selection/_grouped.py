@@ -364,6 +364,7 @@ def is_present(rows, weight):
 
 
 def unmeasured(rule):
+    """Return the rule without what it achieved on any sample."""
     nan = float("nan")
     return replace(rule, coverage=nan, selective_risk=nan, reject_cost=nan)
 

@@ -189,10 +189,7 @@ def solve_nearest_risk_bounds(
     sample_weight=None,
     randomize=True,
     confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
+    **certified,
 ):
     """Return the bounds times the smallest common factor that can be met, and the rule.
 
@@ -215,10 +212,7 @@ def solve_nearest_risk_bounds(
         bounds,
         confidence=check_confidence(confidence, sample_weight),
         randomize=randomize,
-        bound=bound,
-        max_loss=max_loss,
-        draws=draws,
-        random_state=random_state,
+        **certified,
     )
     certificate = certify_nearest_bounds(problem)
     if certificate is None:
@@ -229,7 +223,16 @@ def solve_nearest_risk_bounds(
 
 
 def _problem(
-    scores, losses, bounds, *, bound, max_loss, randomize, draws, random_state, **rest
+    scores,
+    losses,
+    bounds,
+    *,
+    confidence,
+    randomize,
+    bound="auto",
+    max_loss=None,
+    draws=None,
+    random_state=None,
 ):
     """Return what is to be certified."""
     scores, losses, _ = check_samples(scores, losses)
@@ -243,7 +246,7 @@ def _problem(
         bound=bound,
         max_loss=max_loss,
         random_state=random_state,
-        **rest,
+        confidence=confidence,
     )
 
 
