@@ -229,7 +229,13 @@ class GroupedRule(DictMixin):
         return sum_up(rules, _sizes(codes, weight, len(rules)), total)
 
     def monitor(
-        self, target=None, *, confidence=0.95, max_loss=1.0, min_inclusion_proba=1.0
+        self,
+        target=None,
+        *,
+        confidence=0.95,
+        max_loss=1.0,
+        min_inclusion_proba=1.0,
+        since="start",
     ):
         """Return a monitor of the losses of what is accepted, for each group.
 
@@ -257,6 +263,12 @@ class GroupedRule(DictMixin):
             Where the labels of a random part of the samples are looked up only, the
             smallest probability with which one is. The smaller it is, the more samples
             it takes to see a risk above the target.
+
+        since : {"start", "any"}, default="start"
+            Which samples the alarm is about: all since the start, whose mean may be
+            good although the last ones are bad, or those since any one update. "any"
+            notices a change after many samples far sooner, and takes a few more at the
+            start.
 
         Returns
         -------
@@ -307,6 +319,7 @@ class GroupedRule(DictMixin):
                     confidence=level,
                     max_loss=max_loss,
                     min_inclusion_proba=min_inclusion_proba,
+                    since=since,
                 )
             except ValueError as error:
                 raise ValueError(f"group {label!r}: {error}") from None

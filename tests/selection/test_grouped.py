@@ -447,9 +447,10 @@ def test_monitors_share_the_chance_of_a_false_alarm():
 
 def test_monitors_without_a_certificate_take_what_was_achieved():
     rule = by_region(0.2)
-    for group, monitor in rule.monitor(max_loss=2, min_inclusion_proba=0.5).items():
+    options = {"max_loss": 2, "min_inclusion_proba": 0.5, "since": "any"}
+    for group, monitor in rule.monitor(**options).items():
         assert monitor.target == rule.rules[group].selective_risk
-        assert (monitor.max_loss, monitor.min_inclusion_proba) == (2, 0.5)
+        assert {name: getattr(monitor, name) for name in options} == options
 
 
 def test_what_accepts_nothing_is_not_watched():
