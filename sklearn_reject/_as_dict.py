@@ -70,21 +70,24 @@ class DictMixin:
                 f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
             )
         known = {each.name: each for each in fields(found)}
-        unknown = sorted(state.keys() - known.keys() - {"type"})
-        missing = sorted(
+        required = {
             name
             for name, each in known.items()
-            if name not in state
-            and each.default is MISSING
-            and each.default_factory is MISSING
-        )
-        if unknown or missing:
-            raise ValueError(
-                f"state of a {name} has the unknown fields {unknown} and lacks "
-                f"{missing}. Write it with the version of the package that reads it."
-            )
+            if each.default is MISSING and each.default_factory is MISSING
+        }
+        check_fields(name, state.keys() - {"type"}, known.keys(), required)
         given = [each for each in fields(found) if each.name in state]
         return found(**{each.name: _restore(state, each, name) for each in given})
+
+
+def check_fields(name, given, known, required):
+    """Raise for fields of a dictionary that are unknown, or that are missing."""
+    unknown, missing = sorted(given - known), sorted(required - given)
+    if unknown or missing:
+        raise ValueError(
+            f"state of a {name} has the unknown fields {unknown} and lacks {missing}. "
+            "Write it with the version of the package that reads it."
+        )
 
 
 def _to_plain(value):

@@ -5,6 +5,7 @@ from copy import copy
 
 import numpy as np
 
+from sklearn_reject._as_dict import check_fields
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_option
 from sklearn_reject.exceptions import warn_user
@@ -165,13 +166,7 @@ class Monitor:
                 f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
             )
         expected = {"type", *cls._SETTINGS, "alarm", "bets", "restarts"}
-        if state.keys() != expected:
-            raise ValueError(
-                f"state of a {name} has the unknown fields "
-                f"{sorted(state.keys() - expected)} and lacks "
-                f"{sorted(expected - state.keys())}. Write it with the version of the "
-                "package that reads it."
-            )
+        check_fields(name, state.keys(), expected, expected)
         if not isinstance(state["alarm"], bool):
             raise ValueError(f"alarm must be True or False, got {state['alarm']!r}.")
         monitor = cls(**{name: state[name] for name in cls._SETTINGS})
