@@ -103,15 +103,22 @@ def as_real_array(values, name):
         ) from error
 
 
-def refuse_missing_labels(labels, name):
-    """Raise where an array of labels has gaps: None, NaN, NaT or NA."""
-    missing = []
+def find_missing_labels(labels):
+    """Tell which of an array of labels are gaps: None, NaN, NaT, NA or masked."""
+    if np.ma.isMaskedArray(labels):
+        return np.ma.getmaskarray(labels) | find_missing_labels(labels.data)
     if labels.dtype.kind == "f":
-        missing = np.flatnonzero(np.isnan(labels))
-    elif labels.dtype.kind == "O":
+        return np.isnan(labels)
+    if labels.dtype.kind == "O":
         # NaN, NaT and NA are the values that do not equal themselves.
-        rows = enumerate(labels.tolist())
-        missing = [row for row, x in rows if x is None or (x == x) is not True]
+        gaps = [x is None or (x == x) is not True for x in labels.tolist()]
+        return np.array(gaps, dtype=bool)
+    return np.zeros(labels.shape, dtype=bool)
+
+
+def refuse_missing_labels(labels, name):
+    """Raise where an array of labels has gaps."""
+    missing = np.flatnonzero(find_missing_labels(labels))
     if len(missing):
         raise ValueError(
             f"{name} has no label ({labels[missing[0]]}) in row {missing[0]} "

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = ["InfeasibleTargetError", "RejectionWarning"]
+__all__ = ["ExpertError", "InfeasibleTargetError", "RejectionWarning"]
 
 
 class InfeasibleTargetError(ValueError):
@@ -66,6 +66,45 @@ class InfeasibleTargetError(ValueError):
         self.lowest_risk = lowest_risk
         self.coverage = coverage
         self.attainable = attainable
+
+    def __str__(self):
+        """Return the message."""
+        return self.args[0]
+
+
+class ExpertError(RuntimeError):
+    """The second opinion failed on the samples that it was asked about.
+
+    What it was to answer can be asked again, and nothing else is lost. The cause is the
+    error that it raised, as `__cause__`.
+
+    Parameters
+    ----------
+    message : str
+        Which samples, and what the expert raised.
+
+    rows : ndarray of shape (n_asked,)
+        Positions of the samples, in what `predict` or `fit` was given, that the expert
+        was asked about.
+
+    labels : ndarray of shape (n_samples,), default=None
+        What `predict` would have returned, with the deferred samples marked as they are
+        without an expert. None where `fit` failed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.exceptions import ExpertError
+    >>> error = ExpertError("timeout", np.array([3, 5]), np.array([0, 1, 1, -1, 0, -1]))
+    >>> error.rows, error.labels
+    (array([3, 5]), array([ 0,  1,  1, -1,  0, -1]))
+    """
+
+    def __init__(self, message, rows, labels=None):
+        # All arguments go into `args`, so that the error survives pickling.
+        super().__init__(message, rows, labels)
+        self.rows = rows
+        self.labels = labels
 
     def __str__(self):
         """Return the message."""

@@ -5,40 +5,41 @@ from numbers import Real
 import numpy as np
 
 
-def resolve_reject_label(reject_label, classes):
+def resolve_reject_label(
+    reject_label, classes, *, name="reject_label", automatic="reject"
+):
     """Return the label of rejected samples, which is not among the classes, or None.
 
-    "auto" is "reject" for strings, and -1 or the smallest class minus one for numbers.
+    "auto" is `automatic` for strings, and -1 or the smallest class minus one for
+    numbers; `name` is that of the parameter.
     """
     if reject_label is None:
         return None
     labels = classes.tolist()
     if not isinstance(reject_label, str) or reject_label != "auto":
-        _check_label(reject_label, labels)
+        _check_label(reject_label, labels, name)
         return reject_label
     if all(isinstance(label, Real) for label in labels):
         return -1 if -1 not in labels else _number_below(labels)
-    automatic = "reject"
     while automatic in labels:
         automatic += "_"
     return automatic
 
 
-def _check_label(reject_label, labels):
+def _check_label(reject_label, labels, name):
     """Raise for a label that cannot stand for "rejected"."""
     if not isinstance(reject_label, (str, Real, np.bool_)):
         raise ValueError(
-            "reject_label must be 'auto', None, a number or a string, got "
-            f"{reject_label!r}."
+            f"{name} must be 'auto', None, a number or a string, got {reject_label!r}."
         )
     if reject_label != reject_label:
         raise ValueError(
-            "reject_label must not be NaN, which equals nothing. Use 'auto' or a "
-            "number that is not a class."
+            f"{name} must not be NaN, which equals nothing. Use 'auto' or a number "
+            "that is not a class."
         )
     if any(reject_label == label for label in labels):
         raise ValueError(
-            f"reject_label={reject_label!r} is one of the classes {labels}. "
+            f"{name}={reject_label!r} is one of the classes {labels}. "
             "Use 'auto' or a label that is not a class."
         )
 
