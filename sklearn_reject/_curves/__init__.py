@@ -1,6 +1,7 @@
 """Curves and areas from arrays of scores and losses: what metrics are made of."""
 
 from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
+from sklearn_reject._curves._asked import DeferralSamples, check_deferral_samples
 from sklearn_reject._curves._directions import (
     RESOLUTION,
     all_tie,
@@ -62,12 +63,14 @@ __all__ = [
     "TIE_TOLERANCE",
     "CountedArea",
     "CountedRisks",
+    "DeferralSamples",
     "OriginGroups",
     "TieGroups",
     "all_tie",
     "argsort_scores",
     "augrc_score",
     "aurc_score",
+    "check_deferral_samples",
     "check_n_directions",
     "check_ood_prior",
     "check_origin_samples",
