@@ -177,7 +177,8 @@ SHARED_PARAMETERS = {
         },
     ),
     "scorers of a loss": (
-        r"metrics\.make_(neg_(aurc|augrc|selective_risk_at_\w+)|coverage_at_risk)_scorer",
+        r"metrics\.make_(neg_(aurc|augrc|deferral_area|selective_(risk_at_\w+|cost))"
+        r"|coverage_at_risk)_scorer",
         ("loss", "labels"),
         {},
     ),

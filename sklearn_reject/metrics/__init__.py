@@ -5,6 +5,11 @@ the losses themselves as `loss`.
 """
 
 from sklearn_reject.metrics._deferral import deferral_area_score, deferral_curve
+from sklearn_reject.metrics._deferral_scorers import (
+    make_neg_deferral_area_scorer,
+    make_neg_selective_cost_scorer,
+    neg_deferral_area_scorer,
+)
 from sklearn_reject.metrics._intervals import bootstrap_interval
 from sklearn_reject.metrics._ood import (
     fpr_at_tpr_score,
@@ -78,7 +83,9 @@ __all__ = [
     "make_coverage_at_risk_scorer",
     "make_neg_augrc_scorer",
     "make_neg_aurc_scorer",
+    "make_neg_deferral_area_scorer",
     "make_neg_fpr_at_tpr_scorer",
+    "make_neg_selective_cost_scorer",
     "make_neg_selective_risk_at_precision_recall_scorer",
     "make_neg_selective_risk_at_tpr_fpr_scorer",
     "make_neg_set_loss_scorer",
@@ -89,6 +96,7 @@ __all__ = [
     "make_selective_scorer",
     "neg_augrc_scorer",
     "neg_aurc_scorer",
+    "neg_deferral_area_scorer",
     "neg_fpr_at_tpr_scorer",
     "neg_set_loss_scorer",
     "ood_aupr_score",
