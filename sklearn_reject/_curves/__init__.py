@@ -37,6 +37,7 @@ from sklearn_reject._curves._groups import (
     starts_of_ties,
     tie_range,
 )
+from sklearn_reject._curves._least_area import area_influence, choose_by_area
 from sklearn_reject._curves._ood import (
     check_ood_prior,
     fpr_at_tpr_score,
@@ -74,6 +75,7 @@ __all__ = [
     "OriginGroups",
     "TieGroups",
     "all_tie",
+    "area_influence",
     "argsort_scores",
     "augrc_score",
     "aurc_score",
@@ -81,6 +83,7 @@ __all__ = [
     "check_n_directions",
     "check_ood_prior",
     "check_origin_samples",
+    "choose_by_area",
     "combine",
     "coverage_at_risk_score",
     "deferral_area_score",
