@@ -26,6 +26,7 @@ from sklearn_reject.metrics._ood_risk import (
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
+from sklearn_reject.metrics._plot.deferral_curve import DeferralCurveDisplay
 from sklearn_reject.metrics._plot.expected_loss import ExpectedLossDisplay
 from sklearn_reject.metrics._plot.monitor import MonitorDisplay
 from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
@@ -66,6 +67,7 @@ from sklearn_reject.metrics._selective_cost import selective_cost_score
 from sklearn_reject.metrics._set_loss import set_loss
 
 __all__ = [
+    "DeferralCurveDisplay",
     "ExpectedLossDisplay",
     "MonitorDisplay",
     "OODFrontierDisplay",
