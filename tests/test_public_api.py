@@ -143,6 +143,12 @@ SHARED_PARAMETERS = {
         None,
         {"uncertainty": 2, "randomize": 2},
     ),
+    "deferral to a second opinion": (r"metrics\.deferral_\w+", None, {}),
+    "costs of rejections": (
+        r"metrics\.(risk_coverage_curve|aurc_score|selective_cost_score)",
+        ("labels", "sample_weight"),
+        {},
+    ),
     "samples of which some are OOD": (
         r"metrics\.(ood_\w+|fpr_at_tpr_score|oscr_score|\w+_frontier"
         r"|selective_risk_at_(tpr|precision)\w+)",
@@ -171,7 +177,8 @@ SHARED_PARAMETERS = {
         },
     ),
     "scorers of a loss": (
-        r"metrics\.make_(neg_(aurc|augrc|selective_risk_at_\w+)|coverage_at_risk)_scorer",
+        r"metrics\.make_(neg_(aurc|augrc|deferral_area|selective_(risk_at_\w+|cost))"
+        r"|coverage_at_risk)_scorer",
         ("loss", "labels"),
         {},
     ),
@@ -199,7 +206,12 @@ SHARED_PARAMETERS = {
     "plots": (
         r"metrics\.\w+Display\.plot",
         None,
-        {"name": 3},  # of curves in one wording or another, and of a single one
+        # Of curves in one wording or another, and of a single one; with intervals and
+        # in threshold space, or not; by what an oracle orders, and what is random.
+        {
+            **{"name": 3, "plot_point": 2, "point_kwargs": 2},
+            **{"plot_oracle": 2, "plot_random": 2},
+        },
     ),
     "monitors": (
         r"selection\.(\w+Monitor|RejectionRule\.monitor)",
@@ -263,11 +275,21 @@ def test_parameters_of_one_name_have_one_text(group):
 
 @pytest.mark.parametrize(
     "name",
-    ["aurc_score", "augrc_score", "coverage_at_risk_score", "sele_score"],
+    [
+        *("aurc_score", "augrc_score", "coverage_at_risk_score", "sele_score"),
+        *("deferral_area_score", "selective_cost_score"),
+    ],
 )
 def test_areas_state_their_direction(name):
     doc = inspect.getdoc(OBJECTS[f"metrics.{name}"])
     assert re.search(r"(Lower|Higher) is better", doc)
+
+
+# What curves take instead of labels and predictions.
+OF_SAMPLES = {
+    *("scores", "losses", "is_ood", "is_positive"),
+    *("loss_first", "loss_second"),
+}
 
 
 def test_metrics_take_the_options_of_their_curves():
@@ -275,7 +297,7 @@ def test_metrics_take_the_options_of_their_curves():
         of_curve = parameters(getattr(_curves, name))
         of_metric = parameters(OBJECTS[f"metrics.{name}"])
         for option, spec in of_curve.items():
-            if option not in ("scores", "losses", "is_ood", "is_positive"):
+            if option not in OF_SAMPLES:
                 assert of_metric[option].default == spec.default, (name, option)
 
 

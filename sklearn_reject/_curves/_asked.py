@@ -52,7 +52,7 @@ def check_deferral_samples(
             "must be known of samples of positive weight."
         )
     if not is_known[counts].all():
-        _warn_of_choice(scores[counts], loss_first[counts], is_known[counts], name)
+        _warn_of_choice(scores[counts], loss_first[counts], is_known[counts])
     if is_used.all():
         return DeferralSamples(scores, loss_first, loss_second, weight, is_used)
     arrays = (array[is_used] for array in (scores, loss_first, loss_second))
@@ -80,19 +80,21 @@ def _check_answers(losses):
 _CHANCE = 1e-6
 
 
-def _warn_of_choice(scores, loss_first, is_known, name):
+def _warn_of_choice(scores, loss_first, is_known):
     """Warn where the samples with a second opinion cannot be a random draw of all."""
-    for values, what in ((loss_first, "loss_first"), (scores, name)):
+    what = ("loss of the first opinion", loss_first), ("deferral score", scores)
+    for name, values in what:
         bound, is_higher = _bound_of_chance(values, is_known)
         if bound < _CHANCE:
             warn_user(
                 f"The second opinion is known of {np.count_nonzero(is_known)} of "
-                f"{len(is_known)} samples, which have a "
-                f"{'higher' if is_higher else 'lower'} {what} than the others, by more "
-                "than chance. The others are left out as if those known were drawn at "
-                "random, so that rates and risks are those of the samples that were "
-                "chosen. Ask about samples drawn at random, or pass those known alone, "
-                "with the inverse of their probability of being asked as sample_weight."
+                f"{len(is_known)} samples, and the {name} is "
+                f"{'higher' if is_higher else 'lower'} in these than in the others, by "
+                "more than chance. The others are left out as if those known were "
+                "drawn at random, so that rates and risks are those of the samples "
+                "that were chosen. Ask about samples drawn at random, or pass those "
+                "known alone, with the inverse of their probability of being asked as "
+                "sample_weight."
             )
             return
 

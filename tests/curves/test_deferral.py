@@ -222,8 +222,10 @@ def test_a_warning_says_that_the_samples_asked_were_chosen(asked):
     scores, first = rng.normal(size=400), rng.integers(0, 2, 400)
     chosen = first == 1 if asked == "errors" else scores < 0
     second = np.where(chosen, 0.5, np.nan)
-    what = "higher loss_first" if asked == "errors" else "lower scores"
-    with pytest.warns(RejectionWarning, match=f"{what} than the others"):
+    what = "loss of the first opinion is higher"
+    if asked == "low scores":
+        what = "deferral score is lower"
+    with pytest.warns(RejectionWarning, match=f"the {what} in these than in the"):
         deferral_area_score(scores, first, second)
     # Samples without weight are not there, so nothing is missing.
     deferral_area_score(scores, first, second, sample_weight=chosen * 1.0)
