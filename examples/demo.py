@@ -24,7 +24,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import SelectiveClassifier
-from sklearn_reject.metrics import RiskCoverageDisplay, aurc_score
+from sklearn_reject.metrics import (
+    RiskCoverageDisplay,
+    aurc_score,
+    selective_cost_score,
+)
 from sklearn_reject.scores import resolve_score
 
 REJECT_COST = 0.1
@@ -82,8 +86,8 @@ def show_targets(classifier, risk, coverage, X_train, X_test, y_train, y_test):
         model.fit(X_train, y_train)
         # What the rule does on the predictions out of fold that it was solved on.
         achieved = f"{model.rule_.coverage:.3f}", f"{model.rule_.selective_risk:.3f}"
-        wrong = model.predict_label(X_test) != y_test
-        measured = held_out(wrong, model.accept(X_test))
+        y_pred, _, accepted = model.predict_all(X_test)
+        measured = held_out(y_test, y_pred, accepted)
         print(row(f"{target}={value}", promise, *achieved, *measured))
 
     print(
@@ -93,13 +97,11 @@ def show_targets(classifier, risk, coverage, X_train, X_test, y_train, y_test):
     )
 
 
-def held_out(wrong, accepted):
+def held_out(y_true, y_pred, accepted):
     """Format coverage, risk and cost on samples that were held out."""
-    return (
-        share(accepted),
-        share(wrong[accepted]),
-        f"{np.where(accepted, wrong, REJECT_COST).mean():.3f}",
-    )
+    cost = selective_cost_score(y_true, y_pred, accepted, reject_cost=REJECT_COST)
+    wrong = (y_pred != y_true)[accepted]
+    return share(accepted), share(wrong), f"{cost:.3f}"
 
 
 def share(events):

@@ -6,18 +6,20 @@ import numpy as np
 from hypothesis import strategies as st
 
 
+def column(n, low, high):
+    """Return a strategy for lists of n integers."""
+    return st.lists(st.integers(low, high), min_size=n, max_size=n)
+
+
 @st.composite
 def samples(draw, max_size=10, weighted=True):
     """Draw (scores, losses, weights) with few distinct values, weights maybe None."""
     n = draw(st.integers(1, max_size))
-    column = lambda low, high: st.lists(  # noqa: E731
-        st.integers(low, high), min_size=n, max_size=n
-    )
-    scores = np.array(draw(column(-3, 3))) / 4
-    losses = np.array(draw(column(0, draw(st.sampled_from([1, 1, 3]))))) / 2
+    scores = np.array(draw(column(n, -3, 3))) / 4
+    losses = np.array(draw(column(n, 0, draw(st.sampled_from([1, 1, 3]))))) / 2
     weights = None
     if weighted and draw(st.booleans()):
-        weights = np.array(draw(column(0, 3)), dtype=float)
+        weights = np.array(draw(column(n, 0, 3)), dtype=float)
         if not weights.any():
             weights[draw(st.integers(0, n - 1))] = 1.0
     return scores, losses, weights

@@ -13,6 +13,7 @@ from sklearn_reject import selection
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject.selection import (
     Certificate,
+    DeferralRule,
     DoubleScoreRule,
     FiniteRule,
     GroupedRule,
@@ -23,6 +24,7 @@ from sklearn_reject.selection import (
     TailScoreRule,
     certify_double_score,
     chow_rule,
+    solve_deferral,
     solve_failure_bounds,
     solve_finite_lp,
     solve_risk_bounds,
@@ -45,6 +47,8 @@ TWO = RISK, NOVELTY, LOSSES, IS_OOD
 
 TUNED = tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9, method="grid")
 RULES = {
+    "deferral": solve_deferral(RISK, LOSSES, LOSSES[::-1], max_deferral=0.2),
+    "no deferral": DeferralRule(math.inf, 0.0),
     "coverage": solve_target_coverage(RISK, LOSSES, 0.5),
     "everything": solve_target_coverage(RISK, LOSSES, 1.0),
     "certified": solve_target_risk(RISK, LOSSES, 0.4, confidence=0.9, random_state=0),

@@ -143,6 +143,12 @@ SHARED_PARAMETERS = {
         None,
         {"uncertainty": 2, "randomize": 2},
     ),
+    "deferral to a second opinion": (r"metrics\.deferral_\w+", None, {}),
+    "costs of rejections": (
+        r"metrics\.(risk_coverage_curve|aurc_score|selective_cost_score)",
+        ("labels", "sample_weight"),
+        {},
+    ),
     "samples of which some are OOD": (
         r"metrics\.(ood_\w+|fpr_at_tpr_score|oscr_score|\w+_frontier"
         r"|selective_risk_at_(tpr|precision)\w+)",
@@ -263,11 +269,21 @@ def test_parameters_of_one_name_have_one_text(group):
 
 @pytest.mark.parametrize(
     "name",
-    ["aurc_score", "augrc_score", "coverage_at_risk_score", "sele_score"],
+    [
+        *("aurc_score", "augrc_score", "coverage_at_risk_score", "sele_score"),
+        *("deferral_area_score", "selective_cost_score"),
+    ],
 )
 def test_areas_state_their_direction(name):
     doc = inspect.getdoc(OBJECTS[f"metrics.{name}"])
     assert re.search(r"(Lower|Higher) is better", doc)
+
+
+# What curves take instead of labels and predictions.
+OF_SAMPLES = {
+    *("scores", "losses", "is_ood", "is_positive"),
+    *("loss_first", "loss_second"),
+}
 
 
 def test_metrics_take_the_options_of_their_curves():
@@ -275,7 +291,7 @@ def test_metrics_take_the_options_of_their_curves():
         of_curve = parameters(getattr(_curves, name))
         of_metric = parameters(OBJECTS[f"metrics.{name}"])
         for option, spec in of_curve.items():
-            if option not in ("scores", "losses", "is_ood", "is_positive"):
+            if option not in OF_SAMPLES:
                 assert of_metric[option].default == spec.default, (name, option)
 
 

@@ -1,6 +1,13 @@
 """Curves and areas from arrays of scores and losses: what metrics are made of."""
 
 from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
+from sklearn_reject._curves._asked import DeferralSamples, check_deferral_samples
+from sklearn_reject._curves._deferral import (
+    DeferralGroups,
+    deferral_area_score,
+    deferral_curve,
+    group_deferral,
+)
 from sklearn_reject._curves._directions import (
     RESOLUTION,
     all_tie,
@@ -30,6 +37,7 @@ from sklearn_reject._curves._groups import (
     starts_of_ties,
     tie_range,
 )
+from sklearn_reject._curves._least_area import area_influence, choose_by_area
 from sklearn_reject._curves._ood import (
     check_ood_prior,
     fpr_at_tpr_score,
@@ -62,20 +70,28 @@ __all__ = [
     "TIE_TOLERANCE",
     "CountedArea",
     "CountedRisks",
+    "DeferralGroups",
+    "DeferralSamples",
     "OriginGroups",
     "TieGroups",
     "all_tie",
+    "area_influence",
     "argsort_scores",
     "augrc_score",
     "aurc_score",
+    "check_deferral_samples",
     "check_n_directions",
     "check_ood_prior",
     "check_origin_samples",
+    "choose_by_area",
     "combine",
     "coverage_at_risk_score",
+    "deferral_area_score",
+    "deferral_curve",
     "fpr_at_tpr_score",
     "group_by_origin",
     "group_by_score",
+    "group_deferral",
     "group_origins_validated",
     "group_validated",
     "lift_risk",

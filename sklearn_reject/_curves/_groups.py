@@ -17,7 +17,8 @@ class TieGroups:
 
     A rule that sees only the score cannot tell the members of a group apart, so all
     it can do is accept the first groups and a share of the next one. `weights`, which
-    are positive, and `losses` are sums over the samples of a group.
+    are positive, and `losses`, which are not where they are differences of losses, are
+    sums over the samples of a group.
 
     >>> from sklearn_reject._curves import group_by_score
     >>> groups = group_by_score([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
@@ -87,9 +88,7 @@ def group_validated(scores, losses, weight, *, near=False):
         scores, losses, weight = scores[present], losses[present], weight[present]
     order, scores = argsort_scores(scores)
     scores = snap_sorted(scores) if near else scores
-    # Losses that are 0 or 1 are gathered as booleans, which stay in the cache.
-    is_binary = np.count_nonzero(losses) == np.count_nonzero(losses == 1)
-    losses = (losses > 0)[order].astype(np.float64) if is_binary else losses[order]
+    losses = _gather(losses, order)
     if weight is not None:
         weight = weight[order]
         losses *= weight
@@ -104,6 +103,15 @@ def group_validated(scores, losses, weight, *, near=False):
     else:
         weight = np.add.reduceat(weight, starts)
     return TieGroups(scores[starts], weight, np.add.reduceat(losses, starts))
+
+
+def _gather(losses, order):
+    """Return losses in an order; those of 0 and 1, or their differences, quickly."""
+    # As small integers, they stay in the cache.
+    is_unit = np.count_nonzero(losses) == np.count_nonzero(np.abs(losses) == 1)
+    return (
+        losses.astype(np.int8)[order].astype(np.float64) if is_unit else losses[order]
+    )
 
 
 def running_sum(values, block=512):

@@ -4,6 +4,7 @@ The metrics take ``(y_true, y_pred, uncertainty)``, or ``(None, None, uncertaint
 the losses themselves as `loss`.
 """
 
+from sklearn_reject.metrics._deferral import deferral_area_score, deferral_curve
 from sklearn_reject.metrics._intervals import bootstrap_interval
 from sklearn_reject.metrics._ood import (
     fpr_at_tpr_score,
@@ -56,6 +57,7 @@ from sklearn_reject.metrics._scorers import (
     ood_auroc_scorer,
     oscr_scorer,
 )
+from sklearn_reject.metrics._selective_cost import selective_cost_score
 from sklearn_reject.metrics._set_loss import set_loss
 
 __all__ = [
@@ -68,6 +70,8 @@ __all__ = [
     "aurc_score",
     "bootstrap_interval",
     "coverage_at_risk_score",
+    "deferral_area_score",
+    "deferral_curve",
     "fpr_at_tpr_score",
     "get_selective_scorer",
     "get_selective_scorer_names",
@@ -101,6 +105,7 @@ __all__ = [
     "risk_coverage_frontier",
     "roc_frontier",
     "sele_score",
+    "selective_cost_score",
     "selective_risk_at_coverage_score",
     "selective_risk_at_precision_recall_score",
     "selective_risk_at_tpr_fpr_score",

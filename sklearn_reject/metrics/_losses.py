@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._labels import label_vector
-from sklearn_reject._validation import check_vector
+from sklearn_reject._validation import LARGEST_EXACT_INTEGER, check_vector
 from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
 from sklearn_reject.metrics._inside import find, has_method, refuse_regressor
 from sklearn_reject.metrics._reject_labels import refuse_reject_label
@@ -21,7 +21,7 @@ def losses_of(y_true, y_pred, loss, labels):
         missing = "y_true" if y_true is None else "y_pred"
         raise ValueError(
             f"{missing} is None, which takes the losses themselves as loss=, a vector "
-            f"of shape (n_samples,), but got loss={_name(loss)}."
+            f"of shape (n_samples,), but got loss={name_of_loss(loss)}."
         )
     if is_table(loss) or isinstance(loss, CostMatrixLoss):
         return _costs(y_true, y_pred, loss, labels)
@@ -46,13 +46,26 @@ def is_table(loss):
     return not _has_meaning(loss) and np.ndim(loss) != 1
 
 
-def _name(loss):
+def name_of_loss(loss):
     """Return what a message calls a loss: of an array the shape."""
     return repr(loss) if _has_meaning(loss) else f"an array of shape {np.shape(loss)}"
 
 
 def _has_meaning(loss):
     return loss is None or isinstance(loss, str) or callable(loss)
+
+
+def without_gaps(labels, is_known):
+    """Return the known ones of an array of labels, typed as if there were no others."""
+    known = labels[is_known]
+    if known.dtype.kind == "O":
+        return np.array(known.tolist())
+    # Gaps may have made floats of whole numbers.
+    is_whole = known.dtype.kind == "f" and len(known) < len(labels)
+    if is_whole and (np.abs(known) < LARGEST_EXACT_INTEGER).all():
+        whole = known.astype(np.int64)
+        return whole if np.array_equal(whole, known) else known
+    return known
 
 
 def _without_column(y):

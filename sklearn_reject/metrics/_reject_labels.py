@@ -1,14 +1,26 @@
 """Predictions that hold a label which says "rejected", where labels are compared."""
 
 from heapq import nsmallest
+from typing import NamedTuple
 
 import numpy as np
 
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject.exceptions import warn_user
 
-_WAY_OUT = (
-    "Pass what `predict_label` returns, the labels of all samples, rejected or not"
+
+class Mark(NamedTuple):
+    """What the label of samples without a prediction is called in messages."""
+
+    automatic: str
+    meaning: str
+    way_out: str
+
+
+_REJECTED = Mark(
+    "reject",
+    "rejected samples where reject_label='auto'",
+    "Pass what `predict_label` returns, the labels of all samples, rejected or not",
 )
 
 _FEW, _SOME = 8, 2**14
@@ -17,11 +29,14 @@ _FEW, _SOME = 8, 2**14
 _WIDEST = 2**16
 
 
-def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
+def refuse_reject_label(
+    y_true, y_pred, labels=(), *, may_warn=True, name="y_pred", mark=_REJECTED
+):
     """Raise where predictions hold the automatic reject label, warn of unknown labels.
 
     `y_true` and `y_pred` are vectors, of `y_pred` the wrong ones are enough; `labels`
-    are those that are known beside `y_true`.
+    are those that are known beside `y_true`. Messages call the predictions `name`,
+    and say of the label what `mark` says.
     """
     labels = set(np.asarray(labels).tolist())
     unknown = _distinct(y_pred) - labels
@@ -33,12 +48,13 @@ def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
         return
     known = _distinct(y_true) | labels
     unknown -= known
-    automatic = resolve_reject_label("auto", np.array([*known], dtype=object))
+    classes = np.array([*known], dtype=object)
+    automatic = resolve_reject_label("auto", classes, automatic=mark.automatic)
     if automatic in unknown and len(known | unknown) > 2:
         raise ValueError(
-            f"y_pred holds {automatic!r}, which y_true does not and which stands for "
-            f"rejected samples where reject_label='auto'. {_WAY_OUT}. If it is a "
-            "class, pass all classes as labels=."
+            f"{name} holds {automatic!r}, which y_true does not and which stands for "
+            f"{mark.meaning}. {mark.way_out}. If it is a class, pass all classes as "
+            "labels=."
         )
     if may_warn and unknown:
         shown = ", ".join(map(repr, nsmallest(3, unknown, key=str)))
@@ -46,10 +62,10 @@ def refuse_reject_label(y_true, y_pred, labels=(), *, may_warn=True):
         if y_pred.dtype.kind == "f":
             of_numbers = " A regressor takes another loss, such as loss='squared'."
         warn_user(
-            f"y_pred holds {shown}, which y_true does not. {_WAY_OUT}, if this is a "
-            "reject label. If it is a class that no sample here has, pass all classes "
-            "as labels=. Losses instead of labels go in as loss=, with None as y_true "
-            f"and y_pred.{of_numbers}",
+            f"{name} holds {shown}, which y_true does not. {mark.way_out}, if this is "
+            "a reject label. If it is a class that no sample here has, pass all "
+            "classes as labels=. Losses instead of labels go in as loss=, with None as "
+            f"y_true and y_pred.{of_numbers}",
         )
 
 

@@ -9,6 +9,7 @@ from sklearn_reject.scores._base import (
     evaluate_score,
     find_labels,
 )
+from sklearn_reject.scores._gains import resolve_gain
 from sklearn_reject.scores._plug_in import (
     CallableScore,
     ConditionalRisk,
@@ -27,6 +28,7 @@ from sklearn_reject.scores._resolve import (
 from sklearn_reject.scores.learned import (
     SELE,
     ErrorProbability,
+    ExpectedGain,
     LearnedScore,
     LossRegression,
     SELEBoosting,
@@ -66,6 +68,7 @@ __all__ = [
     "Energy",
     "Entropy",
     "ErrorProbability",
+    "ExpectedGain",
     "FrozenNovelty",
     "LearnedScore",
     "LikelihoodRatio",

@@ -16,6 +16,7 @@ from sklearn_reject.scores._plug_in import (
 from sklearn_reject.scores.learned import (
     SELE,
     ErrorProbability,
+    ExpectedGain,
     LossRegression,
     SELEBoosting,
     TrueClassProbability,
@@ -77,6 +78,10 @@ _NOVELTY_SCORES = {
 }
 
 
+# What `uncertainty_score` or `gain_score` calls something that is in neither table.
+_RESERVED = ("auto", "confidence", ExpectedGain.name)
+
+
 def register_score(score):
     """Make a score class known by its name.
 
@@ -114,10 +119,10 @@ def register_score(score):
             f"{score.__name__} must have a class attribute `name`, the text that it is "
             f"found by, got {name!r}."
         )
-    if name == "auto" or known.get(name, score) is not score:
+    if name in _RESERVED or known.get(name, score) is not score:
         raise ValueError(
             f"The name {name!r} of {score.__name__} is taken. Choose one that is "
-            f"neither 'auto' nor among {sorted(known)}."
+            f"among neither {list(_RESERVED)} nor {sorted(known)}."
         )
     known[name] = score
     return score
@@ -193,7 +198,7 @@ def resolve_score(
     ------
     ValueError
         If the name is unknown, "auto" finds no method to build on, nor a `fit` that may
-        bring one, or a frozen score is not fitted.
+        bring one, a frozen score is not fitted, or a score learns from an expert.
 
     Examples
     --------
@@ -208,8 +213,20 @@ def resolve_score(
     score = _to_score(uncertainty_score, estimator, name)
     if isinstance(score, FrozenEstimator):
         check_is_fitted(score.estimator, "estimator_")
+    elif getattr(score, "needs_expert", False):
+        raise ValueError(
+            f"{name}={uncertainty_score!r} learns from the labels of an expert, which "
+            "are known to a DeferringClassifier only, as its gain_score. Take "
+            "'error_probability', or fit it with expert_labels and pass "
+            "FrozenEstimator(score)."
+        )
+    return with_defaults(score, loss=loss, random_state=random_state)
+
+
+def with_defaults(score, **given):
+    """Set the parameters of a score that were left at None, and return it."""
     parameters = score.get_params(deep=False)
-    for key, value in {"loss": loss, "random_state": random_state}.items():
+    for key, value in given.items():
         if value is not None and parameters.get(key, value) is None:
             score.set_params(**{key: value})
     return score
@@ -226,6 +243,8 @@ def _to_score(given, estimator, parameter):
     """Return the score that a name, a score object or a callable stands for."""
     if isinstance(given, str) and given == "auto":
         return automatic_score(estimator, parameter)
+    if isinstance(given, str) and given == ExpectedGain.name:
+        return ExpectedGain()
     if isinstance(given, str) and given in _UNCERTAINTY_SCORES:
         return _UNCERTAINTY_SCORES[given]()
     if hasattr(given, "evaluate") and not isinstance(given, type):

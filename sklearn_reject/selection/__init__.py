@@ -12,6 +12,8 @@ from sklearn_reject.selection._certify_double import (
     certify_double_score,
 )
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
+from sklearn_reject.selection._deferral import solve_deferral
+from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._failure_parts import (
     solve_failure_bounds,
@@ -73,6 +75,7 @@ __all__ = [
     "BoundedRisk",
     "Certificate",
     "CoverageMonitor",
+    "DeferralRule",
     "DoubleScoreRule",
     "FiniteRule",
     "GroupedRule",
@@ -90,6 +93,7 @@ __all__ = [
     "keyed_draws",
     "likelihood_ratio_rule",
     "measure_risk_bounds",
+    "solve_deferral",
     "solve_failure_bounds",
     "solve_finite_lp",
     "solve_reject_cost",

@@ -4,6 +4,7 @@ from sklearn_reject.scores.learned._base import LearnedScore, own_classifier, we
 from sklearn_reject.scores.learned._boosting import SELEBoosting
 from sklearn_reject.scores.learned._encoding import Encoder
 from sklearn_reject.scores.learned._features import is_wide, leading_directions
+from sklearn_reject.scores.learned._gain import ExpectedGain
 from sklearn_reject.scores.learned._regression import (
     ErrorProbability,
     LossRegression,
@@ -15,6 +16,7 @@ __all__ = [
     "SELE",
     "Encoder",
     "ErrorProbability",
+    "ExpectedGain",
     "LearnedScore",
     "LossRegression",
     "SELEBoosting",

@@ -99,7 +99,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     # The decorator calls its own argument `estimator`.
     @with_callbacks
-    def _collect_and_fit(self, X, y, inner, sample_weight):
+    def _collect_and_fit(self, X, y, inner, sample_weight, **given):
         if y is None:
             raise ValueError("y is None: the true labels are needed to learn from.")
         X, y = indexable(X, np.asarray(y))
@@ -111,7 +111,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self.resolve(None if is_regressor(inner) else inner.classes_)
         self.choose_features(inner, X, is_new=True)
         response = Response(inner, X)
-        collected = self.collect(response, y)
+        collected = self.collect(response, y, **given)
         context = self._init_callback_context(max_subtasks=self._count_tasks())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         seen = self.samples_of(response)

@@ -1,0 +1,206 @@
+"""Metrics of deferring to a second opinion, from the labels of both."""
+
+from sklearn_reject import _curves as curves
+from sklearn_reject._validation import check_same_length, check_vector
+from sklearn_reject.metrics._opinions import losses_of_opinions
+
+
+def deferral_curve(
+    y_true,
+    y_first,
+    y_second,
+    deferral_score,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+):
+    """Compute system risk against the deferral rate, one point a distinct score.
+
+    Point k belongs to the rule that asks the second opinion about every sample whose
+    deferral score is at least ``thresholds[k]``, and takes its answer. Lower risk is
+    better. The first point asks about none, the last one about all.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or None
+        True labels. None where `loss` holds the losses themselves.
+
+    y_first : array-like of shape (n_samples,) or None
+        Labels of the first classifier for all samples, deferred or not. None where
+        `loss` holds the losses themselves.
+
+    y_second : array-like of shape (n_samples,) or None
+        Labels of the second opinion: a stronger model, or a person. None or NaN where
+        it was not asked: such samples are left out, as if those with an answer were
+        drawn at random. None instead of an array where `loss` holds the losses
+        themselves.
+
+    deferral_score : array-like of shape (n_samples,)
+        Higher = deferred first: an estimate of what the second opinion gains, of any
+        sign, or the uncertainty of the first classifier.
+
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            pair of array-like of shape (n_samples,), default="zero_one"
+        Cost of a label, as :func:`~sklearn_reject.losses.check_loss` takes it, or the
+        losses themselves, (loss_first, loss_second), the latter NaN where the second
+        opinion was not asked.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, and those that an opinion may hold
+        though `y_true` does not. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights. Only their ratios matter.
+
+    Returns
+    -------
+    deferral_rate : ndarray of shape (n_thresholds,)
+        Weighted share of deferred samples, increasing from 0 to 1.
+
+    system_risk : ndarray of shape (n_thresholds,)
+        Weighted mean loss of whoever answers, in units of the loss: of the first
+        classifier at rate 0, of the second opinion at rate 1.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Infinity, which defers nothing, and the distinct scores, decreasing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, if a label is not among those of the cost matrix, if no answer of
+        the second opinion is known, or if `y_first` or `y_second` holds the label that
+        stands for rejected or deferred samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If the samples that the second opinion was asked about were evidently not drawn
+        at random, or if labels are compared and an opinion holds one that neither
+        `y_true` nor `labels` has.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import deferral_curve
+    >>> y_true, y_first, y_second = [0, 1, 1, 0], [0, 1, 0, 1], [0, 1, 1, 1]
+    >>> rate, risk, thresholds = deferral_curve(
+    ...     y_true, y_first, y_second, [0.1, 0.2, 0.9, 0.4]
+    ... )
+    >>> rate, risk
+    (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0.5 , 0.25, 0.25, 0.25, 0.25]))
+    >>> thresholds
+    array([inf, 0.9, 0.4, 0.2, 0.1])
+    """
+    samples = scores_and_opinions(
+        y_true, y_first, y_second, deferral_score, loss, labels
+    )
+    return curves.deferral_curve(*samples, sample_weight=sample_weight)
+
+
+def deferral_area_score(
+    y_true,
+    y_first,
+    y_second,
+    deferral_score,
+    *,
+    loss="zero_one",
+    labels=None,
+    sample_weight=None,
+    normalize=None,
+):
+    """Compute the area under the deferral curve. Lower is better.
+
+    The integral of the system risk over the deferral rate from 0 to 1, in expectation
+    over the random order of tied samples: the mean system risk where every budget of
+    deferrals is as likely as any other.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or None
+        True labels. None where `loss` holds the losses themselves.
+
+    y_first : array-like of shape (n_samples,) or None
+        Labels of the first classifier for all samples, deferred or not. None where
+        `loss` holds the losses themselves.
+
+    y_second : array-like of shape (n_samples,) or None
+        Labels of the second opinion: a stronger model, or a person. None or NaN where
+        it was not asked: such samples are left out, as if those with an answer were
+        drawn at random. None instead of an array where `loss` holds the losses
+        themselves.
+
+    deferral_score : array-like of shape (n_samples,)
+        Higher = deferred first: an estimate of what the second opinion gains, of any
+        sign, or the uncertainty of the first classifier.
+
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            pair of array-like of shape (n_samples,), default="zero_one"
+        Cost of a label, as :func:`~sklearn_reject.losses.check_loss` takes it, or the
+        losses themselves, (loss_first, loss_second), the latter NaN where the second
+        opinion was not asked.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, and those that an opinion may hold
+        though `y_true` does not. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights. Only their ratios matter.
+
+    normalize : {None, "excess", "prr"}, default=None
+        "excess" subtracts the area of the oracle, which sorts the samples by the loss
+        of the first opinion minus that of the second: zero is perfect, never negative.
+        "prr" is (random - area) / (random - oracle): 1 is perfect, 0 is as good as
+        random, **higher is better**. The area of a random order is the mean of both
+        risks.
+
+    Returns
+    -------
+    area : float
+        The area, in units of the loss. NaN with a warning under "prr" where the
+        losses of both differ by the same in all samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, if a label is not among those of the cost matrix, if no answer of
+        the second opinion is known, or if `y_first` or `y_second` holds the label that
+        stands for rejected or deferred samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If the samples that the second opinion was asked about were evidently not drawn
+        at random, or if labels are compared and an opinion holds one that neither
+        `y_true` nor `labels` has.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import deferral_area_score
+    >>> y_true, y_first, y_second = [0, 1, 1, 0], [0, 1, 0, 1], [0, 1, 1, 1]
+    >>> deferral_area_score(y_true, y_first, y_second, [0.1, 0.2, 0.9, 0.4])
+    0.28125
+    >>> deferral_area_score(y_true, y_first, y_second, [0.5] * 4)
+    0.375
+
+    Of losses that are known, the second opinion not having been asked about a sample:
+
+    >>> losses = [0, 2.5, 4], [0.5, 0.5, None]
+    >>> deferral_area_score(None, None, None, [0.1, 0.2, 0.3], loss=losses)
+    0.5625
+    """
+    samples = scores_and_opinions(
+        y_true, y_first, y_second, deferral_score, loss, labels
+    )
+    return curves.deferral_area_score(
+        *samples, sample_weight=sample_weight, normalize=normalize
+    )
+
+
+def scores_and_opinions(y_true, y_first, y_second, deferral_score, loss, labels):
+    """Return validated deferral scores and the losses of both opinions."""
+    losses = losses_of_opinions(y_true, y_first, y_second, loss, labels)
+    scores = check_vector(deferral_score, "deferral_score")
+    check_same_length(len(losses[0]), deferral_score=scores)
+    return scores, *losses

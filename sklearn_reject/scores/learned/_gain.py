@@ -1,0 +1,283 @@
+"""What a second opinion would gain: the difference of two conditional risks."""
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_reject._validation import take_weight
+from sklearn_reject.losses import losses_where_known
+from sklearn_reject.scores.learned._base import weight_for
+from sklearn_reject.scores.learned._features import FeatureScore
+
+
+class ExpectedGain(FeatureScore):
+    """Expected loss of a classifier less that of an expert, who could be asked instead.
+
+    An estimate of r1(x) - r2(x), the conditional risks of the two, in units of the
+    loss: negative where the expert is the worse of them. It is learned from samples for
+    which the labels of both are known. Where all are, the difference of the losses is
+    learned; for losses of 0 and 1 as the probabilities of its values -1, 0 and 1. Where
+    some labels of the expert are missing, r1 is learned from all samples, and r2 from
+    those with one.
+
+    Parameters
+    ----------
+    base_learner : classifier, regressor or None, default=None
+        What learns. A classifier, with `predict_proba`, learns losses of 0 and 1 only;
+        a regressor any. None is a
+        :class:`~sklearn.ensemble.HistGradientBoostingClassifier` for losses of 0 and 1,
+        else a :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
+
+    features : {"auto", "input", "model_input", "response", "input+response", \
+            "model_input+response"} or transformer, default="auto"
+        What is seen. "input" is the samples, "model_input" what reaches the model
+        inside a pipeline, "response" the probabilities, else decision values, else
+        label of a classifier, or the prediction of a regressor; "+" joins two.
+        Categories become codes or indicators, times numbers. "auto" is "input+response"
+        where numbers can be made of the samples, and "response" for text, and for
+        sparse samples of many columns unless the learner takes them. A transformer is
+        fitted on samples and losses.
+
+    loss : {"zero_one", "absolute", "squared"}, array-like of shape \
+            (n_classes, n_classes), callable or None, default=None
+        Loss of a prediction. None takes the loss of the meta-estimator around it, and
+        without one "zero_one" for classifiers and "squared" for regressors.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the default learner.
+
+    Attributes
+    ----------
+    features_ : str or transformer
+        What `features` stands for.
+
+    learners_ : list
+        The fitted learner of l1 - l2; or, where labels of the expert were missing, that
+        of l1 and that of l2. A number stands for one where what there was to learn is
+        the same for all samples.
+
+    n_asked_ : int
+        Number of samples with a label of the expert.
+
+    Raises
+    ------
+    ValueError
+        If no label of the expert is known, a parameter is invalid, a loss is neither 0
+        nor 1 and `base_learner` is a classifier, or no numbers can be made of the
+        samples.
+
+    See Also
+    --------
+    ErrorProbability : The probability that the classifier is wrong, alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import ExpectedGain
+    >>> X, y = load_digits(return_X_y=True)
+    >>> classifier = GaussianNB().fit(X[:600], y[:600])
+    >>> expert = np.where(y < 5, y, 9)  # knows the first five digits, and no other
+    >>> score, new = ExpectedGain(random_state=0), slice(600, 1200)
+    >>> score = score.fit(
+    ...     X[new], y[new], estimator=classifier, expert_labels=expert[new]
+    ... )
+    >>> gain = score.uncertainty(X[1200:])
+    >>> bool(gain[y[1200:] < 5].mean() > 0 > gain[y[1200:] >= 5].mean())
+    True
+    """
+
+    name = "gain"
+
+    #: An estimator that knows of no expert cannot learn the score.
+    needs_expert = True
+
+    learner = "base_learner"
+    default_learner = HistGradientBoostingClassifier
+
+    def __init__(
+        self, base_learner=None, features="auto", *, loss=None, random_state=None
+    ):
+        self.base_learner = base_learner
+        self.features = features
+        self.loss = loss
+        self.random_state = random_state
+
+    def fit(self, X, y, *, estimator, expert_labels, sample_weight=None):
+        """Learn where an expert would do better than an estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that neither estimator nor expert was fitted on. On those that they
+            were fitted on they err less than they will.
+
+        y : array-like of shape (n_samples,)
+            Their true labels, or the targets of a regressor.
+
+        estimator : estimator
+            Fitted classifier or regressor whose predictions the gain is about.
+
+        expert_labels : array-like of shape (n_samples,)
+            What the expert says; None or NaN where the expert was not asked.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        self : object
+            The fitted score.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, or the estimator lacks what the score needs.
+        """
+        check_is_fitted(estimator)
+        self._collect_and_fit(
+            X, y, estimator, sample_weight, expert_labels=expert_labels
+        )
+        return self
+
+    def collect(self, response, y, expert_labels=None):
+        """Return what there is to learn from a response, and from what an expert says.
+
+        Parameters
+        ----------
+        response : Response
+            What an estimator says about samples that it was not fitted on.
+
+        y : ndarray of shape (n_samples,)
+            Their true labels or targets.
+
+        expert_labels : array-like of shape (n_samples,), default=None
+            What the expert says; None or NaN where the expert was not asked.
+
+        Returns
+        -------
+        outputs, labels, targets : ndarray
+            Arrays with one entry a sample, to be given to :meth:`fit_collected`,
+            perhaps together with those of other folds. `targets`, of shape
+            (n_samples, 2), are the losses of the estimator and of the expert, the
+            latter NaN where the expert was not asked.
+        """
+        outputs, labels, first = super().collect(response, y)
+        second = np.full(len(first), np.nan)
+        if expert_labels is not None:
+            second = losses_where_known(self.loss_, y, expert_labels, "expert_labels")
+        return outputs, labels, np.column_stack([first, second])
+
+    def _check_options(self, classes):
+        learner = self.base_learner
+        if learner is not None and not _can_learn(learner):
+            raise ValueError(
+                "base_learner must be a regressor, or a classifier with "
+                f"`predict_proba`, got {learner!r}. Use CalibratedClassifierCV, or a "
+                "regressor."
+            )
+
+    def _learn(self, predictions, targets, sample_weight, context):
+        first, second, is_known = _split(targets)
+        # The difference varies less than the losses that it is made of, as the two
+        # often err on the same samples. What is known of one alone has to do for
+        # the others, and then counts for more.
+        self.n_asked_ = np.count_nonzero(is_known)
+        self._signs_, parts = (1.0, -1.0), [(first, ~np.isnan(first))]
+        if is_known.all():
+            self._signs_, parts = (1.0,), [(first - second, is_known)]
+        else:
+            parts.append((second, is_known))
+        values = np.concatenate([first, second[is_known]])
+        is_zero_one = bool(((values == 0) | (values == 1)).all())
+        self._map_ = self.make_map()
+        features = self._map_.fit(predictions, parts[0][0])
+        self.learners_ = [
+            self._fit_learner(
+                features[rows],
+                losses[rows],
+                take_weight(sample_weight, rows),
+                is_zero_one,
+            )
+            for losses, rows in parts
+        ]
+
+    def _fit_learner(self, features, losses, sample_weight, is_zero_one):
+        """Return what has learned losses, or the loss that all of them are."""
+        learner = self._make_learner(losses, is_zero_one)
+        given = weight_for(learner, sample_weight, "base_learner")
+        if np.ptp(losses) == 0:
+            return float(losses[0])
+        if is_classifier(learner):  # some take integers only
+            losses = losses.astype(np.intp)
+        return learner.fit(features, losses, **given)
+
+    def _make_learner(self, losses, is_zero_one):
+        """Return an unfitted learner of losses, or of differences of losses."""
+        if self.base_learner is not None:
+            if is_classifier(self.base_learner) and not is_zero_one:
+                raise ValueError(
+                    f"base_learner={self.base_learner!r} is a classifier, which learns "
+                    "losses of 0 and 1 only, and there are others. Use a regressor."
+                )
+            return clone(self.base_learner)
+        options = {
+            "categorical_features": self._map_.categories,
+            "random_state": self.random_state,
+        }
+        if not is_zero_one:
+            return HistGradientBoostingRegressor(**options)
+        # The part that tells when to stop is stratified, which takes two of each.
+        if np.unique(losses, return_counts=True)[1].min() < 2:
+            options["early_stopping"] = False
+        return HistGradientBoostingClassifier(**options)
+
+    def _predict(self, predictions):
+        features = None
+        if any(not isinstance(learner, float) for learner in self.learners_):
+            features = self._map_.transform(predictions)
+        gain = np.zeros(len(predictions))
+        for sign, learner in zip(self._signs_, self.learners_, strict=True):
+            gain += sign * _expect(learner, features)
+        return gain
+
+
+def _can_learn(learner):
+    """Tell whether something is a regressor, or a classifier with probabilities."""
+    if isinstance(learner, type) or not hasattr(learner, "__sklearn_tags__"):
+        return False
+    return hasattr(learner, "predict_proba") or is_regressor(learner)
+
+
+def _split(targets):
+    """Return the losses of both, and where that of the second is known."""
+    if targets.ndim != 2:
+        targets = np.column_stack([targets, np.full(len(targets), np.nan)])
+    first, second = targets.T
+    is_known = ~np.isnan(second)
+    if not is_known.any():
+        raise ValueError(
+            "ExpectedGain learns from the labels of an expert, and none is known. Pass "
+            "expert_labels; it is a gain_score for DeferringClassifier, and no "
+            "uncertainty_score for an estimator that knows of no expert."
+        )
+    return first, second, is_known
+
+
+def _expect(learner, features):
+    """Return the expected loss by a fitted learner, or the loss that all have."""
+    if isinstance(learner, float):
+        return learner
+    if not is_classifier(learner):
+        return learner.predict(features)
+    # Term by term, as a product of matrices may round otherwise in other chunks.
+    probabilities = learner.predict_proba(features)
+    expected = np.zeros(len(probabilities))
+    for value, column in zip(learner.classes_, probabilities.T, strict=True):
+        expected += value * column
+    return expected

@@ -1,0 +1,270 @@
+"""The rule that defers samples to a second opinion, and what it achieves."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._validation import check_vector
+from sklearn_reject.selection._monitor import RiskMonitor
+from sklearn_reject.selection._rule import Certificate, compare, decide
+
+
+@dataclass(frozen=True)
+class DeferralRule(DictMixin):
+    """Defer above a threshold on the gain, at random at it, and keep below.
+
+    The gain of a sample estimates by how much the loss of the first opinion is larger
+    than that of the second one, or orders the samples as that would. It is at the
+    threshold if they differ by at most 2^-40 of the gain's magnitude, as the gains of
+    one sample do that are computed in other batches or on another machine.
+
+    Attributes
+    ----------
+    threshold : float
+        Samples of a larger gain are deferred, those of a smaller one kept. Infinite
+        where nothing is deferred, minus infinity where everything is.
+
+    proba_at_threshold : float
+        Probability in [0, 1] that a sample whose gain equals the threshold is deferred.
+
+    deferral_rate : float, default=nan
+        Expected share of deferred samples on the calibration set, lower is cheaper. NaN
+        if the rule was made without a sample.
+
+    system_risk : float, default=nan
+        Expected loss of whoever answers on the calibration set, lower is better.
+
+    first_risk : float, default=nan
+        Mean loss of the first opinion on the calibration set: the system risk where
+        nothing is deferred.
+
+    second_risk : float, default=nan
+        Mean loss of the second opinion on the calibration set: the system risk where
+        everything is deferred.
+
+    n_samples : int, default=0
+        Number of calibration samples.
+
+    n_asked : int, default=0
+        Number of those of which the second opinion was known. Risks are theirs.
+
+    certificate : Certificate, default=None
+        What holds for the population with high probability, if that was asked for.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import solve_deferral
+    >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
+    >>> rule = solve_deferral(gain, first, second, max_deferral=0.5)
+    >>> rule.threshold, rule.proba_at_threshold, rule.system_risk
+    (0.4, 0.5, 0.125)
+    >>> rule.defer_proba([0.5, 0.4, 0.3])
+    array([1. , 0.5, 0. ])
+    """
+
+    threshold: float
+    proba_at_threshold: float
+    deferral_rate: float = float("nan")
+    system_risk: float = float("nan")
+    first_risk: float = float("nan")
+    second_risk: float = float("nan")
+    n_samples: int = 0
+    n_asked: int = 0
+    certificate: Certificate | None = None
+
+    def defer_proba(self, gain):
+        """Return the probability that each sample is deferred.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 above the threshold, `proba_at_threshold` at it, 0 below.
+        """
+        is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
+        return np.where(is_at, self.proba_at_threshold, is_above.astype(np.float64))
+
+    def defer(self, gain, *, draws=None, random_state=None):
+        """Defer or keep each sample, at random only at the threshold.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            sample is deferred if its number is below `proba_at_threshold`; the others
+            are not used. A callable maps the indices of the samples at the threshold to
+            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the draws where `draws` is None. A decision then belongs to the
+            call: the same row may be deferred in one batch and not in another.
+
+        Returns
+        -------
+        deferred : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is deferred to the second opinion.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import DeferralRule, keyed_draws
+        >>> rule = DeferralRule(threshold=0.4, proba_at_threshold=0.5)
+        >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
+        array([ True,  True, False,  True])
+        """
+        is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
+        return decide(is_above, is_at, self.proba_at_threshold, draws, random_state)
+
+    def measure(self, gain, loss_first, loss_second, *, sample_weight=None):
+        """Return the rule with what it achieves on another sample.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        loss_first : array-like of shape (n_samples,)
+            Non-negative losses of the first opinion.
+
+        loss_second : array-like of shape (n_samples,)
+            Non-negative losses of the second opinion, NaN or None where it was not
+            asked. Risks are those of the other samples, as if these were drawn at
+            random; a warning says so where they evidently were not.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        rule : DeferralRule
+            Same `threshold`, `proba_at_threshold` and `certificate`, everything else as
+            it is on the sample given.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import DeferralRule
+        >>> rule = DeferralRule(threshold=0.0, proba_at_threshold=0.0)
+        >>> rule = rule.measure([0.9, 0.4, -0.1, -0.2], [1, 1, 0, 1], [0, 0, 0, 1])
+        >>> rule.deferral_rate, rule.first_risk, rule.system_risk
+        (0.5, 0.75, 0.25)
+        """
+        samples = check_deferral_samples(
+            gain, loss_first, loss_second, sample_weight, name="gain"
+        )
+        deferred = self.defer_proba(samples.scores)
+        losses = _blend(deferred, samples.loss_first, samples.loss_second)
+        rate = np.average(deferred, weights=samples.weight)
+        if sample_weight is None and not samples.is_used.all():
+            # A rate needs no losses, so that all samples tell of it.
+            rate = self.defer_proba(gain).mean()
+        means = [
+            np.average(each, weights=samples.weight)
+            for each in (losses, samples.loss_first, samples.loss_second)
+        ]
+        return replace(
+            self,
+            deferral_rate=float(rate),
+            system_risk=float(means[0]),
+            first_risk=float(means[1]),
+            second_risk=float(means[2]),
+            n_samples=len(samples.is_used),
+            n_asked=len(samples.scores),
+        )
+
+    def monitor(
+        self,
+        target=None,
+        *,
+        confidence=0.95,
+        max_loss=1.0,
+        min_inclusion_proba=1.0,
+        since="start",
+    ):
+        """Return a monitor of the losses of the system: of whoever answers.
+
+        Parameters
+        ----------
+        target : float in ]0, max_loss[, default=None
+            Largest system risk that is tolerated. None takes the certified one. If the
+            certificate is not about a risk, or there is none, it takes the system risk
+            on the calibration set. That is optimistic, as the rule was chosen by the
+            same samples: an alarm then may say no more than that.
+
+        confidence : float in ]0, 1[, default=0.95
+            Least probability that there never is a false alarm, and of the interval.
+
+        max_loss : float > 0, default=1.0
+            Largest loss that is possible, known beforehand.
+
+        min_inclusion_proba : float in ]0, 1], default=1.0
+            Where the labels of a random part of the samples are looked up only, the
+            smallest probability with which one is. The smaller it is, the more samples
+            it takes to see a risk above the target.
+
+        since : {"start", "any"}, default="start"
+            Which samples the alarm is about: all since the start, whose mean may be
+            good although the last ones are bad, or those since any one update. "any"
+            notices a change after many samples far sooner, and takes a few more at the
+            start.
+
+        Returns
+        -------
+        monitor : RiskMonitor
+            Watches the risk of all samples, kept and deferred.
+
+        Raises
+        ------
+        ValueError
+            If no target is given and the system risk is NaN or zero, or the target is
+            not below `max_loss`.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import solve_deferral
+        >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
+        >>> rule = solve_deferral(gain, first, second, target_risk=0.25)
+        >>> rule.monitor(confidence=0.99)
+        <RiskMonitor(target=0.25, confidence=0.99, ...): n_samples=0, ...>
+        """
+        return RiskMonitor(
+            self._risk_to_watch() if target is None else target,
+            confidence=confidence,
+            max_loss=max_loss,
+            min_inclusion_proba=min_inclusion_proba,
+            since=since,
+        )
+
+    def _risk_to_watch(self):
+        certified = self.certificate
+        if certified is not None and certified.quantity == "system_risk":
+            return certified.target
+        if not self.system_risk > 0:
+            raise ValueError(
+                f"The rule has no certified risk, and system_risk={self.system_risk} "
+                "on its calibration set is nothing to hold it to. Pass the largest "
+                "risk that is tolerated as target."
+            )
+        return self.system_risk
+
+
+def compare_gains(gain, threshold):
+    """Return which gains are above a threshold, and which are at it up to rounding."""
+    return compare(-gain, -threshold)
+
+
+def _blend(deferred, loss_first, loss_second):
+    """Return the loss of the system, given the probability that it defers."""
+    return loss_first * (1 - deferred) + loss_second * deferred

@@ -1,0 +1,147 @@
+"""The score of the least area is chosen, and only beyond noise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_reject._curves import (
+    area_influence,
+    choose_by_area,
+    deferral_area_score,
+)
+from sklearn_reject._curves._least_area import N_ERRORS
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(-2, 2), st.integers(0, 3), st.integers(0, 3), st.integers(1, 4)
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def area_of_pairs(scores, first, second, shares):
+    """Return the area as a sum over all pairs."""
+    above = np.subtract.outer(scores, scores)
+    above = (above > 0) + 0.5 * (above == 0)
+    return shares @ first - (shares * (first - second)) @ above @ shares
+
+
+@given(ROWS)
+def test_the_influence_is_the_derivative_by_the_weight(rows):
+    scores, first, second, weight = np.array(rows, dtype=np.float64).T
+    influence = area_influence(scores, first, second, sample_weight=weight)
+    shares = weight / weight.sum()
+    assert influence @ shares == pytest.approx(0, abs=1e-12)
+    area = deferral_area_score(scores, first, second, sample_weight=weight)
+    assert area == pytest.approx(area_of_pairs(scores, first, second, shares))
+    for row in range(len(rows)):
+        # A quadratic function of the mixture: central differences are exact.
+        values = [
+            area_of_pairs(
+                scores, first, second, (1 - step) * shares + step * one_hot(row, rows)
+            )
+            for step in (1e-3, -1e-3)
+        ]
+        slope = (values[0] - values[1]) / 2e-3
+        assert influence[row] == pytest.approx(slope, abs=1e-9)
+
+
+def one_hot(row, rows):
+    return np.eye(len(rows))[row]
+
+
+def draw(n_samples, seed, quality=0.0):
+    """Return losses, a score that knows nothing and one that does."""
+    rng = np.random.default_rng(seed)
+    first, second = (rng.random((2, n_samples)) < 0.3).astype(np.float64)
+    noise = rng.normal(size=(2, n_samples))
+    return first, second, noise[0], noise[1] + quality * (first - second)
+
+
+def test_the_standard_error_is_that_of_a_bootstrap():
+    first, second, blind, seeing = draw(400, seed=0, quality=1.0)
+    seeing = seeing.round(1)  # ties
+    rng = np.random.default_rng(1)
+
+    def difference(rows):
+        areas = [
+            deferral_area_score(s[rows], first[rows], second[rows])
+            for s in (blind, seeing)
+        ]
+        return areas[0] - areas[1]
+
+    drawn = [difference(rng.integers(0, 400, 400)) for _ in range(600)]
+    influence = area_influence(blind, first, second)
+    influence = influence - area_influence(seeing, first, second)
+    error = np.sqrt(np.sum(influence**2)) / 400
+    # The standard deviation of 600 draws is within 12% of what it estimates.
+    assert np.std(drawn) == pytest.approx(error, rel=0.12)
+
+
+def test_what_is_better_is_chosen_and_what_is_not_is_left():
+    n_chosen = 0
+    for seed in range(200):
+        first, second, blind, other = draw(100, seed)
+        name, areas = choose_by_area(
+            {"confidence": blind, "gain": other}, first, second
+        )
+        n_chosen += name == "gain"
+        assert areas["gain"] == deferral_area_score(other, first, second)
+    # Neither is any good, and the difference is nearly normal.
+    expected = {0.0: 0.5, 1.0: 0.159, 2.0: 0.023}[N_ERRORS]
+    assert abs(n_chosen / 200 - expected) < 4 * np.sqrt(expected / 200)
+    first, second, blind, seeing = draw(300, seed=0, quality=2.0)
+    scores = {"confidence": blind, "own": blind, "gain": seeing}
+    assert choose_by_area(scores, first, second)[0] == "gain"
+    scores = {"confidence": seeing, "own": blind, "gain": blind}
+    assert choose_by_area(scores, first, second)[0] == "confidence"
+
+
+def test_the_least_area_wins_without_a_baseline():
+    first, second, blind, seeing = draw(100, seed=0, quality=0.1)
+    for names in (("blind", "seeing"), ("seeing", "blind")):
+        scores = {name: {"blind": blind, "seeing": seeing}[name] for name in names}
+        name, areas = choose_by_area(scores, first, second)
+        assert areas[name] == min(areas.values())
+    assert choose_by_area({"gain": blind}, first, second)[0] == "gain"
+    twice = {"confidence": seeing, "gain": seeing}
+    assert choose_by_area(twice, first, second)[0] == "confidence"
+
+
+def test_rows_without_a_second_opinion_or_weight_count_for_nothing():
+    first, second, blind, seeing = draw(300, seed=0, quality=0.2)
+    missing = np.random.default_rng(1).random(300) < 0.5
+    scores = {"confidence": blind, "gain": seeing}
+    gaps = np.where(missing, np.nan, second)
+    part = {name: values[~missing] for name, values in scores.items()}
+    expected = choose_by_area(part, first[~missing], second[~missing])
+    assert choose_by_area(scores, first, gaps) == expected
+    weight = 1.0 * ~missing
+    found = choose_by_area(scores, first, second, sample_weight=2.0**40 * weight)
+    assert found[0] == expected[0]
+    assert found[1] == pytest.approx(expected[1])
+    influence = area_influence(blind, first, gaps)
+    assert (influence[missing] == 0).all()
+
+
+def test_repeated_samples_are_no_weights():
+    # Weights are those of the samples: the noise is that of 50 rows, not of 100.
+    first, second, _, seeing = draw(50, seed=0, quality=0.3)
+    once = area_influence(seeing, first, second)
+    weighted = area_influence(seeing, first, second, sample_weight=np.full(50, 2.0))
+    np.testing.assert_allclose(weighted, once)
+    twice = area_influence(*(np.repeat(x, 2) for x in (seeing, first, second)))
+    np.testing.assert_allclose(twice, np.repeat(once, 2))
+
+
+def test_bad_scores_are_named():
+    first, second, blind, _ = draw(20, seed=0)
+    blind[3] = np.nan
+    with pytest.raises(ValueError, match=r"gain must be finite, got nan in row 3"):
+        choose_by_area({"confidence": first, "gain": blind}, first, second)
+    with pytest.raises(ValueError, match="loss_second is missing in all 20"):
+        choose_by_area({"gain": first}, first, np.full(20, np.nan))
+    with pytest.raises(ValueError, match="gain has 19 elements"):
+        choose_by_area({"gain": first[1:]}, first, second)

@@ -1,0 +1,145 @@
+"""What rejected samples hold does not matter, only what they cost."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_reject import SelectiveClassifier
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.metrics import selective_cost_score
+
+COSTS = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 2.0, 0.0]])
+
+
+@given(st.integers(1, 6), st.randoms(use_true_random=False), st.booleans())
+def test_cost_is_the_mean_of_what_each_sample_costs(n_samples, random, weighted):
+    rng = np.random.default_rng(random.randrange(2**31))
+    y_true, y_pred = rng.integers(0, 3, (2, n_samples))
+    accepted = rng.random(n_samples) < 0.6
+    reject_cost = rng.random(n_samples)
+    weight = rng.integers(1, 4, n_samples) * 1.0 if weighted else None
+    costs = [
+        COSTS[true, label] if accept else cost
+        for true, label, accept, cost in zip(
+            y_true, y_pred, accepted, reject_cost, strict=True
+        )
+    ]
+    value = selective_cost_score(
+        y_true,
+        y_pred,
+        accepted,
+        reject_cost=reject_cost,
+        loss=COSTS,
+        labels=[0, 1, 2],
+        sample_weight=weight,
+    )
+    assert value == pytest.approx(np.average(costs, weights=weight), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred"),
+    [
+        ([0, 1, 2, 1], [0, 0, -1, -1]),
+        ([0, 1, 2, 1], [0.0, 0.0, np.nan, np.nan]),
+        ([0, 1, 2, 1], [0, 0, None, None]),
+        ([0, 1, None, None], [0, 0, -1, -1]),
+        ([0, 1, np.nan, 1], pd.Series([0, 0, -1, -1], index=[9, 9, 8, 1])),
+        ([[0], [1], [2], [1]], [0, 0, -1, -1]),
+        (["a", "b", "c", "b"], ["a", "a", "reject", "reject"]),
+        (["a", "b", "c", "b"], np.array(["a", "a", None, None], dtype=object)),
+        (["a", "b", "c", None], np.array(["a", "a", np.nan, -1], dtype=object)),
+        ([False, True, False, True], [False, False, True, True]),
+        ([-1, 1, 1, 1], [-1, -1, 0, 0]),
+    ],
+)
+def test_whatever_rejected_samples_hold(y_true, y_pred):
+    accepted = [True, True, False, False]
+    value = selective_cost_score(y_true, y_pred, accepted, reject_cost=0.25)
+    assert value == (0 + 1 + 0.25 + 0.25) / 4
+
+
+def test_a_cost_matrix_is_for_the_true_labels_of_rejected_samples_too():
+    value = selective_cost_score(
+        [0, 1, 2, 2], [0, 0, -1, -1], [1, 1, 0, 0], reject_cost=0.5, loss=COSTS
+    )
+    assert value == (0 + 5 + 0.5 + 0.5) / 4
+
+
+def test_classes_that_only_rejected_samples_have_are_known():
+    selective_cost_score([0, 1, 2, 1], [0, 2, 0, 1], [1, 1, 0, 1], reject_cost=0.5)
+
+
+def test_losses_of_rejected_samples_do_not_matter():
+    losses = [1.5, np.nan, np.inf, 0.5]
+    value = selective_cost_score(
+        None, None, [1, 0, 0, 1], reject_cost=[9, 2, 1, 9], loss=losses
+    )
+    assert value == (1.5 + 2 + 1 + 0.5) / 4
+
+
+def test_several_targets_have_one_loss():
+    y_true = [[0.0, 1.0], [2.0, 2.0]]
+    y_pred = [[1.0, 1.0], [np.nan, np.nan]]
+    value = selective_cost_score(
+        y_true, y_pred, [True, False], reject_cost=0.1, loss="squared"
+    )
+    assert value == pytest.approx((0.5 + 0.1) / 2)
+
+
+@pytest.mark.parametrize("reject_cost", [0.3, np.float32(0.25), 0, 2])
+def test_rejecting_everything_costs_as_much_each(reject_cost):
+    value = selective_cost_score(
+        [0, 1], [-1, -1], [False, False], reject_cost=reject_cost
+    )
+    assert value == float(reject_cost)
+
+
+def test_predictions_with_reject_labels_cost_what_all_labels_do():
+    X, y = load_iris(return_X_y=True)
+    model = SelectiveClassifier(GaussianNB(), reject_cost=0.1, cv=3).fit(X, y)
+    accepted = model.accept(X)
+    assert 0 < accepted.mean() < 1
+    wrong = model.predict_label(X) != y
+    for y_pred in (model.predict(X), model.predict_label(X)):
+        cost = selective_cost_score(y, y_pred, accepted, reject_cost=0.1)
+        assert cost == pytest.approx(np.where(accepted, wrong, 0.1).mean())
+
+
+def test_reject_labels_of_accepted_samples_are_refused():
+    with pytest.raises(ValueError, match="y_pred holds -1"):
+        selective_cost_score([0, 1, 2], [0, -1, -1], [1, 1, 0], reject_cost=0.5)
+    with pytest.raises(ValueError, match="y_pred holds -1"):
+        selective_cost_score(
+            [0, 1, 2], [0, -1, -1], [1, 1, 0], reject_cost=0.5, loss=COSTS
+        )
+    with pytest.warns(RejectionWarning, match="y_pred holds 9"):
+        selective_cost_score([0, 1, 2], [0, 9, -1], [1, 1, 0], reject_cost=0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"reject_cost": -0.1}, "reject_cost must be in"),
+        ({"reject_cost": np.nan}, "reject_cost must be in"),
+        ({"reject_cost": "auto"}, "reject_cost must be a number"),
+        ({"reject_cost": None}, "reject_cost must be a number"),
+        ({"reject_cost": [0.1, 0.2]}, "reject_cost has 2 elements where 3"),
+        ({"reject_cost": [0.1, -0.2, 0]}, "reject_cost must be non-negative"),
+        ({"accepted": [0.2, 0.9, 1]}, "accepted must hold True and False"),
+        ({"accepted": [True]}, "y_true has 3 elements where 1"),
+        ({"accepted": []}, "empty"),
+        ({"y_true": None}, "y_true is None"),
+        ({"y_pred": [0, 1]}, "y_pred has 2 elements where 3"),
+        ({"y_pred": [np.nan, 1, 0]}, "y_pred has no label"),
+        ({"loss": [0.1, 0.2]}, "loss has 2 elements where 3"),
+        ({"loss": [np.nan, 0.2, 1]}, "loss must be finite"),
+    ],
+)
+def test_bad_arguments_are_refused(changes, message):
+    arguments = {"y_true": [0, 1, 0], "y_pred": [0, 1, -1], "accepted": [1, 1, 0]}
+    with pytest.raises(ValueError, match=message):
+        selective_cost_score(**{**arguments, "reject_cost": 0.1, **changes})

@@ -1,0 +1,329 @@
+import re
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.selection import (
+    Certificate,
+    DeferralRule,
+    InfeasibleTargetError,
+    solve_deferral,
+)
+from tests.samples import column
+
+INF, NAN = float("inf"), float("nan")
+GAIN, FIRST, SECOND = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
+
+
+@st.composite
+def opinions(draw, max_size=9, missing=False):
+    """Draw (gain, first, second, weights) with few distinct values, weights or None."""
+    n = draw(st.integers(1, max_size))
+    gain = np.array(draw(column(n, -3, 3))) / 4
+    first = np.array(draw(column(n, 0, draw(st.sampled_from([1, 1, 3]))))) / 2
+    second = np.array(draw(column(n, 0, draw(st.sampled_from([0, 1, 1, 3]))))) / 2
+    weights = None
+    if missing:
+        gaps = np.array(draw(column(n, 0, 1)), dtype=bool)
+        gaps[draw(st.integers(0, n - 1))] = False
+        second[gaps] = np.nan
+    elif draw(st.booleans()):
+        weights = np.array(draw(column(n, 0, 3)), dtype=float)
+        weights[draw(st.integers(0, n - 1))] = 1.0
+    return gain, first, second, weights
+
+
+def all_cuts(gain, first, second, weights):
+    """Return (rate, system risk) where the 0, 1, ... highest gains are deferred."""
+    weights = np.ones(len(gain)) if weights is None else weights
+    asked = [Fraction(w) * (s == s) for w, s in zip(weights, second, strict=True)]
+    total, n_asked = sum(map(Fraction, weights)), sum(asked)
+    points = []
+    for cut in [INF, *np.unique(gain[weights > 0])[::-1]]:
+        rate = sum(Fraction(w) for w in weights[gain >= cut]) / total
+        rows = zip(gain, first, second, asked, strict=True)
+        loss = sum(Fraction(s if g >= cut else f) * w for g, f, s, w in rows if w)
+        points.append((rate, loss / n_asked))
+    return points
+
+
+def measured(rule, gain, first, second, weights):
+    """Return rate and system risk of a rule, from its deferrals alone."""
+    weights = np.ones(len(gain)) if weights is None else weights
+    deferred, is_asked = rule.defer_proba(gain), ~np.isnan(second)
+    losses = np.where(deferred > 0, deferred * second, 0) + (1 - deferred) * first
+    risk = np.average(losses[is_asked], weights=weights[is_asked])
+    return np.average(deferred, weights=weights), risk
+
+
+def assert_reports(rule, sample):
+    """What a rule says of itself is what it does."""
+    found = rule.deferral_rate, rule.system_risk
+    np.testing.assert_allclose(found, measured(rule, *sample), atol=1e-12)
+    gain, first, second, weights = sample
+    again = rule.measure(gain, first, second, sample_weight=weights)
+    for name in ("deferral_rate", "system_risk", "first_risk", "second_risk"):
+        np.testing.assert_allclose(
+            getattr(again, name), getattr(rule, name), atol=1e-12
+        )
+    assert (again.n_samples, again.n_asked) == (rule.n_samples, rule.n_asked)
+
+
+def solve(sample, **target):
+    gain, first, second, weights = sample
+    return solve_deferral(gain, first, second, sample_weight=weights, **target)
+
+
+SAMPLES = st.booleans().flatmap(lambda missing: opinions(missing=missing))
+
+
+@settings(max_examples=300)
+@given(SAMPLES, st.integers(0, 12), st.booleans())
+def test_cost_against_all_cuts(sample, eighths, randomize):
+    cost = Fraction(eighths, 8)
+    points = all_cuts(*sample)
+    least = min(risk + cost * rate for rate, risk in points)
+    fewest = min(rate for rate, risk in points if risk + cost * rate == least)
+    rule = solve(sample, deferral_cost=float(cost), randomize=randomize)
+    np.testing.assert_allclose(rule.deferral_rate, float(fewest), atol=1e-12)
+    np.testing.assert_allclose(
+        rule.system_risk + float(cost) * rule.deferral_rate, float(least), atol=1e-12
+    )
+    assert rule.proba_at_threshold in (0, 1)
+    assert_reports(rule, sample)
+
+
+def budget_by_enumeration(points, budget, randomize):
+    """Return (risk, rate): least risk, and of these the fewest deferrals."""
+    within = [(risk, rate) for rate, risk in points if rate <= budget]
+    after = next(((rate, risk) for rate, risk in points if rate > budget), None)
+    if randomize and after is not None:
+        rate, risk = points[len(within) - 1]
+        share = (budget - rate) / (after[0] - rate)
+        within.append((risk + share * (after[1] - risk), budget))
+    return min(within)
+
+
+@settings(max_examples=300)
+@given(SAMPLES, st.integers(0, 12), st.booleans())
+def test_budget_against_all_cuts(sample, twelfths, randomize):
+    budget = Fraction(twelfths, 12)
+    risk, rate = budget_by_enumeration(all_cuts(*sample), budget, randomize)
+    rule = solve(sample, max_deferral=float(budget), randomize=randomize)
+    found = rule.system_risk, rule.deferral_rate
+    np.testing.assert_allclose(found, [float(risk), float(rate)], atol=1e-12)
+    assert_reports(rule, sample)
+
+
+def risk_by_enumeration(points, target, randomize):
+    """Return the least deferral rate that has a risk within the target, or None."""
+    rates = [points[0][0]] if points[0][1] <= target else []
+    for (low, before), (high, after) in pairwise(points):
+        if before > target >= after and randomize:
+            rates.append(low + (high - low) * (before - target) / (before - after))
+        elif after <= target:
+            rates.append(high)
+    return min(rates, default=None)
+
+
+@settings(max_examples=400)
+@given(SAMPLES, st.integers(0, 12), st.booleans())
+def test_risk_against_all_cuts(sample, eighths, randomize):
+    target = Fraction(eighths, 8)
+    points = all_cuts(*sample)
+    rate = risk_by_enumeration(points, target, randomize)
+    if rate is None:
+        with pytest.raises(InfeasibleTargetError) as caught:
+            solve(sample, target_risk=float(target), randomize=randomize)
+        lowest = min(risk for _, risk in points)
+        assert caught.value.lowest_risk == pytest.approx(float(lowest))
+        fewest = min(rate for rate, risk in points if risk == lowest)
+        assert caught.value.attainable == {"deferral_rate": pytest.approx(fewest)}
+        return
+    rule = solve(sample, target_risk=float(target), randomize=randomize)
+    np.testing.assert_allclose(rule.deferral_rate, float(rate), atol=1e-12)
+    assert rule.system_risk <= target + 1e-12
+    assert_reports(rule, sample)
+
+
+@settings(max_examples=50)
+@given(opinions(max_size=6), st.integers(1, 11))
+def test_budget_where_gains_are_true_is_best_of_all_mixtures(sample, twelfths):
+    # A gain that is the difference of the losses orders the samples so that no rule,
+    # be it of several thresholds or probabilities for each sample, has less risk.
+    _, first, second, weights = sample
+    gain, budget = first - second, twelfths / 12
+    weights = np.ones(len(gain)) if weights is None else weights
+    shares = weights / weights.sum()
+    best = linprog(-gain * shares, A_ub=[shares], b_ub=[budget], bounds=(0, 1))
+    rule = solve((gain, first, second, weights), max_deferral=budget)
+    np.testing.assert_allclose(
+        rule.system_risk, first @ shares + best.fun, rtol=0, atol=1e-9
+    )
+
+
+def test_nothing_and_everything():
+    nothing = solve_deferral([0.1, 0.2], [0, 0], [1, 1], deferral_cost=0)
+    assert (nothing.threshold, nothing.deferral_rate) == (INF, 0)
+    assert not nothing.defer([1e300]).any()
+    everything = solve_deferral([0.1, 0.2], [1, 1], [0, 0], deferral_cost=0)
+    assert (everything.threshold, everything.deferral_rate) == (-INF, 1)
+    assert everything.defer([-1e300]).all()
+    assert solve_deferral([0.1], [1], [0], max_deferral=0).threshold == INF
+    assert solve_deferral([0.1], [1], [0], target_risk=0).threshold == -INF
+
+
+def test_equal_minima_defer_the_fewest():
+    # The loss of the second opinion differs nowhere, but in sums of floats.
+    first = [0.3, 0.1, 0.2, 0.7]
+    rule = solve_deferral([4, 3, 2, 1], first, first[::-1], deferral_cost=0)
+    assert rule.deferral_rate == 0
+    same = solve_deferral([4, 3, 2, 1], first, first, max_deferral=1)
+    assert same.deferral_rate == 0
+
+
+def test_a_cost_beyond_all_losses_defers_nothing():
+    for cost in (1e9, 1e300):
+        rule = solve_deferral(GAIN, FIRST, SECOND, deferral_cost=cost)
+        assert rule.deferral_rate == 0
+    weight = [1e-150, 1, 1, 1]
+    rule = solve_deferral(GAIN, FIRST, SECOND, deferral_cost=0.4, sample_weight=weight)
+    assert rule.deferral_rate == pytest.approx(2 / 3)
+
+
+def test_scale_of_weights_and_losses_does_not_matter():
+    rng = np.random.default_rng(0)
+    gain, first, second = rng.normal(size=50), rng.random(50), rng.random(50) / 2
+    weight = rng.random(50)
+    rules = [
+        solve_deferral(
+            gain,
+            first * scale,
+            second * scale,
+            target_risk=0.35 * scale,
+            sample_weight=weight / scale,
+        )
+        for scale in (1e-30, 1.0, 1e30)
+    ]
+    assert 0 < rules[1].deferral_rate < 1
+    for rule in rules:
+        assert rule.threshold == rules[1].threshold
+        assert rule.proba_at_threshold == pytest.approx(rules[1].proba_at_threshold)
+
+
+def test_gains_up_to_rounding_are_ties():
+    gain = np.array([0.3, 0.1 + 0.2, 0.5, 0.1])
+    rule = solve_deferral(gain, [1, 1, 0, 0], [0, 0, 0, 0], max_deferral=0.5)
+    assert rule.proba_at_threshold == pytest.approx(0.5)
+    np.testing.assert_allclose(rule.defer_proba(gain), [0.5, 0.5, 1, 0])
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_samples_that_nobody_was_asked_about(missing):
+    second = [0, missing, 0, 1, missing, missing]
+    gain, first = [0.9, 0.8, 0.4, -0.1, 0.2, 0.3], [1, 0, 1, 0, 1, 1]
+    rule = solve_deferral(gain, first, second, max_deferral=0.5)
+    assert (rule.n_samples, rule.n_asked) == (6, 3)
+    # Rates are of all samples, risks of those asked about.
+    assert rule.deferral_rate == 0.5
+    assert rule.system_risk == 0
+    assert rule.first_risk == pytest.approx(2 / 3)
+    known = [k for k, value in enumerate(second) if value in (0, 1)]
+    weighted = solve_deferral(
+        gain, first, second, max_deferral=0.5, sample_weight=np.full(6, 2.0)
+    )
+    alone = solve_deferral(
+        np.take(gain, known), np.take(first, known), [0, 0, 1], max_deferral=0.5
+    )
+    assert weighted.threshold == alone.threshold
+    assert weighted.deferral_rate == alone.deferral_rate
+
+
+def test_samples_that_were_chosen_are_noticed():
+    rng = np.random.default_rng(0)
+    gain = rng.random(300)
+    first = (rng.random(300) < gain).astype(float)
+    at_random, chosen = rng.random(300) < 0.3, gain > 0.7
+    solve_deferral(gain, first, np.where(at_random, 0, np.nan), max_deferral=0.1)
+    with pytest.warns(RejectionWarning, match="more than chance"):
+        solve_deferral(gain, first, np.where(chosen, 0, np.nan), max_deferral=0.1)
+    rule = DeferralRule(0.5, 0.0)
+    with pytest.warns(RejectionWarning, match="more than chance"):
+        rule.measure(gain, first, np.where(chosen, 0, np.nan))
+
+
+def test_targets_that_cannot_be_met_say_what_can():
+    with pytest.raises(InfeasibleTargetError) as caught:
+        solve_deferral(GAIN, FIRST, [1, 0, 0, 1], target_risk=0.1)
+    message = str(caught.value)
+    assert "target_risk=0.1" in message
+    assert "0.25, at a deferral rate of 0.75" in message
+    assert caught.value.lowest_risk == 0.25
+    assert caught.value.attainable == {"deferral_rate": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, "Exactly one of deferral_cost, max_deferral and target_risk .* none"),
+        (
+            {"deferral_cost": 1, "target_risk": 0.1},
+            "got deferral_cost=1, target_risk=0.1",
+        ),
+        ({"deferral_cost": -1}, "deferral_cost must be in [0, inf[, got -1"),
+        ({"max_deferral": 1.1}, "max_deferral must be in [0, 1], got 1.1"),
+        ({"target_risk": NAN}, "target_risk must be in [0, inf[, got nan"),
+        ({"target_risk": True}, "target_risk must be a number"),
+        ({"target_risk": 1, "randomize": 2}, "randomize must be one of"),
+        ({"target_risk": 1, "gain": [NAN] * 4}, "gain must be finite, got nan"),
+        ({"target_risk": 1, "gain": [1, 2]}, "loss_first has 4 elements where 2"),
+        ({"target_risk": 1, "loss_first": [NAN] * 4}, "loss_first must be finite"),
+        ({"target_risk": 1, "loss_second": [-1] * 4}, "loss_second must be non-neg"),
+        ({"target_risk": 1, "loss_second": [NAN] * 4}, "missing in all 4 samples"),
+        ({"target_risk": 1, "sample_weight": [0] * 4}, "sample_weight is zero"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_mistakes_are_named(changes, message):
+    arguments = {"gain": GAIN, "loss_first": FIRST, "loss_second": SECOND, **changes}
+    pattern = message if ".*" in message else re.escape(message)
+    with pytest.raises(ValueError, match=pattern):
+        solve_deferral(**arguments)
+
+
+def test_decisions_of_a_rule():
+    rule = DeferralRule(0.4, 0.5)
+    gain = [0.5, 0.4, 0.4 * (1 + 2.0**-41), 0.3]
+    np.testing.assert_array_equal(rule.defer_proba(gain), [1, 0.5, 0.5, 0])
+    draws = [0.9, 0.4, 0.6, 0.0]
+    np.testing.assert_array_equal(rule.defer(gain, draws=draws), [1, 1, 0, 0])
+    asked = []
+
+    def draw(rows):
+        asked.extend(rows)
+        return np.zeros(len(rows))
+
+    assert rule.defer(gain, draws=draw).sum() == 3
+    assert asked == [1, 2]
+    np.testing.assert_array_equal(
+        rule.defer(gain, random_state=0), rule.defer(gain, random_state=0)
+    )
+
+
+def test_monitor_of_a_rule():
+    solved = solve_deferral(GAIN, FIRST, SECOND, target_risk=0.25)
+    assert solved.monitor().target == 0.25
+    assert solved.monitor(0.3, since="any").target == 0.3
+    certificate = Certificate("system_risk", 0.2, 0.9, "binomial", None, 9, 5, 0.1)
+    assert DeferralRule(0, 0, certificate=certificate).monitor().target == 0.2
+    other = Certificate("deferral_rate", 0.2, 0.9, "order_statistic", None, 9, 5, 0.1)
+    rule = DeferralRule(0, 0, system_risk=0.3, certificate=other)
+    assert rule.monitor().target == 0.3
+    with pytest.raises(ValueError, match="system_risk=nan"):
+        DeferralRule(0, 0).monitor()
