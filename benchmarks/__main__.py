@@ -35,6 +35,7 @@ _NAMES = (
     "monitors",
     "risk_bounds",
     "bounds_on_new_samples",
+    "deferral_peers",
 )
 _LONGER = frozenset({"learned", "novelty", "reject_cost"})
 _PACKAGES = (
@@ -46,6 +47,7 @@ _PACKAGES = (
     "torch-uncertainty",
     "scikit-fallback",
     "xcolumns",
+    "bargain",
 )
 
 
