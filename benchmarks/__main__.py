@@ -36,6 +36,7 @@ _NAMES = (
     "monitors",
     "risk_bounds",
     "bounds_on_new_samples",
+    "deferral_peers",
 )
 _LONGER = frozenset({"deferral", "learned", "novelty", "reject_cost"})
 _PACKAGES = (
@@ -47,6 +48,7 @@ _PACKAGES = (
     "torch-uncertainty",
     "scikit-fallback",
     "xcolumns",
+    "bargain",
 )
 
 
