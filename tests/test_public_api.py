@@ -177,7 +177,8 @@ SHARED_PARAMETERS = {
         },
     ),
     "scorers of a loss": (
-        r"metrics\.make_(neg_(aurc|augrc|selective_risk_at_\w+)|coverage_at_risk)_scorer",
+        r"metrics\.make_(neg_(aurc|augrc|deferral_area|selective_(risk_at_\w+|cost))"
+        r"|coverage_at_risk)_scorer",
         ("loss", "labels"),
         {},
     ),
@@ -205,7 +206,12 @@ SHARED_PARAMETERS = {
     "plots": (
         r"metrics\.\w+Display\.plot",
         None,
-        {"name": 3},  # of curves in one wording or another, and of a single one
+        # Of curves in one wording or another, and of a single one; with intervals and
+        # in threshold space, or not; by what an oracle orders, and what is random.
+        {
+            **{"name": 3, "plot_point": 2, "point_kwargs": 2},
+            **{"plot_oracle": 2, "plot_random": 2},
+        },
     ),
     "monitors": (
         r"selection\.(\w+Monitor|RejectionRule\.monitor)",

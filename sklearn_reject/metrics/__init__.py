@@ -5,6 +5,11 @@ the losses themselves as `loss`.
 """
 
 from sklearn_reject.metrics._deferral import deferral_area_score, deferral_curve
+from sklearn_reject.metrics._deferral_scorers import (
+    make_neg_deferral_area_scorer,
+    make_neg_selective_cost_scorer,
+    neg_deferral_area_scorer,
+)
 from sklearn_reject.metrics._intervals import bootstrap_interval
 from sklearn_reject.metrics._ood import (
     fpr_at_tpr_score,
@@ -21,6 +26,7 @@ from sklearn_reject.metrics._ood_risk import (
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
+from sklearn_reject.metrics._plot.deferral_curve import DeferralCurveDisplay
 from sklearn_reject.metrics._plot.expected_loss import ExpectedLossDisplay
 from sklearn_reject.metrics._plot.monitor import MonitorDisplay
 from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
@@ -61,6 +67,7 @@ from sklearn_reject.metrics._selective_cost import selective_cost_score
 from sklearn_reject.metrics._set_loss import set_loss
 
 __all__ = [
+    "DeferralCurveDisplay",
     "ExpectedLossDisplay",
     "MonitorDisplay",
     "OODFrontierDisplay",
@@ -78,7 +85,9 @@ __all__ = [
     "make_coverage_at_risk_scorer",
     "make_neg_augrc_scorer",
     "make_neg_aurc_scorer",
+    "make_neg_deferral_area_scorer",
     "make_neg_fpr_at_tpr_scorer",
+    "make_neg_selective_cost_scorer",
     "make_neg_selective_risk_at_precision_recall_scorer",
     "make_neg_selective_risk_at_tpr_fpr_scorer",
     "make_neg_set_loss_scorer",
@@ -89,6 +98,7 @@ __all__ = [
     "make_selective_scorer",
     "neg_augrc_scorer",
     "neg_aurc_scorer",
+    "neg_deferral_area_scorer",
     "neg_fpr_at_tpr_scorer",
     "neg_set_loss_scorer",
     "ood_aupr_score",

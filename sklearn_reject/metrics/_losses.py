@@ -118,7 +118,7 @@ def _refuse_ood_samples(estimator, y, loss):
 
 def loss_of(estimator):
     """Return the loss that an estimator, or the one inside, is made for, else 0/1."""
-    inner, _ = find(estimator, has_method("uncertainty"))
+    inner, _ = find(estimator, _orders_samples)
     loss = getattr(inner, "loss_", None)
     if isinstance(loss, TaskLoss):
         return loss
@@ -128,3 +128,8 @@ def loss_of(estimator):
         "make_neg_aurc_scorer(loss='squared')",
     )
     return "zero_one"
+
+
+def _orders_samples(estimator):
+    """Tell whether an estimator rejects or defers, for a loss that it may have."""
+    return any(has_method(name)(estimator) for name in ("uncertainty", "_opinions"))

@@ -41,7 +41,7 @@ class RatedScorer(_Scorer):
 
         True, False, None or an alias, as scikit-learn's metadata requests define it.
         """
-        return self._with_request(sample_weight)
+        return self._with_requests(sample_weight=sample_weight)
 
     def __repr__(self):
         return f"<{self._scorer!r} of rated documents>"

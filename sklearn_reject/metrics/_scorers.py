@@ -68,7 +68,8 @@ def get_selective_scorer(name, **params):
     -------
     scorer : callable
         ``scorer(estimator, X, y, sample_weight=None)``, higher is better; that of
-        "neg_set_loss" takes `groups` instead of weights.
+        "neg_set_loss" takes `groups` instead of weights, and those of
+        "neg_deferral_area" and "neg_selective_cost" take `expert_labels`, too.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def get_selective_scorer_names():
     --------
     >>> from sklearn_reject.metrics import get_selective_scorer_names
     >>> get_selective_scorer_names()[:4]
-    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', 'neg_fpr_at_tpr']
+    ['coverage_at_risk', 'neg_augrc', 'neg_aurc', 'neg_deferral_area']
     """
     return sorted(_FACTORIES)
 

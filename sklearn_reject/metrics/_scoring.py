@@ -1,11 +1,12 @@
 """Objects that score a fitted estimator, for cross-validation and searches."""
 
 from copy import copy
+from types import MappingProxyType
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
-from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from sklearn_reject._response import with_unseen
 from sklearn_reject._sklearn import _routing_enabled
@@ -29,21 +30,22 @@ from sklearn_reject.selection import solve_target_coverage
 
 
 class _Scorer:
-    """A callable ``(estimator, X, y)`` that may request metadata of one name."""
+    """A callable ``(estimator, X, y)`` that may request metadata."""
 
-    # Whether routing is to pass it: True, False, None or another name for it.
-    _metadata = "sample_weight"
-    _request = None
+    # Of each name, whether routing is to pass it: True, False, None or another name.
+    _requests = MappingProxyType({"sample_weight": None})
 
-    def _with_request(self, request):
+    def _with_requests(self, **requests):
         scorer = copy(self)
-        scorer._request = request
+        changed = {k: x for k, x in requests.items() if x != UNCHANGED}
+        scorer._requests = {**self._requests, **changed}
         return scorer
 
     def get_metadata_routing(self):
         """Return what the scorer requests from metadata routing."""
         requests = MetadataRequest(owner=type(self).__name__)
-        requests.score.add_request(param=self._metadata, alias=self._request)
+        for name, request in self._requests.items():
+            requests.score.add_request(param=name, alias=request)
         return requests
 
 
@@ -90,13 +92,15 @@ class SelectiveScorer(_Scorer):
 
         True, False, None or an alias, as scikit-learn's metadata requests define it.
         """
-        return self._with_request(sample_weight)
+        return self._with_requests(sample_weight=sample_weight)
 
     def __repr__(self):
         sign = "-" if self._sign < 0 else ""
         name = getattr(self._metric, "__name__", repr(self._metric))
         given = {key: x for key, x in self._judged_by.items() if x is not None}
-        return f"<selective scorer {sign}{name}{_show({**self._options, **given})}>"
+        return (
+            f"<selective scorer {sign}{name}{show_options({**self._options, **given})}>"
+        )
 
 
 class OODScorer(SelectiveScorer):
@@ -122,7 +126,7 @@ class OriginScorer(OODScorer):
         return self._metric(y, scores, **options)
 
 
-def _show(options):
+def show_options(options):
     return "".join(f", {name}={value!r}" for name, value in options.items())
 
 
@@ -177,7 +181,7 @@ class AcceptedScorer(SelectiveScorer):
         return self._metric(y[accepted], y_pred[accepted], **options)
 
     def __repr__(self):
-        return f"{super().__repr__()[:-1]}{_show(self._rule)}>"
+        return f"{super().__repr__()[:-1]}{show_options(self._rule)}>"
 
 
 def _targets(y):
@@ -222,8 +226,7 @@ class SetScorer(_Scorer):
     """Minus the mean realised loss of sets, those of `groups` where they are given."""
 
     # As for the splitters that work on groups, there is nothing else to do with them.
-    _metadata = "groups"
-    _request = True
+    _requests = MappingProxyType({"groups": True})
 
     def __init__(self, options, average, pos_label):
         check_option(average, "average", AVERAGES)
@@ -270,11 +273,11 @@ class SetScorer(_Scorer):
 
         True as in a new scorer, False, None or an alias.
         """
-        return self._with_request(groups)
+        return self._with_requests(groups=groups)
 
     def __repr__(self):
         options = {**self._options, "pos_label": self._pos_label}
-        return f"<selective scorer -set_loss{_show(options)}>"
+        return f"<selective scorer -set_loss{show_options(options)}>"
 
 
 def _check_groups(groups):

@@ -12,7 +12,7 @@ from sklearn_reject.selection._certify_double import (
     certify_double_score,
 )
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
-from sklearn_reject.selection._deferral import solve_deferral
+from sklearn_reject.selection._deferral import solve_deferral, solve_nearest_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._failure_parts import (

@@ -154,7 +154,7 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
     if risk >= max_loss:
         return certificate(len(ranked), 0.0)
     delta = 1 - confidence
-    _refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
+    refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
     scaled = replace(ranked, losses=ranked.losses / max_loss)
     prefixes = Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
 
@@ -171,13 +171,20 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
     return certificate(n_accepted, float(p_value[0]))
 
 
-def _refuse_hopeless(n_samples, risk, max_loss, bound, search, delta):
+def refuse_hopeless(
+    n_samples,
+    risk,
+    max_loss,
+    bound,
+    search,
+    delta,
+    name="target (the selective risk)",
+):
     """Raise where even a sample without any loss would pass no test."""
     if risk == 0:
         raise InfeasibleTargetError(
-            "target (the selective risk) is 0, which no finite sample can certify: a "
-            "small risk may show no loss at all. Ask for a positive one, or pass "
-            "confidence=None."
+            f"{name} is 0, which no finite sample can certify: a small risk may show "
+            "no loss at all. Ask for a positive one, or pass confidence=None."
         )
     fewest = _fewest_samples(risk / max_loss, bound, search, delta)
     if n_samples < fewest:
@@ -207,15 +214,8 @@ def _fewest_samples(risk, bound, search, delta):
 
 def _nothing_passes(find, n_samples, risk, max_loss, confidence):
     """Return the error of a target that no threshold passes, with one that does."""
-    failing, passing, n_accepted = risk / max_loss, 1.0, n_samples
-    for _ in range(_N_HALVINGS):
-        middle = (failing * passing) ** 0.5
-        found = find(middle)
-        if found is None:
-            failing = middle
-        else:
-            passing, n_accepted = middle, found
-    lowest = passing * max_loss
+    lowest, n_accepted = find_least_risk(find, risk / max_loss, n_samples)
+    lowest *= max_loss
     coverage = n_accepted / n_samples
     return InfeasibleTargetError(
         f"No threshold can be certified to keep the target risk {risk} with "
@@ -226,6 +226,22 @@ def _nothing_passes(find, n_samples, risk, max_loss, confidence):
         lowest_risk=lowest,
         coverage=coverage,
     )
+
+
+def find_least_risk(find, failing, at_most):
+    """Return about the smallest risk, in ]0, 1], that something is found for, and that.
+
+    `failing` is one that nothing is found for, and `at_most` what there is for 1.
+    """
+    passing, found = 1.0, at_most
+    for _ in range(_N_HALVINGS):
+        middle = (failing * passing) ** 0.5
+        at_middle = find(middle)
+        if at_middle is None:
+            failing = middle
+        else:
+            passing, found = middle, at_middle
+    return passing, found
 
 
 # Shares of the sample up to which the smallest risk that holds is looked for.

@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from sklearn_reject._curves import RELATIVE_TOLERANCE
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError, round_up
+from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._deferral_certified import (
+    Certified,
+    solve_certified_budget,
+    solve_certified_risk,
+)
+from sklearn_reject.selection._deferral_exact import SOLVERS, solve_cost
 from sklearn_reject.selection._gain_groups import group_by_gain
-
-_TARGETS = "deferral_cost", "max_deferral", "target_risk"
 
 
 def solve_deferral(
@@ -20,6 +23,12 @@ def solve_deferral(
     target_risk=None,
     sample_weight=None,
     randomize=True,
+    confidence=None,
+    bound="auto",
+    max_loss=None,
+    pilot=None,
+    draws=None,
+    random_state=None,
 ):
     """Find which samples to defer to a second opinion, by their gain.
 
@@ -32,6 +41,12 @@ def solve_deferral(
     Exactly one of `deferral_cost`, `max_deferral` and `target_risk` is to be given. The
     rule is the best on the sample among those that defer above a threshold, and at it
     with a probability.
+
+    With `confidence`, the target holds for the population that the sample was drawn
+    from, except with a probability of at most 1 - `confidence`. The sample must then be
+    independent of both opinions and of the gain: drawn one by one, and used to fit none
+    of them. Rules to test for a system risk are chosen on the `pilot`; one that
+    misleads leads to more deferrals, but never to a broken promise.
 
     Parameters
     ----------
@@ -59,25 +74,59 @@ def solve_deferral(
         go down and up again with more deferrals.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
+        Non-negative sample weights. Not possible with `confidence`.
 
     randomize : bool, default=True
         If True, the tie group at which a rate or risk is reached is deferred with the
-        probability that meets it exactly. If False, it is kept where it would exceed a
-        rate, and deferred where it takes all of it to reach a risk.
+        probability that meets it exactly or, with `confidence`, that the draws which
+        break ties lead to. If False, it is kept where it would exceed a rate, and
+        deferred where it takes all of it to reach a risk.
+
+    confidence : float in ]0, 1[, default=None
+        Probability with which the largest share or risk is to hold for the population.
+        Not possible with `deferral_cost`. The parameters below are used with it only,
+        and all but the last two with `target_risk` only.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        Where p-values come from: "binomial" is exact for losses that are 0 or
+        `max_loss`, the others hold for all losses between. "auto" is the binomial where
+        `max_loss` is None, else betting.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible, not the largest in the sample. None stands for a
+        loss that is 0 or 1.
+
+    pilot : tuple of three array-likes of shape (n_pilot,), default=None
+        Gain, loss of the first and loss of the second opinion on samples that are
+        independent of the others, such as the values out of fold of those that the
+        opinions were fitted on. None sets a random fifth of the samples aside.
+
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
+        :func:`keyed_draws` for the keys that the samples will have in use, so that
+        score and draw of a row are the same at calibration and in use. Samples equal in
+        both are deferred or kept together.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the draws where `draws` is None, of the order of bets, and of which
+        samples are set aside. Pass an int to get the same rule again.
 
     Returns
     -------
     rule : DeferralRule
-        The rule. Its threshold is infinite where nothing is deferred.
+        The rule. Its threshold is infinite where nothing is deferred. With `confidence`
+        it has a certificate.
 
     Raises
     ------
     InfeasibleTargetError
-        If no rule attains `target_risk`. It says the lowest system risk, and at which
-        deferral rate that is, as `attainable`.
+        If no rule attains `target_risk` or, with `confidence`, none can be certified.
+        It says the lowest system risk that can be had, and at which deferral rate that
+        is, as `attainable`; or how many samples are needed.
     ValueError
-        If not exactly one target is given, one is out of range, or an array is invalid.
+        If not exactly one target is given, `confidence`, `bound` or `max_loss` is out
+        of range, losses and `max_loss` or `bound` do not agree, weights or a cost are
+        given with `confidence`, or an array is invalid.
 
     Examples
     --------
@@ -90,18 +139,72 @@ def solve_deferral(
     >>> rule = solve_deferral(gain, first, second, target_risk=0.125)
     >>> rule.threshold, rule.proba_at_threshold, rule.deferral_rate
     (0.4, 0.5, 0.5)
+
+    >>> import numpy as np
+    >>> gain = np.arange(1000)
+    >>> first, second = gain >= 800, np.zeros(1000)
+    >>> rule = solve_deferral(gain, first, second, target_risk=0.1)
+    >>> rule.deferral_rate
+    0.1
+    >>> rule = solve_deferral(
+    ...     gain, first, second, target_risk=0.1, confidence=0.9, random_state=0)
+    >>> rule.deferral_rate, rule.certificate.p_value
+    (0.12, 0.08...)
     """
     name, target = _check_target(deferral_cost, max_deferral, target_risk)
     check_option(randomize, "randomize", (True, False))
-    groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
-    return _SOLVERS[name](groups, target, randomize)
+    certified = Certified(confidence, bound, max_loss, pilot, draws, random_state)
+    certified.check()
+    if confidence is None:
+        groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
+        return SOLVERS[name](groups, target, randomize)
+    if name == "deferral_cost":
+        raise ValueError(
+            f"confidence={confidence!r} is not used with deferral_cost: a cost is "
+            "weighed, and no promise that could be broken. Pass confidence=None, or "
+            "max_deferral or target_risk."
+        )
+    check_confidence(confidence, sample_weight)
+    samples = gain, loss_first, loss_second
+    if name == "max_deferral":
+        return solve_certified_budget(*samples, target, randomize, certified)
+    return solve_certified_risk(*samples, target, randomize, certified)
+
+
+def solve_nearest_deferral(
+    gain,
+    loss_first,
+    loss_second,
+    *,
+    sample_weight=None,
+    randomize=True,
+    confidence=None,
+    bound="auto",
+    max_loss=None,
+    pilot=None,
+    draws=None,
+    random_state=None,
+):
+    """Return the rule of the least system risk, with the fewest deferrals.
+
+    With confidence, that of about the smallest risk that can be certified, None if none
+    can. The parameters are those of :func:`solve_deferral`.
+    """
+    check_option(randomize, "randomize", (True, False))
+    if confidence is None:
+        groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
+        return solve_cost(groups, 0.0, randomize)
+    check_confidence(confidence, sample_weight)
+    certified = Certified(confidence, bound, max_loss, pilot, draws, random_state)
+    samples = gain, loss_first, loss_second
+    return solve_certified_risk(*samples, None, randomize, certified)
 
 
 def _check_target(*values):
     """Return name and value of the only target that is given."""
     given = [
         (name, value)
-        for name, value in zip(_TARGETS, values, strict=True)
+        for name, value in zip(SOLVERS, values, strict=True)
         if value is not None
     ]
     if len(given) != 1:
@@ -115,73 +218,3 @@ def _check_target(*values):
     ((name, value),) = given
     high = 1.0 if name == "max_deferral" else np.inf
     return name, check_number(value, name, high=high)
-
-
-def _solve_cost(groups, cost, randomize):
-    """Return the rule of the least cost; it never needs to randomize."""
-    # A cost above all that asking can save defers nothing, and must not overflow.
-    cost = min(cost, _most_useful_cost(groups))
-    prices = cost * groups.rates
-    costs = groups.risks + prices
-    slack = groups.slack + RELATIVE_TOLERANCE * prices
-    return groups.make_rule(int(np.argmax(costs <= costs.min() + slack)))
-
-
-def _most_useful_cost(groups):
-    """Return a cost at which deferring the first group does not pay any more."""
-    least = max(float(groups.rates[1]), np.finfo(np.float64).tiny)
-    return 2 * (float(groups.risks.max()) / least) + 1.0
-
-
-def _solve_budget(groups, rate, randomize):
-    """Return the rule of the least system risk that defers at most a share."""
-    allowed = rate * (1 + RELATIVE_TOLERANCE)
-    n_groups = int(np.searchsorted(groups.rates, allowed, side="right")) - 1
-    room, share = rate - groups.rates[n_groups], 0.0
-    if randomize and n_groups < len(groups) and room > RELATIVE_TOLERANCE * rate:
-        share = room / (groups.rates[n_groups + 1] - groups.rates[n_groups])
-    return least_risk_up_to(groups, n_groups, float(share))
-
-
-def least_risk_up_to(groups, n_groups, share):
-    """Return the rule of the least system risk up to some groups and a share more."""
-    risks = groups.risks[: n_groups + 1]
-    lowest = float(risks.min())
-    if share:
-        step = float(groups.risks[n_groups + 1] - groups.risks[n_groups])
-        if risks[-1] + share * step < lowest - groups.slack:
-            return groups.make_rule(n_groups, share)
-    return groups.make_rule(int(np.argmax(risks <= lowest + groups.slack)))
-
-
-def _solve_risk(groups, risk, randomize):
-    """Return the rule of the fewest deferrals whose system risk is within a bound."""
-    within = groups.risks <= risk + groups.slack
-    if not within.any():
-        raise _infeasible(groups, risk)
-    n_groups = int(np.argmax(within))
-    if n_groups == 0 or not randomize:
-        return groups.make_rule(n_groups)
-    before, after = groups.risks[n_groups - 1], groups.risks[n_groups]
-    share = min(1.0, float((before - risk) / (before - after)))
-    return groups.make_rule(n_groups - 1, share)
-
-
-def _infeasible(groups, risk):
-    nearest = least_risk_up_to(groups, len(groups), 0.0)
-    lowest, rate = nearest.system_risk, nearest.deferral_rate
-    return InfeasibleTargetError(
-        f"No rule attains target_risk={risk:g} on the calibration set: the lowest "
-        f"system risk is {round_up(lowest)}, at a deferral rate of {round_up(rate)}. "
-        "Ask for a risk of at least that, or use a better second opinion or a gain "
-        "that orders the samples better.",
-        lowest_risk=lowest,
-        attainable={"deferral_rate": rate},
-    )
-
-
-_SOLVERS = {
-    "deferral_cost": _solve_cost,
-    "max_deferral": _solve_budget,
-    "target_risk": _solve_risk,
-}

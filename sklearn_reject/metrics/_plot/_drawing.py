@@ -3,6 +3,21 @@
 # Of several curves that are alike, such as those of folds.
 _STYLE_OF_ALIKE = {"alpha": 0.6, "color": "C0"}
 
+# Of the references.
+RANDOM_STYLE = {"linestyle": "--", "color": "0.6"}
+ORACLE_STYLE = {"linestyle": ":", "color": "0.2"}
+
+
+def folds_of(cv_results):
+    """Return pairs of the estimator of each fold and the rows held out of it."""
+    if not {"estimator", "indices"} <= cv_results.keys():
+        raise ValueError(
+            "cv_results has no 'estimator' or no 'indices'. Call cross_validate "
+            "with return_estimator=True and return_indices=True."
+        )
+    rows = cv_results["indices"]["test"]
+    return list(zip(cv_results["estimator"], rows, strict=True))
+
 
 def find_axes(ax, display, numbers):
     """Return the axes given, or those of a new figure."""

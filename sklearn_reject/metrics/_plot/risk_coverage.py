@@ -8,17 +8,17 @@ from sklearn_reject._validation import check_sample_weight, take_weight
 from sklearn_reject.metrics._inside import predict_with_uncertainty
 from sklearn_reject.metrics._losses import is_table, judge
 from sklearn_reject.metrics._plot._drawing import (
+    ORACLE_STYLE,
+    RANDOM_STYLE,
     draw_curves,
     find_axes,
     finish_axes,
+    folds_of,
     is_wanted,
     label_curves,
 )
 from sklearn_reject.metrics._plot._risk_band import risk_band
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
-
-_RANDOM_STYLE = {"linestyle": "--", "color": "0.6"}
-_ORACLE_STYLE = {"linestyle": ":", "color": "0.2"}
 
 # Below this coverage, a band may be cut off.
 _LEFT_END = 0.1
@@ -325,16 +325,11 @@ class RiskCoverageDisplay:
             If `cv_results` has no estimators or indices, or if a regressor has no
             `uncertainty`, or no `loss_` where `loss` is None.
         """
-        if not {"estimator", "indices"} <= cv_results.keys():
-            raise ValueError(
-                "cv_results has no 'estimator' or no 'indices'. Call cross_validate "
-                "with return_estimator=True and return_indices=True."
-            )
         weight = check_sample_weight(sample_weight, len(y))
         if is_table(loss) and labels is None:
             labels = np.unique(y)  # a fold may lack a class
-        samples, indices = [], cv_results["indices"]["test"]
-        for estimator, rows in zip(cv_results["estimator"], indices, strict=True):
+        samples = []
+        for estimator, rows in folds_of(cv_results):
             held_out = _safe_indexing(X, rows)
             y_pred, scores = predict_with_uncertainty(estimator, held_out, finite=True)
             losses = judge(estimator, _safe_indexing(y, rows), y_pred, loss, labels)
@@ -427,10 +422,10 @@ class RiskCoverageDisplay:
         self.band_ = self._draw_bands(band_kwargs)
         self.oracle_ = self.random_ = None
         if plot_oracle:
-            style = {"label": "oracle", **_ORACLE_STYLE, **(oracle_kwargs or {})}
+            style = {"label": "oracle", **ORACLE_STYLE, **(oracle_kwargs or {})}
             self.oracle_ = self.ax_.plot(*self.oracle, **style)[0]
         if plot_random:
-            style = {"label": "random", **_RANDOM_STYLE, **(random_kwargs or {})}
+            style = {"label": "random", **RANDOM_STYLE, **(random_kwargs or {})}
             self.random_ = self.ax_.plot([0, 1], [self.random] * 2, **style)[0]
         self.ax_.set_ylim(bottom=0, auto=True)
         names = {"xlabel": "Coverage", "ylabel": "Selective risk"}

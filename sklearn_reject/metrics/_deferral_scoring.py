@@ -1,0 +1,176 @@
+"""Objects that score classifiers with a second opinion, and what rejections cost."""
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+from sklearn.utils.metadata_routing import UNCHANGED
+
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._validation import (
+    check_sample_weight,
+    find_missing_labels,
+    take_weight,
+)
+from sklearn_reject.losses import label_array, losses_where_known
+from sklearn_reject.metrics._deferral import deferral_area_score
+from sklearn_reject.metrics._inside import find, has_method, locate, predict_and_accept
+from sklearn_reject.metrics._losses import judge
+from sklearn_reject.metrics._origins import refuse_wild
+from sklearn_reject.metrics._scoring import SelectiveScorer
+from sklearn_reject.metrics._selective_cost import selective_cost_score
+
+
+class _ExpertScorer(SelectiveScorer):
+    """Scorer that takes what a person says about the samples, too."""
+
+    _requests = MappingProxyType({"sample_weight": None, "expert_labels": None})
+
+    def set_score_request(self, *, sample_weight=UNCHANGED, expert_labels=UNCHANGED):
+        """Return a scorer that asks metadata routing for these names, or does not.
+
+        True, False, None or an alias, as scikit-learn's metadata requests define it.
+        """
+        requests = {"sample_weight": sample_weight, "expert_labels": expert_labels}
+        return self._with_requests(**requests)
+
+
+class DeferralScorer(_ExpertScorer):
+    """Minus the area under the deferral curve of a `DeferringClassifier`."""
+
+    def __init__(self, options, **judged_by):
+        super().__init__(deferral_area_score, -1, options, **judged_by)
+
+    def __call__(self, estimator, X, y, sample_weight=None, expert_labels=None):
+        """Return the score of a fitted classifier, a float, higher is better."""
+        opinions = judge_opinions(estimator, X, y, expert_labels, **self._judged_by)
+        scores, *losses = opinions
+        options = {"sample_weight": sample_weight, **self._options}
+        return -self._metric(None, None, None, scores, loss=tuple(losses), **options)
+
+
+def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
+    """Return deferral scores and the losses of both opinions, of an estimator."""
+    inner, inner_X = locate(estimator, X, has_method("_opinions"))
+    if inner is None:
+        raise ValueError(
+            f"{type(estimator).__name__} asks no second opinion. Pass a "
+            "DeferringClassifier, or something that contains one, such as a pipeline "
+            "or a search."
+        )
+    first, second, scores = inner._opinions(inner_X, expert_labels)
+
+    losses_of = partial(judge, estimator, loss=loss, labels=labels)
+    of_second = losses_where_known(losses_of, y, second, "expert_labels")
+    return scores, losses_of(y, first), of_second
+
+
+class CostScorer(_ExpertScorer):
+    """Minus the mean cost of samples, some of which are rejected, or deferred."""
+
+    def __init__(self, reject_cost, **judged_by):
+        options = {} if reject_cost is None else {"reject_cost": reject_cost}
+        super().__init__(selective_cost_score, -1, options, **judged_by)
+
+    def __call__(self, estimator, X, y, sample_weight=None, expert_labels=None):
+        """Return the score of a fitted estimator, a float, higher is better."""
+        refuse_wild(estimator, y)
+        inner, inner_X = locate(estimator, X, has_method("_costs"))
+        weight = check_sample_weight(sample_weight, _num_samples(y))
+        if inner is not None:
+            self._check_costs_of_asking(inner)
+            labels, costs, is_open = _ask(inner, inner_X, expert_labels)
+            losses = losses_where_known(
+                partial(judge, estimator, **self._judged_by), y, labels, "expert_labels"
+            )
+            losses = _fill(losses, is_open, weight)
+            return -float(np.average(losses + costs, weights=weight))
+        _refuse_expert_labels(estimator, expert_labels)
+        options = self._options or {"reject_cost": _reject_cost_of(estimator)}
+        y_pred, accepted = predict_and_accept(estimator, X)
+        losses = np.full(len(accepted), np.nan)
+        if accepted.any():
+            rows = np.flatnonzero(accepted)
+            samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
+            losses[rows] = judge(estimator, *samples, **self._judged_by)
+        options = {**options, "loss": losses, "sample_weight": weight}
+        return -self._metric(None, None, accepted, **options)
+
+    def _check_costs_of_asking(self, classifier):
+        """Raise where what a second opinion costs is not known, at any level."""
+        name = type(classifier).__name__
+        if self._options:
+            raise ValueError(
+                f"reject_cost={self._options['reject_cost']} is what a rejected sample "
+                f"costs, but {name} rejects none: a deferred one costs its "
+                "`deferral_cost` and the loss of who answers. Leave reject_cost out."
+            )
+        while hasattr(classifier, "_costs"):
+            others = {"max_deferral", "target_risk"} & vars(classifier).keys()
+            given = [key for key in sorted(others) if vars(classifier)[key] is not None]
+            if given:
+                raise ValueError(
+                    f"{name} has {given[0]}={vars(classifier)[given[0]]!r} and no "
+                    "`deferral_cost`, so that asking would be free. Use "
+                    "neg_deferral_area_scorer, or a deferral_cost."
+                )
+            classifier = getattr(classifier, "expert_", None)
+
+
+def _ask(classifier, X, expert_labels):
+    """Return labels of whoever answers, costs of asking, and where a person does."""
+    n_samples = _num_samples(X)
+    labels, costs = classifier._costs(X, np.full(n_samples, None))
+    labels = np.asarray(labels, dtype=object)
+    is_open = find_missing_labels(labels)
+    if not is_open.any():
+        return labels, costs, is_open
+    if expert_labels is None:
+        raise ValueError(
+            f"expert_labels is None, but a person is asked about {is_open.sum()} of "
+            f"{n_samples} samples. Pass what the person says of them, NaN or None "
+            "where that is not known."
+        )
+    known, _ = label_array(expert_labels, n_samples, "expert_labels")
+    labels[is_open] = known[is_open]
+    return labels, costs, is_open
+
+
+def _fill(losses, is_open, weight):
+    """Return losses, unknown ones as the mean of those that a person has answered."""
+    missing = np.isnan(losses)
+    if not missing.any():
+        return losses
+    known = is_open & ~missing
+    if weight is not None:
+        known &= weight > 0
+    if not known.any():
+        raise ValueError(
+            "expert_labels has no answer for any of the "
+            f"{np.count_nonzero(is_open)} samples that are deferred to the person. Of "
+            "some of them, drawn at random, the answer must be known."
+        )
+    mean = np.average(losses[known], weights=take_weight(weight, known))
+    return np.where(missing, mean, losses)
+
+
+def _refuse_expert_labels(estimator, expert_labels):
+    if expert_labels is not None:
+        raise ValueError(
+            f"expert_labels are given, but {type(estimator).__name__} asks no second "
+            "opinion. Leave them out."
+        )
+
+
+def _reject_cost_of(estimator):
+    """Return the cost that an estimator, or the one inside, was made for."""
+    inner, _ = find(estimator, has_method("accept"))
+    cost = getattr(inner, "reject_cost", None)
+    if cost is None or isinstance(cost, Mapping):
+        why = "" if cost is None else ", one a group"
+        raise ValueError(
+            f"{type(estimator).__name__} has reject_cost={cost!r}{why}. Say what a "
+            "rejected sample costs: make_neg_selective_cost_scorer(reject_cost=...)."
+        )
+    return cost

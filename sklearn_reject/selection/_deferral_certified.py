@@ -1,0 +1,125 @@
+"""Deferral with a target that holds for the population: from arrays to rules."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._validation import check_number, check_option, check_vector
+from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
+from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._certify import choose_bound, rank_samples
+from sklearn_reject.selection._certify_deferral import (
+    SystemSample,
+    certify_deferral_rate,
+    certify_nearest_system_risk,
+    certify_system_risk,
+)
+from sklearn_reject.selection._deferral_exact import least_risk_up_to
+from sklearn_reject.selection._deferral_pilot import Pilot, read_pilot, split_pilot
+from sklearn_reject.selection._deferral_rule import DeferralRule
+from sklearn_reject.selection._gain_groups import group_by_gain
+from sklearn_reject.selection._rule import check_draws
+
+
+class Certified(NamedTuple):
+    """The parameters of `solve_deferral` that are used with a confidence only."""
+
+    confidence: float
+    bound: str
+    max_loss: float | None
+    pilot: tuple | None
+    draws: np.ndarray | None
+    random_state: object
+
+    def check(self):
+        """Raise for names and numbers that are none."""
+        check_option(self.bound, "bound", ("auto", *BOUNDS))
+        if self.max_loss is not None:
+            check_number(self.max_loss, "max_loss", open_low=True)
+
+
+def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certified):
+    """Return the rule of fewest deferrals that a bound on the risk is certified for.
+
+    A risk of None stands for about the smallest one that can be certified; the rule
+    then is None if there is none.
+    """
+    used = check_deferral_samples(gain, loss_first, loss_second, name="gain")
+    losses = np.concatenate((used.loss_first, used.loss_second))
+    bound, max_loss = choose_bound(losses, certified.bound, certified.max_loss)
+    random_state = check_random_state(certified.random_state)
+    draws = _draw(certified.draws, used.is_used, random_state)
+    arrays = used.scores, used.loss_first, used.loss_second
+    pilot, rows = _choose_pilot(arrays, certified.pilot, randomize, random_state)
+    rows = random_state.permutation(rows)
+    first, second = (each[rows] / max_loss for each in arrays[1:])
+    sample = SystemSample(arrays[0][rows], first, second, draws[rows])
+    options = {
+        "confidence": certified.confidence,
+        "bound": bound,
+        "max_loss": max_loss,
+    }
+    if risk is None:
+        found = certify_nearest_system_risk(sample, pilot, **options)
+        if found is None:
+            return None
+    else:
+        found = certify_system_risk(sample, pilot, risk, **options)
+    (threshold, proba), certificate = found
+    rule = DeferralRule(threshold, proba, certificate=certificate)
+    with gather_warnings():  # of what was said above
+        return rule.measure(gain, loss_first, loss_second)
+
+
+def _draw(draws, is_used, random_state):
+    """Return what breaks the ties of the samples whose losses are known."""
+    if draws is None:
+        return random_state.random_sample(np.count_nonzero(is_used))
+    return check_draws(draws, len(is_used))[is_used]
+
+
+def _choose_pilot(arrays, pilot, randomize, random_state):
+    """Return the pilot, and the rows of the arrays that certify."""
+    n_samples = len(arrays[0])
+    if pilot is not None:
+        return read_pilot(pilot, randomize), np.arange(n_samples)
+    if n_samples < 2:
+        raise InfeasibleTargetError(
+            "A single sample certifies nothing, as one has to be set aside to choose "
+            "the rules to test. Give more samples, or pass confidence=None."
+        )
+    aside, rows = split_pilot(n_samples, random_state)
+    return Pilot(*(each[aside] for each in arrays), randomize), rows
+
+
+def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certified):
+    """Return the rule of least system risk among those whose rate is certified."""
+    groups = group_by_gain(gain, loss_first, loss_second)
+    scores = -check_vector(gain, "gain")
+    rank, certificate = certify_deferral_rate(
+        len(scores), rate, confidence=certified.confidence
+    )
+    n_groups, share = len(groups), 0.0
+    if rank is not None:
+        draws = None
+        if randomize:
+            every = np.ones(len(scores), dtype=bool)
+            random_state = check_random_state(certified.random_state)
+            draws = _draw(certified.draws, every, random_state)
+        n_groups, share = _locate(groups, scores, draws, rank)
+    rule = least_risk_up_to(groups, n_groups, share)
+    return replace(rule, certificate=certificate)
+
+
+def _locate(groups, scores, draws, rank):
+    """Return how many groups, and which share of the next, are before a rank."""
+    if rank == 0:
+        return 0, 0.0
+    ranked = rank_samples(scores, np.zeros(len(scores)), draws)
+    n_groups = int(np.searchsorted(groups.ties.scores, ranked.scores[rank - 1]))
+    draw = float(ranked.draws[rank - 1])
+    # NaN where ties are not broken.
+    return n_groups, draw if draw > 0 else 0.0
