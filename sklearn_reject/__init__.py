@@ -21,6 +21,9 @@ _SUBMODULES = (
 _HOMES = {
     "AchievedBound": "sklearn_reject._estimators._risk_bounds",
     "Decisions": "sklearn_reject._estimators._base",
+    "DeferralDecisions": "sklearn_reject._estimators._deferring_classifier",
+    "DeferralMeasurement": "sklearn_reject._estimators._deferral_measure",
+    "DeferringClassifier": "sklearn_reject._estimators._deferring_classifier",
     "DoubleScoreOODClassifier": "sklearn_reject._estimators._double_score",
     "EnsembleThresholdTuner": "sklearn_reject._estimators._threshold_tuner",
     "ExpectedLossDecoder": "sklearn_reject._estimators._decoder",
@@ -29,6 +32,7 @@ _HOMES = {
     "SelectiveClassifier": "sklearn_reject._estimators._selective_classifier",
     "SelectiveRegressor": "sklearn_reject._estimators._selective_regressor",
     "InfeasibleTargetError": "sklearn_reject.selection",
+    "DeferralStage": "sklearn_reject._estimators._deferral_measure",
 }
 
 __all__ = ["__version__", *_SUBMODULES, *_HOMES]

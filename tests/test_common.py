@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.fixes import parse_version
 
 from sklearn_reject import (
+    DeferringClassifier,
     DoubleScoreOODClassifier,
     EnsembleThresholdTuner,
     ExpectedLossDecoder,
@@ -36,6 +37,7 @@ from sklearn_reject.scores import (
     SELE,
     ConditionalRisk,
     ErrorProbability,
+    ExpectedGain,
     LossRegression,
     SELEBoosting,
     TrueClassProbability,
@@ -58,6 +60,10 @@ logistic = partial(SelectiveClassifier, LogisticRegression())
 # No check is about how many directions of two scores are tried.
 double = partial(DoubleScoreOODClassifier, LogisticRegression(), n_directions=15)
 decoder = partial(ExpectedLossDecoder, LogisticRegression())
+# Without learned gains, which take long, unless a configuration is about these.
+deferring = partial(
+    DeferringClassifier, LogisticRegression(), GaussianNB(), gain_score="confidence"
+)
 
 
 class Resubstitution:
@@ -189,6 +195,25 @@ CONFIGURATIONS = {
         unrated_label=None,
         cv=Resubstitution(),
     ),
+    "deferring": deferring(),
+    "deferring, budget": deferring(max_deferral=0.2),
+    "deferring, risk": deferring(target_risk=0.8),
+    "deferring, share held out": deferring(deferral_cost=0.1, cv=0.4),
+    "deferring, no expert is worth it": deferring(deferral_cost=1.0),
+    "deferring, learned": deferring(
+        gain_score=ExpectedGain(few_trees, random_state=0), cv=3
+    ),
+    "deferring, one of several": DeferringClassifier(
+        LogisticRegression(), GaussianNB(), cv=2, random_state=0
+    ),
+    "deferring, cascade": deferring(cv=2).set_params(
+        expert=DeferringClassifier(
+            GaussianNB(), small_forest, gain_score="confidence", cv=2
+        )
+    ),
+    "deferring, neighbours": DeferringClassifier(
+        KNeighborsClassifier(3), DecisionTreeClassifier(random_state=0), cv=2
+    ),
     "regressor": SelectiveRegressor(
         Ridge(), target_coverage=0.8, uncertainty_score=SELE(alphas=0.1), cv=3
     ),
@@ -246,6 +271,7 @@ TAKES_NO_WEIGHTS = {
     "neighbours, target_risk",
     "pipeline",
     "decoder, neighbours",
+    "deferring, neighbours",
     "tuner",
     "tuner, all",
     "tuner, analytic",
@@ -274,7 +300,7 @@ FOLDS_INSIDE = {"calibrated"}
 
 
 # Of these the fast suite has all checks.
-IN_FULL = {"default", "double", "decoder", "tuner", "regressor"}
+IN_FULL = {"default", "double", "decoder", "tuner", "regressor", "deferring"}
 
 # The fast suite has these of every configuration: those that compare results, those
 # whose data are so small that folds, thresholds and scores come to their limits, and
@@ -315,6 +341,12 @@ def name_of(check):
 # Each differs from another configuration only in a value, or in a pair of values of
 # others, that has tests of its own: the fast suite has none of their checks.
 NEAR_TWINS = {
+    "deferring, risk",
+    "deferring, share held out",
+    "deferring, no expert is worth it",
+    "deferring, learned",
+    "deferring, cascade",
+    "deferring, neighbours",
     "reject_cost zero_one",
     "target_risk not randomized",
     "target_coverage not randomized",

@@ -217,6 +217,32 @@ def _has_confidence(certificate):
     )
 
 
+def draw_rows(probability, X, keys, seed):
+    """Return which rows happen, each with its probability, by draws of their own.
+
+    Only rows that may or may not happen are hashed, where `keys` is None.
+    """
+    happens = probability == 1
+    open_rows = np.flatnonzero((probability > 0) & (probability < 1))
+    if len(open_rows):
+        keys = row_keys(X, open_rows) if keys is None else keys[open_rows]
+        happens[open_rows] = keyed_draws(seed, keys) < probability[open_rows]
+    return happens
+
+
+def check_keys(X, keys, rule):
+    """Return the keys of a user as those of rows, None where there are none."""
+    if keys is None:
+        return None
+    if _has_confidence(rule.certificate):
+        raise ValueError(
+            "keys cannot be combined with a confidence: the calibration set was "
+            "decided by draws of the values in X, and what is certified holds for such "
+            "draws only. Leave keys out."
+        )
+    return user_keys(keys, X)
+
+
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
@@ -337,26 +363,11 @@ class RejectMixin:
         return self._evaluate(Response(self.estimator_, X))[1]
 
     def _accept(self, X, labels, scores, keys):
-        """Return whether samples are accepted, hashing those at the threshold only."""
-        probability = self._probability(X, labels, scores)
-        accepted = probability == 1
-        tied = np.flatnonzero((probability > 0) & (probability < 1))
-        if len(tied):
-            keys = row_keys(X, tied) if keys is None else keys[tied]
-            accepted[tied] = keyed_draws(self.seed_, keys) < probability[tied]
-        return accepted
+        """Return whether samples are accepted."""
+        return draw_rows(self._probability(X, labels, scores), X, keys, self.seed_)
 
     def _check_keys(self, X, keys):
-        """Return the keys of a user as those of rows, None where there are none."""
-        if keys is None:
-            return None
-        if _has_confidence(self.rule_.certificate):
-            raise ValueError(
-                "keys cannot be combined with a confidence: the calibration set was "
-                "decided by draws of the values in X, and what is certified holds for "
-                "such draws only. Leave keys out."
-            )
-        return user_keys(keys, X)
+        return check_keys(X, keys, self.rule_)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")

@@ -90,23 +90,23 @@ def measure_rule(
 
     def fpr(confidence):
         if len(of_ood) or not is_wild.any():
-            return _share(of_ood, confidence)
+            return share_of(of_ood, confidence)
         return _fpr_of_wild(of_id, accepted[is_wild], wild_share, confidence)
 
     # Of two intervals that are combined, each gets half of the error.
     both = (1 + confidence) / 2
     accepted_losses = losses[accepted & ~is_ood & ~is_wild]
     return OODMeasurement(
-        tpr=_share(of_id, confidence),
+        tpr=share_of(of_id, confidence),
         fpr=fpr(confidence),
-        selective_risk=_risk(accepted_losses, bound, max_loss, confidence),
-        precision=_precision(_share(of_id, both), fpr(both), ood_prior),
+        selective_risk=risk_of(accepted_losses, bound, max_loss, confidence),
+        precision=_precision(share_of(of_id, both), fpr(both), ood_prior),
         confidence=confidence,
         fpr_by_group=_by_group(accepted, is_ood, groups, confidence),
     )
 
 
-def _share(accepted, confidence):
+def share_of(accepted, confidence):
     """Return the share of flags that are set, with its Clopper-Pearson interval."""
     n_samples = len(accepted)
     if not n_samples:
@@ -121,7 +121,7 @@ def _share(accepted, confidence):
 def _fpr_of_wild(of_id, of_wild, wild_share, confidence):
     """Return the FPR that what is accepted of a mixture and of ID samples imply."""
     both = (1 + confidence) / 2
-    wild, inside = _share(of_wild, both), _share(of_id, both)
+    wild, inside = share_of(of_wild, both), share_of(of_id, both)
     # The more of the ID samples are accepted, the fewer of the OOD ones are.
     pairs = zip(wild[:3], (inside.value, inside.high, inside.low), strict=True)
     value, low, high = (
@@ -132,7 +132,7 @@ def _fpr_of_wild(of_id, of_wild, wild_share, confidence):
     )
 
 
-def _risk(losses, bound, max_loss, confidence):
+def risk_of(losses, bound, max_loss, confidence):
     """Return the mean loss with an interval, of no end where losses have none."""
     value = float(losses.mean()) if len(losses) else np.nan
     if max_loss is None or not len(losses):
@@ -173,6 +173,6 @@ def _by_group(accepted, is_ood, groups, confidence):
             "each OOD sample; those of other samples are not used."
         )
     return {
-        group: _share(accepted[is_ood][of_ood == group], confidence)
+        group: share_of(accepted[is_ood][of_ood == group], confidence)
         for group in sorted(set(of_ood), key=lambda group: (str(type(group)), group))
     }

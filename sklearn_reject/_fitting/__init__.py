@@ -1,5 +1,18 @@
 """Fitting estimators and scores, and evaluating them on samples they have not seen."""
 
+from sklearn_reject._fitting._deferral import (
+    Gains,
+    Opinions,
+    evaluate_deferral,
+)
+from sklearn_reject._fitting._experts import (
+    Answers,
+    ask,
+    ask_probabilities,
+    asks_person,
+    fill_in,
+    is_fixed,
+)
 from sklearn_reject._fitting._folds import (
     FoldScore,
     RiskAndNovelty,
@@ -19,6 +32,7 @@ from sklearn_reject._fitting._routing import (
     refuse_weights,
     route_of_fit,
     route_params,
+    route_to_both,
 )
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
@@ -39,20 +53,29 @@ __all__ = [
     "ALL_ROWS",
     "DEFAULT_FOLDS",
     "PLUG_IN",
+    "Answers",
     "FoldScore",
+    "Gains",
+    "Opinions",
     "Plan",
     "RiskAndNovelty",
     "Samples",
     "Uncertainty",
+    "ask",
+    "ask_probabilities",
+    "asks_person",
     "check_cv_choice",
     "check_inner",
     "check_splits",
     "check_takes_weights",
     "draw_seeds",
+    "evaluate_deferral",
     "evaluate_out_of_sample",
     "evaluation_of",
+    "fill_in",
     "fit_in_context",
     "inner_folds",
+    "is_fixed",
     "is_share",
     "learns",
     "make_splits",
@@ -63,5 +86,6 @@ __all__ = [
     "refuse_weights",
     "route_of_fit",
     "route_params",
+    "route_to_both",
     "splits_by_groups",
 ]

@@ -222,7 +222,7 @@ class Uncertainty(FoldScore):
     def evaluate_response(self, response, y):
         """Return uncertainty, loss and prediction of each sample."""
         labels, uncertainty = evaluate_score(self.score, response)
-        _check_labels(response)
+        check_labels(response)
         return uncertainty, self.loss(y, labels), labels
 
 
@@ -339,7 +339,7 @@ class RiskAndNovelty(FoldScore):
         X, y = samples.take(estimator, rows, self._split(train)[0])
         response = Response(estimator, X)
         labels, risk = evaluate_score(self.risk_score, response, "risk_score")
-        _check_labels(response)
+        check_labels(response)
         novelty = self.novelty_score.from_response(response)
         inside = ~self.is_ood[rows]
         losses = np.zeros(len(risk))
@@ -355,7 +355,7 @@ class RiskAndNovelty(FoldScore):
         return rows[~is_ood], rows[is_ood]
 
 
-def _check_labels(response):
+def check_labels(response):
     """Raise for predicted labels that are no classes, where there are classes."""
     if hasattr(response.estimator, "classes_"):
         _ = response.label_indices

@@ -73,7 +73,7 @@ def evaluate_out_of_sample(
         labels, score = score.labels(collected), Uncertainty(score.score, score.loss)
         if plan.held_out is None:
             weight = take_weight(sample_weight, rows)
-            uncertainty = _cross_fit(
+            uncertainty = cross_fit(
                 score.score, seen, collected, weight, rows, plan.folds, caller.n_jobs
             )
             values = uncertainty, losses, labels
@@ -83,7 +83,7 @@ def evaluate_out_of_sample(
     return Evaluated(estimator, score, *values, rows=rows)
 
 
-def _cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
+def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
     """Return the uncertainty of each collected row, by a score learned without it.
 
     `collected` is what the score collected of `rows`, which may repeat, fold by fold;

@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
+from sklearn_reject._fitting._experts import is_fixed
 from sklearn_reject._fitting._splits import splits_by_groups
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import check_sample_weight
@@ -58,6 +59,33 @@ def route_params(owner, n_samples, params, *, estimator):
             "as GroupKFold, or leave them out."
         )
     return params, split_params, weight
+
+
+def route_to_both(owner, n_samples, params):
+    """Return the parameters of both fits, of the splitter, and weights.
+
+    Both are `estimator` and `expert`. Without routing, the latter gets weights, and the
+    labels of a person whom it asks in turn.
+    """
+    labels, _ = own_param(owner, "expert_labels", params)
+    params = {name: value for name, value in params.items() if value is not None}
+    if not _routing_enabled():
+        params.pop("expert_labels", None)
+    fit_params, split_params, weight = route_params(
+        owner, n_samples, params, estimator=owner.estimator
+    )
+    if is_fixed(owner.expert):
+        return fit_params, {}, split_params, weight
+    if _routing_enabled():
+        routed = process_routing(owner, "fit", **params)
+        return fit_params, routed.expert.fit, split_params, weight
+    expert_params = {}
+    if weight is not None:
+        check_takes_weights(owner.expert)
+        expert_params["sample_weight"] = params["sample_weight"]
+    if labels is not None:
+        expert_params["expert_labels"] = labels
+    return fit_params, expert_params, split_params, weight
 
 
 def own_param(owner, name, params):

@@ -1,5 +1,6 @@
 """What labels mean: rejected, out of distribution, rated or not."""
 
+from sklearn_reject._labels._merged import merge_labels
 from sklearn_reject._labels._ood import (
     find_resembling,
     is_automatic,
@@ -24,6 +25,7 @@ __all__ = [
     "is_automatic",
     "label_vector",
     "mark_rejected",
+    "merge_labels",
     "rate",
     "refuse_unknown_labels",
     "resolve_reject_label",

@@ -65,7 +65,7 @@ def bootstrap_interval(
     metric_params : dict, default=None
         Further arguments of the metric, by name. They are the same for each resample,
         but for `sample_weight`, `novelty`, and a `loss` that holds the losses
-        themselves, which are resampled like `samples`.
+        themselves, or those of two opinions, which are resampled like `samples`.
 
     groups : array-like of shape (n_samples,), default=None
         Samples that belong together, such as those of one patient. Whole groups are

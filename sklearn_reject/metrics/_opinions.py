@@ -38,7 +38,7 @@ def losses_of_opinions(y_true, y_first, y_second, loss, labels):
     """
     given = {"y_true": y_true, "y_first": y_first, "y_second": y_second}
     missing = [name for name, y in given.items() if y is None]
-    if _is_pair(loss, without_labels=len(missing) == len(given)):
+    if is_pair(loss, without_labels=len(missing) == len(given)):
         return tuple(loss)
     if missing:
         raise ValueError(
@@ -60,7 +60,7 @@ def losses_of_opinions(y_true, y_first, y_second, loss, labels):
     return losses
 
 
-def _is_pair(loss, *, without_labels):
+def is_pair(loss, *, without_labels):
     """Tell whether `loss` holds the losses of both opinions themselves.
 
     With labels, a pair of pairs is the cost matrix of two classes.

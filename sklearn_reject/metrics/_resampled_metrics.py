@@ -9,6 +9,7 @@ from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.metrics._losses import is_vector
+from sklearn_reject.metrics._opinions import is_pair
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,
@@ -45,6 +46,8 @@ class Arguments:
         _check_samples(samples, name)
         is_named = isinstance(samples, Mapping)
         self.arrays = dict(samples) if is_named else dict(enumerate(samples))
+        if self._is_pair(self.arrays.get(_MAYBE_OF_SAMPLES)):
+            self.arrays[_MAYBE_OF_SAMPLES] = _Pair(self.arrays[_MAYBE_OF_SAMPLES])
         lengths = {
             f"{name}[{key!r}]": _count_rows(array, f"{name}[{key!r}]")
             for key, array in self.arrays.items()
@@ -59,11 +62,21 @@ class Arguments:
         for key, value in dict(params or {}).items():
             self._add(key, value, name)
 
+    def _is_pair(self, loss):
+        """Tell whether a loss holds those of two opinions, one each a sample."""
+        given = [key for key, x in self.arrays.items() if x is not None]
+        return is_pair(loss, without_labels=len({*given} - {_MAYBE_OF_SAMPLES}) == 1)
+
     def _add(self, key, value, name):
         if key in self.arrays:
             raise ValueError(
                 f"{key!r} is in {name} as well as in metric_params. Leave one out."
             )
+        if key == _MAYBE_OF_SAMPLES and self._is_pair(value):
+            self.arrays[key] = _Pair(value)
+            n_rows = _count_rows(self.arrays[key], f"metric_params[{key!r}]")
+            check_same_length(self.n_samples, **{key: range(n_rows)})
+            return
         if _is_of_samples(key, value):
             check_same_length(self.n_samples, **{key: range(_num_samples(value))})
             self.arrays[key] = value
@@ -80,12 +93,24 @@ class Arguments:
     def take(self, rows):
         """Return positional arguments and keywords of some rows, None for all."""
         taken = {
-            key: array if rows is None or array is None else _safe_indexing(array, rows)
+            key: array if rows is None or array is None else _take(array, rows)
             for key, array in self.arrays.items()
         }
         positional = [x for key, x in taken.items() if isinstance(key, int)]
         named = {key: x for key, x in taken.items() if not isinstance(key, int)}
         return positional, named | self.constants
+
+
+class _Pair(tuple):
+    """The losses of two opinions, which are resampled together."""
+
+    __slots__ = ()
+
+
+def _take(array, rows):
+    if isinstance(array, _Pair):
+        return tuple(_safe_indexing(part, rows) for part in array)
+    return _safe_indexing(array, rows)
 
 
 def _check_samples(samples, name):
@@ -98,6 +123,9 @@ def _check_samples(samples, name):
 
 
 def _count_rows(array, name):
+    if isinstance(array, _Pair):
+        check_same_length(len(array[0]), **{name: array[1]})
+        return len(array[0])
     if np.ndim(array) == 0 and not hasattr(array, "shape"):
         raise ValueError(
             f"{name} must be an array of one row a sample, got {array!r}. What is the "

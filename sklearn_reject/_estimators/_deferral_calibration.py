@@ -1,0 +1,153 @@
+"""The calibration set of a deferring classifier, and what it says of its parts."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_reject._curves import area_influence, deferral_area_score
+from sklearn_reject._estimators._groups import Groups, add_groups
+from sklearn_reject._fitting import Opinions
+from sklearn_reject._response import row_keys
+from sklearn_reject._validation import take_weight
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection import enumerate_labels, keyed_draws
+
+
+@dataclass(frozen=True, eq=False)
+class DeferralCalibration:
+    """What a rule of deferral is solved on: opinions on samples not fitted on.
+
+    Attributes
+    ----------
+    gain : ndarray of shape (n_calibration,)
+        Score of what asking gains, higher = deferred first.
+
+    predictions, expert_labels : ndarray of shape (n_calibration,)
+        Labels by the first classifier, and by the expert: None where not asked.
+
+    loss_first, loss_second : ndarray of shape (n_calibration,)
+        Loss of each by the first classifier, and by the expert: NaN where the expert
+        was not asked.
+
+    cost_second : ndarray of shape (n_calibration,)
+        What the expert has paid for asking others in turn.
+
+    rows : ndarray of shape (n_calibration,)
+        Which of the samples given to `fit` they are.
+
+    sample_weight : ndarray of shape (n_calibration,) or None
+        Their weights.
+
+    draws : ndarray of shape (n_calibration,) or None
+        Draws in [0, 1[ that break ties for a certificate; None where nothing can be
+        certified.
+
+    pilot : Opinions or None
+        What was found out of fold of the samples fitted on, where others are held out:
+        it tells which thresholds to test.
+
+    groups : ndarray of shape (n_calibration,) or None
+        Group of each, None without `group_by`.
+
+    grouping : Groups or None
+        The groups of all samples given to `fit`.
+    """
+
+    gain: np.ndarray
+    predictions: np.ndarray
+    expert_labels: np.ndarray
+    loss_first: np.ndarray
+    loss_second: np.ndarray
+    cost_second: np.ndarray
+    rows: np.ndarray
+    sample_weight: np.ndarray | None = None
+    draws: np.ndarray | None = None
+    pilot: Opinions | None = None
+    groups: np.ndarray | None = None
+    grouping: Groups | None = None
+
+    @property
+    def samples(self):
+        """What every solver takes."""
+        names = "gain", "loss_first", "loss_second", "sample_weight"
+        return {name: getattr(self, name) for name in names}
+
+
+def deferral_calibration_of(evaluated, X, weight, plan, seed, groups):
+    """Return what was evaluated out of sample as a :class:`DeferralCalibration`."""
+    found, draws = evaluated.calibration, None
+    if plan.held_out is not None and not plan.is_stratified:
+        # The draws that the fitted estimator will make for the same rows.
+        draws = keyed_draws(seed, row_keys(X, found.rows))
+    calibration = DeferralCalibration(
+        found.gain,
+        found.first,
+        found.second,
+        found.loss_first,
+        found.loss_second,
+        found.cost_second,
+        found.rows,
+        take_weight(weight, found.rows),
+        draws,
+        evaluated.pilot,
+    )
+    return replace(add_groups(calibration, groups), grouping=groups)
+
+
+# So many standard errors are chance in one of 700 samples.
+_STANDARD_ERRORS = 3
+
+
+def warn_of_wrong_gain(calibration):
+    """Warn where asking in a random order would be better, by more than chance."""
+    is_known = ~np.isnan(calibration.loss_second)
+    weight = calibration.sample_weight
+    if weight is not None:
+        is_known &= weight > 0
+    if not is_known.any():
+        return  # which the solver will refuse
+    losses = calibration.loss_first[is_known], calibration.loss_second[is_known]
+    options = {"sample_weight": take_weight(weight, is_known)}
+    gain = calibration.gain[is_known]
+    # A constant score leaves the order to chance.
+    orders = gain, np.zeros(len(gain))
+    area, random = (deferral_area_score(each, *losses, **options) for each in orders)
+    influence = np.subtract(
+        *(area_influence(each, *losses, **options) for each in orders)
+    )
+    share = np.ones(len(gain)) if weight is None else options["sample_weight"]
+    error = np.sqrt(np.sum((influence * share / share.sum()) ** 2))
+    if area - random > max(_STANDARD_ERRORS * error, 1e-12 * random):
+        warn_user(
+            "The gain score puts those samples first about which asking helps least: "
+            f"the area under the deferral curve is {area:.3g} on the calibration set, "
+            f"and {random:.3g} where samples are deferred at random. Higher must mean "
+            "that asking gains more: turn the sign, or take another gain_score."
+        )
+
+
+def warn_of_useless_expert(rule, is_risk):
+    """Warn of an expert who is never asked, and is no better than the first."""
+    is_useless = rule.second_risk >= rule.first_risk
+    if rule.deferral_rate == 0 and is_useless and not is_risk:
+        warn_user(
+            "Nothing is deferred: on the calibration set the expert has risk "
+            f"{rule.second_risk:.3g} and the first classifier {rule.first_risk:.3g}, "
+            "and no part that the gain score picks is better off. Ask another expert, "
+            "or give more samples to learn where this one is better."
+        )
+
+
+def warn_of_unknown_labels(calibration, classes):
+    """Warn where the expert says what is no class, which counts as a wrong label."""
+    known = {*classes.tolist(), None}
+    unknown = [label for label in calibration.expert_labels if label not in known]
+    if unknown:
+        warn_user(
+            f"The expert says {enumerate_labels(dict.fromkeys(unknown))} about "
+            f"{len(unknown)} of {len(calibration.gain)} samples, which is no class and "
+            "counts as a wrong label. An expert that rejects samples itself needs "
+            "reject_label=None; one that leaves them to a person is a "
+            "DeferringClassifier with expert=None. What a person does not know is "
+            "None."
+        )

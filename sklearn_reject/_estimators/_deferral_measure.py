@@ -1,0 +1,221 @@
+"""What a cascade achieves on new samples, level by level."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import indexable
+
+from sklearn_reject._estimators._ood_measure import risk_of, share_of
+from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._fitting import ask
+from sklearn_reject._interval import Interval
+from sklearn_reject._labels import merge_labels
+from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject.losses import losses_where_known
+from sklearn_reject.selection import check_confidence
+
+PERSON = "person"
+
+
+class DeferralStage(NamedTuple):
+    """One level of a cascade: who answers there, how often, how well, at what cost.
+
+    Attributes
+    ----------
+    name : str
+        Class name of the classifier, of the last step of a pipeline, or "person".
+
+    n_reached : int
+        Number of samples that got to this level.
+
+    share : Interval
+        Share of all samples that is answered at this level.
+
+    risk : Interval
+        Mean loss of these, lower is better, in units of the loss. NaN where there are
+        none whose label is known.
+
+    cost : float
+        What asking this level has cost, a sample of all, in units of the loss; zero of
+        the first one.
+
+    Examples
+    --------
+    >>> from sklearn_reject import DeferralStage, Interval
+    >>> share, risk = Interval(0.9, 0.85, 0.94, 200), Interval(0.1, 0.06, 0.15, 180)
+    >>> DeferralStage("GaussianNB", 200, share, risk, cost=0.0).share.value
+    0.9
+    """
+
+    name: str
+    n_reached: int
+    share: Interval
+    risk: Interval
+    cost: float
+
+
+@dataclass(frozen=True)
+class DeferralMeasurement:
+    """What deferring achieves on samples that nothing was fitted on.
+
+    Each interval holds with `confidence` by itself, over the draw of the samples. Those
+    of shares are exact ones of Clopper and Pearson (1934).
+
+    Attributes
+    ----------
+    stages : tuple of DeferralStage
+        One a level, from the first classifier on.
+
+    system_risk : Interval
+        Mean loss of whoever answers, lower is better. Where labels of a person are
+        missing, those that are known stand for the others in its value, and the
+        interval allows them any loss.
+
+    deferral_cost : float
+        Mean cost of asking a sample, in units of the loss, by the `deferral_cost` of
+        each classifier.
+
+    confidence : float
+        Least probability of each interval.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import DeferralMeasurement, DeferringClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = DeferringClassifier(
+    ...     GaussianNB(),
+    ...     RandomForestClassifier(random_state=0),
+    ...     deferral_cost=0.1,
+    ...     gain_score="confidence",
+    ... )
+    >>> measured = model.fit(X[:900], y[:900]).measure(X[900:], y[900:])
+    >>> isinstance(measured, DeferralMeasurement)
+    True
+    >>> for stage in measured.stages:
+    ...     print(f"{stage.name}: {stage.share.value:.2f}, {stage.risk.value:.3f}")
+    GaussianNB: 0.53, 0.096
+    RandomForestClassifier: 0.47, 0.115
+    >>> round(measured.total_cost, 3)
+    0.152
+    """
+
+    stages: tuple
+    system_risk: Interval
+    deferral_cost: float
+    confidence: float
+
+    @property
+    def total_cost(self):
+        """Mean loss plus mean cost of asking, of a sample."""
+        return self.system_risk.value + self.deferral_cost
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Who answers each sample: the label, None if not known, the level, all costs.
+
+    `names` are those of the levels, and `costs` has a column for each but the first.
+    """
+
+    labels: np.ndarray
+    levels: np.ndarray
+    names: list
+    costs: np.ndarray
+
+
+def trace(classifier, X, known, rows):
+    """Follow samples through a deferring classifier, and those that it asks.
+
+    `known` are the labels of a person, and `rows` the positions of the samples in what
+    the user has given.
+    """
+    labels, _, deferred = classifier._decide(X, None)
+    names = names_of(classifier)
+    levels = deferred.astype(np.intp)
+    costs = np.zeros((len(labels), len(names) - 1))
+    costs[deferred, 0] = classifier._unit_costs(X, labels)[deferred]
+    labels, asked = labels.astype(object), np.flatnonzero(deferred)
+    if not len(asked):
+        return Trace(labels, levels, names, costs)
+    expert, part, rows = (
+        classifier.expert_,
+        _safe_indexing(*indexable(X), asked),
+        rows[asked],
+    )
+    if expert is None:
+        labels[asked] = classifier._person(known, len(labels))[asked]
+    elif hasattr(expert, "_decide"):
+        of_known = None if known is None else known[asked]
+        inner = trace(expert, part, of_known, rows)
+        labels[asked] = inner.labels
+        levels[asked] += inner.levels
+        costs[asked, 1:] = inner.costs
+    else:
+        labels = merge_labels(labels, asked, ask(expert, part, rows)[0])
+    return Trace(labels, levels, names, costs)
+
+
+def names_of(classifier):
+    """Return the name of each level."""
+    expert = classifier.expert_
+    if hasattr(expert, "_decide"):
+        return [_name(classifier.estimator_), *names_of(expert)]
+    return [_name(classifier.estimator_), PERSON if expert is None else _name(expert)]
+
+
+def _name(estimator):
+    while True:
+        if isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+        elif hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        else:
+            return getattr(estimator, "__name__", type(estimator).__name__)
+
+
+def measure_stages(classifier, X, y, known, confidence):
+    """Return the :class:`DeferralMeasurement` of a classifier on some samples."""
+    confidence = check_confidence(confidence)
+    if known is not None:
+        known = classifier._person(known, len(y))
+    traced = trace(classifier, X, known, np.arange(len(y)))
+    losses = losses_where_known(classifier.loss_, y, traced.labels, "expert_labels")
+    max_loss = classifier.loss_.max_loss
+    bound = bound_of_losses(classifier.loss_, max_loss, "hoeffding_bentkus")["bound"]
+    spent = np.insert(traced.costs.mean(axis=0), 0, 0.0)
+    stages = []
+    for level, name in enumerate(traced.names):
+        here = traced.levels == level
+        seen = losses[here & ~np.isnan(losses)]
+        stages.append(
+            DeferralStage(
+                name,
+                int(np.count_nonzero(traced.levels >= level)),
+                share_of(here, confidence),
+                risk_of(seen, bound, max_loss, confidence),
+                float(spent[level]),
+            )
+        )
+    risk = _system_risk(stages, losses, bound, max_loss, confidence)
+    return DeferralMeasurement(tuple(stages), risk, float(spent.sum()), confidence)
+
+
+def _system_risk(stages, losses, bound, max_loss, confidence):
+    """Return the mean loss; missing ones are as the known ones of their stage."""
+    missing = np.isnan(losses)
+    if not missing.any():
+        return risk_of(losses, bound, max_loss, confidence)
+    largest = np.inf if max_loss is None else max_loss
+    low = risk_of(np.where(missing, 0.0, losses), bound, max_loss, confidence).low
+    high = largest
+    if np.isfinite(largest):
+        filled = np.where(missing, largest, losses)
+        high = risk_of(filled, bound, max_loss, confidence).high
+    some = [stage for stage in stages if stage.share.value]
+    value = sum(stage.share.value * stage.risk.value for stage in some)
+    return Interval(float(value), low, high, int(np.count_nonzero(~missing)))

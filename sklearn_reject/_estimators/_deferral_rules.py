@@ -1,0 +1,199 @@
+"""What a deferring classifier is asked for, and the rule that meets it."""
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_reject._estimators._deferral_calibration import (
+    warn_of_useless_expert,
+    warn_of_wrong_gain,
+)
+from sklearn_reject._estimators._groups import (
+    add_groups,
+    check_group_targets,
+    groups_of_retarget,
+)
+from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_nearest
+from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
+from sklearn_reject._estimators._targets import Target, check_max_loss, warn_if_vacuous
+from sklearn_reject._fitting import (
+    Gains,
+    is_fixed,
+    is_share,
+    refuse_weights,
+)
+from sklearn_reject._validation import check_option
+from sklearn_reject.selection import (
+    check_confidence,
+    solve_deferral,
+    solve_nearest_deferral,
+)
+
+DEFAULT_DEFERRAL_COST = 0.0
+
+# What a rule depends on beside its target.
+_OF_ANY = ("group_by", "confidence", "max_loss", "randomize", "on_infeasible")
+
+
+class DeferralCost(Target):
+    """The cost of asking the expert about a sample."""
+
+    name = "deferral_cost"
+    can_be_certified = False
+    vacuous = "nothing that an expert says is worth more, and nothing is deferred"
+
+
+class MaxDeferral(Target):
+    """The largest share of samples to ask the expert about."""
+
+    name = "max_deferral"
+    high = 1.0
+
+
+class SystemRisk(Target):
+    """A bound on the mean loss of whoever answers."""
+
+    name = "target_risk"
+    bounds_losses = True
+    vacuous = "no rule has a larger risk, and nothing is deferred"
+
+
+_TARGETS = {each.name: each for each in (DeferralCost, MaxDeferral, SystemRisk)}
+
+
+def find_deferral_target(estimator):
+    """Return the one target that is given, or no cost of asking."""
+    given = {name: getattr(estimator, name) for name in _TARGETS}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        values = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        raise ValueError(
+            "At most one of deferral_cost, max_deferral and target_risk may be given, "
+            f"got {values}. Keep the one that matters and leave the others at None."
+        )
+    [(name, value)] = (given or {DeferralCost.name: DEFAULT_DEFERRAL_COST}).items()
+    return _TARGETS[name].check(value)
+
+
+def check_deferral_guarantee(estimator, target, gains, weight):
+    """Raise where a confidence is asked for that nothing can be certified with."""
+    confidence = estimator.confidence
+    if confidence is None:
+        return
+    check_confidence(confidence)
+    if not target.can_be_certified:
+        raise ValueError(
+            f"confidence={confidence!r} needs a target_risk or a max_deferral to "
+            f"guarantee; a {target.name} has no bound to hold."
+        )
+    refuse_weights(weight)
+    is_frozen = isinstance(estimator.estimator, FrozenEstimator)
+    is_fresh = is_frozen and is_fixed(estimator.expert) and not gains.learns
+    if not is_fresh and not is_share(estimator.cv):
+        raise ValueError(
+            f"confidence={confidence!r} needs samples on which neither the estimator, "
+            f"the expert nor the gain score was fitted, and cv={estimator.cv!r} keeps "
+            "none. Hold a share out, for example with cv=0.3, or freeze what was "
+            "fitted on other samples with FrozenEstimator, with "
+            "gain_score='confidence', which is not learned."
+        )
+
+
+def solve_deferral_rule(
+    estimator, target, calibration, *, score, loss, max_loss, seed, groups
+):
+    """Return the rule that meets a target on a calibration set."""
+    warn_of_wrong_gain(calibration)
+    samples = calibration.samples
+    options = {"randomize": estimator.randomize}
+    if groups is not None:
+        options |= {"groups": calibration.groups, "all_groups": groups.known}
+    if estimator.confidence is not None:
+        options |= {
+            "confidence": estimator.confidence,
+            "pilot": _pilot_of(calibration),
+            "draws": calibration.draws,
+            "random_state": seed,
+        }
+        if target.bounds_losses:
+            options |= bound_of_losses(loss, max_loss)
+    if isinstance(target, DeferralCost):
+        rule = _solve_cost(target, calibration, score, options)
+    else:
+        rule = solve_or_nearest(
+            estimator,
+            lambda: solve_deferral(**samples, **{target.name: target.value}, **options),
+            lambda error: _solve_nearest(target, error, samples, options),
+        )
+    warn_of_useless_expert(rule, isinstance(target, SystemRisk))
+    return rule
+
+
+def _pilot_of(calibration):
+    """Return the opinions that tell which thresholds to test, None without any."""
+    pilot = calibration.pilot
+    return None if pilot is None else (pilot.gain, pilot.loss_first, pilot.loss_second)
+
+
+# What a learned gain says counts as much as so many rows, as with a reject cost.
+_ROWS_OF_CLAIM = 30
+
+
+def _solve_cost(target, calibration, score, options):
+    """Return the rule of least cost, that of what the expert asks in turn included."""
+    samples = calibration.samples
+    paid = dict(samples, loss_second=samples["loss_second"] + calibration.cost_second)
+    if getattr(score, "needs_expert", False):
+        share = _ROWS_OF_CLAIM / (len(calibration.gain) + _ROWS_OF_CLAIM)
+        claims = np.maximum(calibration.gain, 0), np.maximum(-calibration.gain, 0)
+        for name, claim in zip(("loss_first", "loss_second"), claims, strict=True):
+            paid[name] = (1 - share) * paid[name] + share * claim
+    rule = solve_deferral(**paid, deferral_cost=target.value, **options)
+    groups = {"groups": options["groups"]} if "groups" in options else {}
+    return rule.measure(**samples, **groups)
+
+
+def _solve_nearest(target, error, samples, options):
+    """Return the lowest risk that can be met, or certified, and its rule."""
+    rule = solve_nearest_deferral(**samples, **options)
+    if rule is None:
+        raise error
+    found = rule.certificate
+    return {target.name: rule.system_risk if found is None else found.target}, rule
+
+
+def retarget_deferral(estimator, changes):
+    """Return a copy of a fitted estimator whose rule is solved for another target."""
+    check_target_names(changes, (*_TARGETS, *_OF_ANY))
+    if changes.keys() & _TARGETS.keys():
+        changes = {**dict.fromkeys(_TARGETS), **changes}
+    other = copy_fitted(estimator, changes)
+    check_option(other.randomize, "randomize", (True, False))
+    check_on_infeasible(other)
+    loss, score, calibration = other.loss_, other.gain_score_, other.calibration_
+    target = find_deferral_target(other)
+    groups = groups_of_retarget(estimator, changes, other)
+    check_group_targets(target, groups)
+    max_loss = check_max_loss(other, target, loss)
+    gains = Gains({"": score}, loss, other.classes_)
+    check_deferral_guarantee(other, target, gains, calibration.sample_weight)
+    if other.confidence is not None and calibration.draws is None:
+        raise ValueError(
+            f"confidence={other.confidence!r} is about samples drawn alike, and those "
+            "held out were drawn class by class. Fit with a confidence."
+        )
+    warn_if_vacuous(target, max_loss)
+    calibration = add_groups(calibration, groups)
+    other.calibration_ = calibration
+    other.group_by_ = other.group_by if groups is None else groups.group_by
+    other.rule_ = solve_deferral_rule(
+        other,
+        target,
+        calibration,
+        score=score,
+        loss=loss,
+        max_loss=max_loss,
+        seed=other.seed_,
+        groups=groups,
+    )
+    return other

@@ -1,0 +1,968 @@
+"""The classifier that asks a second opinion where that is worth it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin, is_regressor
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+
+from sklearn_reject._curves import deferral_area_score
+from sklearn_reject._estimators._base import (
+    BaseWrapper,
+    check_class_labels,
+    check_keys,
+    draw_rows,
+    find_classes,
+    require_fit,
+    store_fitted,
+)
+from sklearn_reject._estimators._deferral_calibration import (
+    deferral_calibration_of,
+    warn_of_unknown_labels,
+)
+from sklearn_reject._estimators._deferral_measure import measure_stages
+from sklearn_reject._estimators._deferral_rules import (
+    check_deferral_guarantee,
+    find_deferral_target,
+    retarget_deferral,
+    solve_deferral_rule,
+)
+from sklearn_reject._estimators._groups import (
+    check_group_targets,
+    find_groups,
+    labels_of,
+)
+from sklearn_reject._estimators._nearest import check_on_infeasible
+from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
+from sklearn_reject._fitting import (
+    Answers,
+    Gains,
+    ask,
+    ask_probabilities,
+    asks_person,
+    check_cv_choice,
+    check_inner,
+    draw_seeds,
+    evaluate_deferral,
+    fill_in,
+    is_fixed,
+    is_share,
+    plan_fits,
+    route_of_fit,
+    route_to_both,
+)
+from sklearn_reject._labels import mark_rejected, merge_labels, resolve_reject_label
+from sklearn_reject._response import Response
+from sklearn_reject._sklearn import (
+    _num_samples,
+    _safe_indexing,
+    find_label_counter,
+    with_callbacks,
+)
+from sklearn_reject._validation import check_option, index_labels
+from sklearn_reject.exceptions import ExpertError
+from sklearn_reject.losses import check_loss, label_array, losses_where_known
+from sklearn_reject.scores import evaluate_score, resolve_gain
+from sklearn_reject.selection import targets_by_group
+
+
+class DeferralDecisions(NamedTuple):
+    """What a deferring classifier says about samples, all of it.
+
+    The arrays have one entry a sample, so that
+    ``pandas.DataFrame(decisions._asdict())`` is a table of them.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n_samples,)
+        The label of each sample, by whoever answers; `defer_label_` where that is a
+        person.
+
+    deferral_score : ndarray of shape (n_samples,)
+        Score of what asking gains, higher = deferred first.
+
+    deferred : ndarray of shape (n_samples,), dtype bool
+        Whether the expert is asked.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import DeferralDecisions, DeferringClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(random_state=0)
+    >>> model = DeferringClassifier(GaussianNB(), forest, max_deferral=0.1).fit(X, y)
+    >>> decisions = model.predict_all(X[[0, 77]])
+    >>> isinstance(decisions, DeferralDecisions)
+    True
+    """
+
+    label: np.ndarray
+    deferral_score: np.ndarray
+    deferred: np.ndarray
+
+
+class BothOpinions(NamedTuple):
+    """Labels of both for all samples, missing ones as None, and the gain of asking."""
+
+    first: np.ndarray
+    second: np.ndarray
+    deferral_score: np.ndarray
+
+
+def _both_have(method):
+    """Tell `available_if` whether classifier and expert have a method."""
+
+    def check(self):
+        getattr(getattr(self, "estimator_", self.estimator), method)
+        expert = getattr(self, "expert_", self.expert)
+        if expert is not None:
+            getattr(expert, method)
+        return True
+
+    return check
+
+
+class DeferringClassifier(ClassifierMixin, BaseWrapper):
+    """Classifier that asks a second opinion where that is worth it.
+
+    A first, cheap classifier answers, and an expert is asked about the samples with the
+    largest gain: the loss of the first less that of the expert, as far as the sample
+    tells it. The expert is a stronger model, a person, or another deferring classifier.
+    The threshold on the gain weighs what asking costs, keeps a budget of questions, or
+    bounds the risk of the system, that of whoever answers.
+
+    Read more in the :ref:`user guide <deferring>`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        First classifier, with `fit` and `predict`, asked about every sample. A
+        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
+
+    expert : estimator, callable or None, default=None
+        Second opinion. An estimator is fitted on the same samples as the first. One
+        that is frozen, an object with `predict` and no `fit`, or a callable
+        ``X -> (n_samples,)`` is only asked, in `fit` about all samples that solve the
+        rule, and those that a gain is learned from. Another
+        :class:`DeferringClassifier` makes a cascade. None is a person, whose labels
+        `fit` gets as `expert_labels`.
+
+    deferral_cost : float >= 0 or dict, default=None
+        Cost of asking about a sample, in units of the loss: minimise the expected loss
+        plus the cost. What an expert that is a :class:`DeferringClassifier` pays in
+        turn is added. At most one of `deferral_cost`, `max_deferral` and `target_risk`
+        may be given; with none it is 0: ask wherever the expert is expected to be
+        better.
+
+    max_deferral : float in [0, 1] or dict, default=None
+        Largest share of the samples to ask about: minimise the risk. Fewer are asked
+        about where more would do harm.
+
+    target_risk : float >= 0 or dict, default=None
+        Bound on the expected loss of whoever answers, of all samples: minimise the
+        share that is asked about. Met on the samples that solve the rule; pass
+        `confidence` where it must hold in use.
+
+    group_by : "prediction", column or callable, default=None
+        What gives each group of samples a rule of its own, so that the target holds in
+        every group: "prediction" is the label by the first classifier, a str or an int
+        the name or position of a column of X, and a callable is ``X -> (n_samples,)``.
+        Targets may then be dicts of group to value. With a `confidence`, all groups
+        hold together with that probability. Samples of a group that `fit` has not seen
+        are deferred, with a warning.
+
+    gain_score : {"auto", "confidence", "error_probability", "gain"}, name of an \
+            uncertainty score, score object or callable, default="auto"
+        What orders the samples, higher = deferred first. "confidence" is the
+        conditional risk where the first classifier has `predict_proba`, else the
+        margin. "error_probability" is the learned risk of the first, and "gain" the
+        learned difference of both risks, from predictions out of sample. "auto" takes
+        the one of least area under the deferral curve out of fold, and "confidence" if
+        no other is better by more than chance. A callable is ``(estimator, X) ->
+        (n_samples,)``.
+
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label, lower is better. A matrix has true labels by row and
+        predicted labels by column, both in sorted order; a data frame is read by its
+        labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
+
+    confidence : float in ]0, 1[, default=None
+        Probability, over the draw of the samples that solve the rule, that
+        `target_risk` or `max_deferral` holds for the population. None solves the rule
+        on the samples as if they were the population. Needs samples on which neither
+        classifier, expert nor gain was fitted: `cv` as a float, or frozen parts with
+        ``gain_score="confidence"``.
+
+    max_loss : float > 0, default=None
+        Largest loss that is possible, in units of the loss. Needed to certify a
+        `target_risk` where the loss is neither "zero_one" nor a matrix: labels that y
+        lacks may cost more than those it has.
+
+    cv : int, float, splitter, iterable or None, default=None
+        Which predictions solve the rule. An int or a splitter pools predictions out of
+        fold and fits both on everything afterwards. A float holds that share of the
+        samples out, and both are fitted on the rest. None is five stratified folds, or
+        fewer where no class has five members. A learned gain is learned from the same
+        predictions, or from five folds of the rest where a share is held out, and each
+        sample that solves the rule is judged by a score that was learned without it.
+
+    defer_label : "auto", None or label, default="auto"
+        What `predict` returns for samples that a person has to answer. "auto" is -1 for
+        numeric classes, the smallest class minus 1 where -1 is a class, and "defer" for
+        strings (``"defer_"`` where "defer" is a class). None makes `predict` return the
+        label of the first classifier there.
+
+    randomize : bool, default=True
+        Whether samples at the threshold are deferred with a probability such that a
+        risk or share is met exactly in expectation, over the seeds of `fit`. Samples of
+        equal values are deferred or kept alike, unless they are given different `keys`.
+        If False, those at the threshold are deferred for a `target_risk`, and kept for
+        a `max_deferral`.
+
+    on_infeasible : {"raise", "nearest"}, default="raise"
+        What `fit` does where the targets cannot be met on the samples: "raise" raises
+        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
+        warns.
+
+    n_jobs : int, default=None
+        Number of folds fitted in parallel.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the seed of the draws at the threshold, of the samples held out, and
+        of a learned gain that has no `random_state` of its own. The seed is drawn once
+        in `fit`: afterwards the decision about a sample depends on the sample alone.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted first classifier.
+
+    expert_ : estimator, callable or None
+        The fitted expert, None for a person.
+
+    rule_ : DeferralRule or, with `group_by`, GroupedDeferralRule
+        Threshold on the gain, probability of deferral at it, the share deferred and the
+        risks of the system and of both opinions on the predictions that solved it, of
+        how many of them the expert's answer was known, and the certificate of a
+        `confidence`; with groups, those of each in ``rule_.rules``.
+
+    gain_score_ : score object
+        The score, fitted.
+
+    areas_ : dict of str to float
+        Area under the deferral curve, out of fold, of each score that "auto" has chosen
+        from; empty for other scores.
+
+    group_by_ : str, int, callable or None
+        What finds the groups of samples.
+
+    calibration_ : DeferralCalibration
+        `gain`, `predictions`, `expert_labels`, `loss_first`, `loss_second`,
+        `cost_second`, `rows`, `sample_weight` and `groups` out of sample that the rule
+        was solved on, for `retarget`.
+
+    loss_ : TaskLoss
+        The loss.
+
+    defer_label_ : label or None
+        What `predict` returns for samples that a person has to answer.
+
+    seed_ : int
+        Seed of the draws at the threshold.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels: those of y, of the first classifier and of the expert.
+
+    n_features_in_ : int
+        Number of features, if the first classifier knows it.
+
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the first classifier knows them.
+
+    See Also
+    --------
+    SelectiveClassifier : Rejects samples, without a second opinion that learns where
+        asking helps.
+    sklearn_reject.selection.solve_deferral : The rule, from logged scores and losses.
+    sklearn_reject.metrics.deferral_curve : System risk against the share deferred.
+
+    References
+    ----------
+    H. Mozannar, D. Sontag. Consistent Estimators for Learning to Defer to an Expert.
+    ICML, 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import DeferringClassifier
+    >>> X_train, X_test, y_train, y_test = train_test_split(
+    ...     *load_digits(return_X_y=True), test_size=0.5, random_state=0)
+    >>> forest = RandomForestClassifier(random_state=0)
+    >>> model = DeferringClassifier(
+    ...     GaussianNB(), forest, max_deferral=0.3, gain_score="confidence")
+    >>> model = model.fit(X_train, y_train)
+    >>> deferred = model.defer(X_test)
+    >>> round(float(deferred.mean()), 2)
+    0.3
+    >>> first, system = model.predict_first(X_test), model.predict(X_test)
+    >>> [round(float((labels == y_test).mean()), 2) for labels in (first, system)]
+    [0.83, 0.94]
+    """
+
+    def __init__(
+        self,
+        estimator,
+        expert=None,
+        *,
+        deferral_cost=None,
+        max_deferral=None,
+        target_risk=None,
+        group_by=None,
+        gain_score="auto",
+        loss="zero_one",
+        confidence=None,
+        max_loss=None,
+        cv=None,
+        defer_label="auto",
+        randomize=True,
+        on_infeasible="raise",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.expert = expert
+        self.deferral_cost = deferral_cost
+        self.max_deferral = max_deferral
+        self.target_risk = target_risk
+        self.group_by = group_by
+        self.gain_score = gain_score
+        self.loss = loss
+        self.confidence = confidence
+        self.max_loss = max_loss
+        self.cv = cv
+        self.defer_label = defer_label
+        self.randomize = randomize
+        self.on_infeasible = on_infeasible
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, *, expert_labels=None, **params):
+        """Fit both classifiers and solve the rule of deferral.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Training samples.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They go to the `fit` of what is wrapped, which has to
+            take them, and weigh the samples that tune the decisions, except the items
+            of a set, which are counted.
+
+        expert_labels : array-like of shape (n_samples,), default=None
+            What the expert says about each sample, missing (NaN, None, NA or masked)
+            where nobody was asked, which should be at random. Needed where a person is
+            the last one to be asked. Of a frozen expert they stand for its predictions,
+            which `fit` then does not ask for; one that is fitted here takes none.
+
+        **params : dict
+            Parameters for the `fit` of the first classifier, indexed by sample where
+            they are as long as X. With metadata routing, parameters, weights and labels
+            among them, go where they are requested.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold attains `target_risk`; with `on_infeasible="nearest"`, if
+            none below the largest loss can be certified. With `group_by`, only if that
+            is so in all groups.
+        ExpertError
+            If a frozen expert fails, with the rows of X that it was asked about.
+        ValueError
+            If a parameter is invalid, two targets are given, or labels of the expert
+            are missing, or given to one that is fitted.
+        """
+        target = find_deferral_target(self)
+        check_inner(self, "classifier")
+        _check_expert(self.expert)
+        check_option(self.randomize, "randomize", (True, False))
+        check_on_infeasible(self)
+        X, y = indexable(X, y)
+        y = check_class_labels(y)
+        labels = _check_expert_labels(self.expert, expert_labels, y)
+        params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
+        fit_params, expert_params, split_params, weight = route_to_both(
+            self, len(y), params
+        )
+
+        classes = np.union1d(find_classes(self.estimator, y), y)
+        defer_label = resolve_reject_label(
+            self.defer_label, classes, name="defer_label", automatic="defer"
+        )
+        groups = find_groups(self, X, classes)
+        check_group_targets(target, groups)
+        loss = check_loss(self.loss, labels=classes)
+        score_seed, row_seed = draw_seeds(self.random_state)
+        scores = resolve_gain(
+            self.gain_score, self.estimator, loss=loss, random_state=score_seed
+        )
+        gains = Gains(scores, loss, classes)
+        learns = gains.learns or not is_fixed(self.expert)
+        check_cv_choice(self.cv, self.estimator, learns=learns)
+        max_loss = check_max_loss(self, target, loss)
+        check_deferral_guarantee(self, target, gains, weight)
+        warn_if_vacuous(target, max_loss)
+
+        is_certified = self.confidence is not None
+        plan = plan_fits(
+            self,
+            X,
+            y,
+            split_params,
+            learns=learns,
+            # What is promised is about samples that are drawn independently.
+            stratify=not is_certified,
+        )
+        evaluated = evaluate_deferral(
+            self.estimator,
+            self.expert,
+            gains,
+            Answers(loss, labels),
+            X,
+            y,
+            plan=plan,
+            caller=self,
+            fit_params=fit_params,
+            expert_params=expert_params,
+            sample_weight=weight,
+            needs_pilot=is_certified and is_share(self.cv),
+        )
+        calibration = deferral_calibration_of(
+            evaluated, X, weight, plan, row_seed, groups
+        )
+        classes = _join_classes(classes, evaluated.expert)
+        warn_of_unknown_labels(calibration, classes)
+        rule = solve_deferral_rule(
+            self,
+            target,
+            calibration,
+            score=evaluated.score,
+            loss=loss,
+            max_loss=max_loss,
+            seed=row_seed,
+            groups=groups,
+        )
+        return store_fitted(
+            self,
+            evaluated.estimator,
+            expert_=evaluated.expert,
+            gain_score_=evaluated.score,
+            areas_=evaluated.areas,
+            group_by_=self.group_by if groups is None else groups.group_by,
+            calibration_=calibration,
+            loss_=loss,
+            rule_=rule,
+            defer_label_=defer_label,
+            seed_=row_seed,
+            classes_=classes,
+        )
+
+    def predict(self, X, keys=None):
+        """Predict labels, by the expert where a sample is deferred.
+
+        The expert is asked once, about the deferred samples and no others, and not at
+        all where there are none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        keys : array-like of shape (n_samples,), default=None
+            What the draws at the threshold depend on, as in :meth:`defer`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Labels, `defer_label_` for samples that a person has to answer, in a dtype
+            that holds all of them.
+
+        Raises
+        ------
+        ExpertError
+            If the expert fails. It has the rows that the expert was asked about, and
+            all other labels.
+        ValueError
+            If a person has to answer inside a meta-estimator that counts labels, such
+            as a hard vote, unless `defer_label` is None.
+        """
+        labels, _, deferred = self._decide(X, keys)
+        labels, _, is_open = self._ask(X, labels, deferred)
+        counts = is_open.any() and self.defer_label_ is not None
+        counter = find_label_counter() if counts else None
+        if counter is not None:
+            raise ValueError(
+                f"{counter} counts the labels of {type(self).__name__}.predict, which "
+                f"leaves {np.sum(is_open)} of {len(is_open)} samples to a person, and "
+                f"{self.defer_label_!r} is no label to count. Set defer_label=None "
+                "inside, so that all samples have a label, or defer outside: "
+                f"{type(self).__name__}({counter}(...))."
+            )
+        return self._mark(labels, is_open)
+
+    def predict_first(self, X):
+        """Predict labels of all samples by the first classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        require_fit(self)
+        return Response(self.estimator_, X).labels
+
+    def predict_all(self, X, keys=None):
+        """Predict, and tell what asking gains and about which samples it is done.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        keys : array-like of shape (n_samples,), default=None
+            What the draws at the threshold depend on, as in :meth:`defer`.
+
+        Returns
+        -------
+        decisions : DeferralDecisions
+            A named tuple of `label`, `deferral_score` and `deferred`, arrays with one
+            entry a sample.
+
+        Raises
+        ------
+        ExpertError
+            If the expert fails. It has the rows that the expert was asked about, and
+            all other labels.
+        """
+        labels, gain, deferred = self._decide(X, keys)
+        labels, _, is_open = self._ask(X, labels, deferred)
+        return DeferralDecisions(self._mark(labels, is_open), gain, deferred)
+
+    @available_if(_both_have("predict_proba"))
+    def predict_proba(self, X):
+        """Return class probabilities by whoever answers.
+
+        Those of a sample that a person has to answer are those of the first classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of `classes_`, zero for classes that whoever answers
+            does not know.
+
+        Raises
+        ------
+        ExpertError
+            If the expert fails. It has the rows that the expert was asked about.
+        """
+        require_fit(self)
+        response = Response(self.estimator_, X)
+        # The probabilities come first: labels may follow from them without a pass.
+        own = response.probabilities
+        probabilities = self._align(own, self.estimator_)
+        _, _, deferred = self._decide(X, None, response)
+        rows = np.flatnonzero(deferred)
+        if self.expert_ is not None and len(rows):
+            asked = ask_probabilities(self.expert_, _take(X, rows), rows)
+            probabilities[rows] = self._align(asked, self.expert_)
+        return probabilities
+
+    def defer(self, X, keys=None):
+        """Tell which samples the expert is to be asked about, without asking.
+
+        A sample at the threshold is deferred or not by a draw that depends on the
+        fitted `seed_` and on the sample alone: the answer is the same in every call,
+        whatever the other samples are.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        keys : array-like of shape (n_samples,), default=None
+            An integer or text for each sample, such as its identifier, that the draw
+            depends on instead of the values in X: samples of equal values then have
+            independent draws. Not where the rule has a certificate.
+
+        Returns
+        -------
+        deferred : ndarray of shape (n_samples,), dtype bool
+            Whether the expert is to be asked.
+        """
+        return self._decide(X, keys)[2]
+
+    def defer_proba(self, X):
+        """Return the probability that each sample is deferred.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            0 or 1 except for samples at the threshold; over the seeds of `fit`, or over
+            samples of different `keys`.
+        """
+        labels, gain = self._evaluate(X)
+        return self._probability(X, labels, gain)
+
+    def deferral_score(self, X):
+        """Return what asking the expert gains for each sample, or what orders it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        gain : ndarray of shape (n_samples,)
+            Higher = deferred first. In units of the loss where `gain_score_` is a
+            learned gain.
+        """
+        return self._evaluate(X)[1]
+
+    def retarget(self, **target):
+        """Return a copy with a rule for another target, without another fit.
+
+        The rule is solved on `calibration_`, and is the one that `fit` would have
+        found. The copy shares everything that is fitted.
+
+        Parameters
+        ----------
+        **target : dict
+            One of `deferral_cost`, `max_deferral` and `target_risk` in place of what
+            was asked for in `fit`; and `confidence`, `max_loss`, `randomize`,
+            `on_infeasible` or `group_by`, which stay as they are where they are not
+            given. Of columns and callables, `group_by` may only be the one of `fit`.
+
+        Returns
+        -------
+        estimator : object
+            The copy. With a `confidence`, each of several certificates from the same
+            samples holds with that probability, but not all of them at once.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold attains what is asked for.
+        TypeError
+            If anything else is to be changed.
+        ValueError
+            If a parameter is invalid.
+        """
+        require_fit(self)
+        return retarget_deferral(self, target)
+
+    def score(self, X, y, sample_weight=None, *, expert_labels=None):
+        """Return the negative area under the deferral curve.
+
+        It tells how well the gain orders the samples, and how good both opinions are,
+        whatever the threshold. The expert is asked about all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        expert_labels : array-like of shape (n_samples,), default=None
+            What a person says about each sample, as in :meth:`fit`. Samples where it is
+            missing are left out.
+
+        Returns
+        -------
+        score : float
+            At most zero, higher is better.
+        """
+        opinions = self._opinions(X, expert_labels)
+        return -deferral_area_score(
+            opinions.deferral_score,
+            self.loss_(y, opinions.first),
+            losses_where_known(self.loss_, y, opinions.second, "expert_labels"),
+            sample_weight=sample_weight,
+        )
+
+    def measure(self, X, y, *, expert_labels=None, confidence=0.95):
+        """Tell who answers how many samples, how well, and what asking costs.
+
+        Each level of a cascade is one stage. Every expert is asked about the samples
+        that are deferred to it, and no others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that nothing was fitted on.
+
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        expert_labels : array-like of shape (n_samples,), default=None
+            What a person says about each sample; only those of samples that reach the
+            person are used. Some may be missing.
+
+        confidence : float in ]0, 1[, default=0.95
+            Least probability of each interval by itself.
+
+        Returns
+        -------
+        measurement : DeferralMeasurement
+            The stages, the risk of the system and what asking costs a sample.
+
+        Raises
+        ------
+        ValueError
+            If a person is asked and `expert_labels` are not given, or `confidence` is
+            not in ]0, 1[.
+        """
+        require_fit(self)
+        y = check_class_labels(y)
+        return measure_stages(self, X, y, expert_labels, confidence)
+
+    def get_metadata_routing(self):
+        """Return where metadata go: to this `fit`, both estimators and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        parts = {"estimator": self.estimator}
+        if self.expert is not None and not callable(self.expert):
+            parts["expert"] = self.expert
+        return route_of_fit(self, **parts)
+
+    def _evaluate(self, X, response=None):
+        """Return labels of the first classifier, and gains, of one pass."""
+        require_fit(self)
+        response = Response(self.estimator_, X) if response is None else response
+        _, gain = evaluate_score(self.gain_score_, response, "gain_score")
+        return response.labels, gain
+
+    def _probability(self, X, labels, gain):
+        """Return how likely samples of these first labels and gains are deferred."""
+        if self.group_by_ is not None:
+            return self.rule_.defer_proba(gain, labels_of(self.group_by_, X, labels))
+        return self.rule_.defer_proba(gain)
+
+    def _decide(self, X, keys, response=None):
+        """Return first labels, gains, and which samples are deferred."""
+        require_fit(self)
+        keys = check_keys(X, keys, self.rule_)
+        labels, gain = self._evaluate(X, response)
+        probability = self._probability(X, labels, gain)
+        return labels, gain, draw_rows(probability, X, keys, self.seed_)
+
+    def _ask(self, X, labels, deferred):
+        """Return labels of whoever answers, costs, and what is left to a person.
+
+        Costs are those of asking, by this classifier and by those that it asks.
+        """
+        rows = np.flatnonzero(deferred)
+        costs = self._unit_costs(X, labels) * deferred
+        if labels.dtype.kind == self.classes_.dtype.kind:
+            labels = labels.astype(np.result_type(labels, self.classes_), copy=False)
+        if self.expert_ is None or not len(rows):
+            return labels, costs, deferred & (self.expert_ is None)
+        is_open = np.zeros(len(labels), dtype=bool)
+        try:
+            found, spent, is_open[rows] = ask(self.expert_, _take(X, rows), rows)
+        except ExpertError as error:
+            rest = self._labels_beside(error, labels, rows)
+            raise ExpertError(str(error), error.rows, rest) from error.__cause__
+        costs[rows] += spent
+        return merge_labels(labels, rows, found), costs, is_open
+
+    def _labels_beside(self, error, labels, rows):
+        """Return all labels but those that an expert has failed to give."""
+        if error.labels is not None:  # of a cascade, whose others have answered
+            labels = merge_labels(labels, rows, error.labels)
+        if self.defer_label_ is None:
+            return labels
+        has_label = np.ones(len(labels), dtype=bool)
+        has_label[error.rows] = False
+        return mark_rejected(labels, has_label, self.defer_label_)
+
+    def _unit_costs(self, X, labels):
+        """Return what asking about each sample costs, be it done or not."""
+        cost = self.deferral_cost
+        if not isinstance(cost, Mapping):
+            return np.full(len(labels), 0.0 if cost is None else float(cost))
+        costs = targets_by_group(cost, tuple(self.rule_.rules), "deferral_cost")
+        groups = labels_of(self.group_by_, X, labels)
+        # Of groups that are not known, all samples are deferred, at no known cost.
+        return np.array([costs.get(group, np.nan) for group in groups])
+
+    def _answer_all(self, X):
+        """Return labels, costs, and what is left to a person, for who asks this one."""
+        labels, _, deferred = self._decide(X, None)
+        return self._ask(X, labels, deferred)
+
+    def _mark(self, labels, is_open):
+        """Return labels with `defer_label_` where a person has to answer."""
+        if self.defer_label_ is None or not asks_person(self.expert_):
+            return labels
+        return mark_rejected(labels, ~is_open, self.defer_label_)
+
+    def _costs(self, X, expert_labels=None):
+        """Return labels of whoever answers, None if not known, and costs of asking."""
+        require_fit(self)
+        labels, costs, is_open = self._answer_all(X)
+        if is_open.any():
+            labels = fill_in(labels, is_open, self._person(expert_labels, len(labels)))
+        return labels, costs
+
+    def _opinions(self, X, expert_labels=None):
+        """Return labels of both for all samples, and the gain of asking."""
+        labels, gain = self._evaluate(X)
+        n_samples, is_person = len(gain), asks_person(self.expert_)
+        if expert_labels is None and self.expert_ is None:
+            self._person(None, n_samples)  # raises
+        replaces = self.expert_ is None or (is_fixed(self.expert) and not is_person)
+        if expert_labels is not None and replaces:
+            return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
+        second, _, is_open = ask(self.expert_, X, np.arange(n_samples))
+        if is_open.any():
+            second = fill_in(second, is_open, self._person(expert_labels, n_samples))
+        return BothOpinions(labels, second, gain)
+
+    def _person(self, expert_labels, n_samples):
+        """Return the labels of a person, or raise where these are needed."""
+        if expert_labels is not None:
+            return self._given(expert_labels, n_samples)
+        raise ValueError(
+            "expert_labels is None, but a person is asked about some of the samples. "
+            "Pass what the person says of them, NaN or None where that is not known."
+        )
+
+    @staticmethod
+    def _given(expert_labels, n_samples):
+        labels, is_known = label_array(expert_labels, n_samples, "expert_labels")
+        labels = labels.astype(object)
+        labels[~is_known] = None
+        return labels
+
+    def _align(self, probabilities, estimator):
+        """Return probabilities in columns of `classes_`."""
+        places, unknown = index_labels(np.asarray(estimator.classes_), self.classes_)
+        aligned = np.zeros((len(probabilities), len(self.classes_)))
+        aligned[:, places[~unknown]] = np.asarray(probabilities)[:, ~unknown]
+        return aligned
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        parts = [get_tags(self.estimator)]
+        if hasattr(self.expert, "__sklearn_tags__"):
+            parts.append(get_tags(self.expert))
+        for name in ("sparse", "allow_nan"):
+            both = all(getattr(part.input_tags, name) for part in parts)
+            setattr(tags.input_tags, name, both)
+        tags.classifier_tags.multi_class = all(
+            part.classifier_tags is None or part.classifier_tags.multi_class
+            for part in parts
+        )
+        return tags
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "rule_")
+
+
+def _check_expert(expert):
+    """Raise for what cannot be asked."""
+    if expert is None or (callable(expert) and not hasattr(expert, "fit")):
+        return
+    if isinstance(expert, type) or not (
+        hasattr(expert, "predict") or hasattr(expert, "fit")
+    ):
+        raise ValueError(
+            "expert must be a classifier, an object with `predict`, a callable X -> "
+            f"labels, or None for a person, got {expert!r}."
+        )
+    if hasattr(expert, "__sklearn_tags__") and is_regressor(expert):
+        raise ValueError(f"expert must be a classifier, got the regressor {expert!r}.")
+
+
+def _check_expert_labels(expert, expert_labels, y):
+    """Return the labels that are given for an expert as objects, or None."""
+    if expert_labels is None:
+        if asks_person(expert):
+            raise ValueError(
+                "expert_labels is needed where a person is the last one asked: pass "
+                "fit(X, y, expert_labels=...) with what the person says about each "
+                "sample, NaN or None where nobody was asked. For a model as a second "
+                "opinion pass it as expert."
+            )
+        return None
+    if not (asks_person(expert) or is_fixed(expert)):
+        raise ValueError(
+            f"expert_labels were given, but the expert {expert!r} is fitted here, and "
+            "what it says comes out of sample. Leave them out, or pass it as a "
+            "FrozenEstimator."
+        )
+    labels, is_known = label_array(expert_labels, len(y), "expert_labels")
+    if not is_known.any():
+        raise ValueError(
+            "expert_labels holds no label at all, and nothing can be learned of the "
+            "expert. Ask about a random part of the samples, at least."
+        )
+    labels = labels.astype(object)
+    labels[~is_known] = None
+    return labels
+
+
+def _take(X, rows):
+    return X if len(rows) == _num_samples(X) else _safe_indexing(*indexable(X), rows)
+
+
+def _join_classes(classes, expert):
+    """Return all classes in order, those that only the expert knows among them."""
+    known = np.asarray(getattr(expert, "classes_", classes))
+    return (
+        classes
+        if known.dtype.kind != classes.dtype.kind
+        else np.union1d(classes, known)
+    )

@@ -1,0 +1,259 @@
+"""What a first classifier and an expert say about samples that neither has seen."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import clone
+
+from sklearn_reject._curves import choose_by_area
+from sklearn_reject._fitting._experts import evaluate_expert
+from sklearn_reject._fitting._folds import (
+    FoldScore,
+    Samples,
+    check_labels,
+    evaluate_folds,
+    find_least_share,
+    fit_score,
+    learns,
+    needs_samples,
+)
+from sklearn_reject._fitting._out_of_sample import cross_fit
+from sklearn_reject._fitting._splits import inner_folds
+from sklearn_reject._response import Response
+from sklearn_reject._validation import take_weight
+from sklearn_reject.scores import evaluate_score
+
+
+@dataclass(frozen=True, eq=False)
+class Gains(FoldScore):
+    """Scores of what asking an expert gains, by name, a loss, and all class labels.
+
+    Those that are learned are learned from what folds collect.
+    """
+
+    scores: dict
+    loss: object
+    classes: np.ndarray
+
+    @property
+    def learned(self):
+        """Those that are learned, by name."""
+        return {name: score for name, score in self.scores.items() if learns(score)}
+
+    @property
+    def plug_in(self):
+        """Those that are read off a fitted classifier, by name."""
+        return {n: score for n, score in self.scores.items() if not learns(score)}
+
+    @property
+    def learns(self):
+        """Whether samples are needed that the classifier was not fitted on."""
+        return len(self.scores) > 1 or any(
+            learns(score) or needs_samples(score) for score in self.scores.values()
+        )
+
+    def check(self, estimator, X):
+        """Let scores choose their features, or object to the samples."""
+        for score in self.scores.values():
+            if learns(score):
+                score.resolve(self.classes, self.loss).choose_features(estimator, X)
+            elif needs_samples(score):
+                score.check(estimator, X)
+
+    def clone(self):
+        """Return an unfitted copy; what is learned is not fitted on folds."""
+        copies = {name: clone(score) for name, score in self.plug_in.items()}
+        return replace(self, scores={**copies, **self.learned})
+
+    def fit(self, estimator, samples, rows, caller, context):
+        """Fit the classifier, and tell the scores of it."""
+        super().fit(estimator, samples, rows, caller, context)
+        for score in self.plug_in.values():
+            fit_score(score, estimator, samples, rows, samples.final)
+
+    def evaluate_response(self, response, y):
+        """Return labels, losses, plug-in scores, and what others are learned from."""
+        # Scores come first: labels may follow from what they are read off.
+        scores = [
+            evaluate_score(score, response, "gain_score")[1]
+            for score in self.plug_in.values()
+        ]
+        collected = [score.collect(response, y) for score in self.learned.values()]
+        check_labels(response)
+        scores = np.column_stack(scores) if scores else np.empty((len(y), 0))
+        losses = self.loss(y, response.labels)
+        arrays = [array for parts in collected for array in parts]
+        return response.labels, losses, scores, *arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """What both say about some samples: gain of asking, labels, losses, costs.
+
+    Arrays of shape (n_samples,); labels and losses of the second opinion are None and
+    NaN where it is not known, and its costs are those of what it asks in turn. `rows`
+    are the samples of `fit` that these are.
+    """
+
+    gain: np.ndarray
+    first: np.ndarray
+    loss_first: np.ndarray
+    second: np.ndarray
+    loss_second: np.ndarray
+    cost_second: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedDeferral:
+    """A fitted classifier, expert and score of gain, and what they say out of sample.
+
+    `calibration` and `pilot` are :class:`Opinions`; the latter, None unless samples are
+    held out, are those of the part fitted on, out of fold. `areas` are the areas under
+    the deferral curve of the scores to choose from.
+    """
+
+    estimator: object
+    expert: object
+    score: object
+    calibration: Opinions
+    pilot: Opinions | None
+    areas: dict
+
+
+def evaluate_deferral(
+    estimator,
+    expert,
+    gains,
+    answers,
+    X,
+    y,
+    *,
+    plan,
+    caller,
+    fit_params,
+    expert_params,
+    sample_weight,
+    needs_pilot,
+):
+    """Fit a classifier, an expert and a score of gain, and evaluate them out of sample.
+
+    `gains` and `answers` are what folds evaluate of classifier and expert, `plan` is of
+    :mod:`sklearn_reject._fitting._splits`. Where samples are held out, others are
+    evaluated out of fold to learn from, and for a pilot.
+    """
+    gains.check(estimator, X)
+    folds = plan.folds
+    if not folds and (gains.learned or len(gains.scores) > 1 or needs_pilot):
+        folds = inner_folds(np.arange(len(y))[plan.final], y, stratify=True)
+    samples = Samples(X, y, sample_weight, fit_params, plan.final)
+    samples = replace(samples, least_share=find_least_share(samples, folds))
+    context = caller._init_callback_context(max_subtasks=2, sequential_subtasks=False)
+    context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
+    # The expert, who may be dear, comes last: samples that no one can use cost nothing.
+    estimator, gains, values = _fit_first(
+        estimator, gains, samples, plan, folds, caller, context
+    )
+    expert, second, second_held_out = evaluate_expert(
+        expert,
+        answers,
+        replace(samples, fit_params=expert_params),
+        plan,
+        folds,
+        caller=caller,
+        context=context,
+    )
+    context.call_on_fit_task_end(estimator=caller, X=X, y=y)
+
+    out_of_fold, areas, rows = None, {}, None
+    [(name, score), *others] = gains.scores.items()
+    if folds:
+        rows = np.concatenate([test for _, test in folds])
+        learner = _Learner(gains, estimator, samples, plan, folds, rows, values, second)
+        of_name = learner.out_of_fold(caller.n_jobs)
+        weight = take_weight(sample_weight, rows)
+        if others:
+            losses = values[1], second[1]
+            name, areas = choose_by_area(of_name, *losses, sample_weight=weight)
+            score = gains.scores[name]
+        learner.fit(name)
+        out_of_fold = Opinions(of_name[name], *values[:2], *second, rows)
+    if plan.held_out is None:
+        return EvaluatedDeferral(estimator, expert, score, out_of_fold, None, areas)
+    held_out = _evaluate_held_out(estimator, score, gains.loss, samples, plan)
+    rows = np.arange(len(y))[plan.held_out]
+    calibration = Opinions(*held_out, *second_held_out, rows)
+    return EvaluatedDeferral(estimator, expert, score, calibration, out_of_fold, areas)
+
+
+def _fit_first(estimator, gains, samples, plan, folds, caller, context):
+    """Return the fitted classifier, fitted scores, and what folds say."""
+    context = context.subcontext(
+        task_name="fit-estimator",
+        task_id=0,
+        max_subtasks=len(folds) + 1,
+        sequential_subtasks=False,
+    )
+    context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
+    values = None
+    if folds:
+        options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}
+        values = evaluate_folds(estimator, gains, samples, folds, **options)
+    task = context.subcontext(task_name="fit-final-estimator", task_id=len(folds))
+    estimator, gains = clone(estimator), gains.clone()
+    gains.fit(estimator, samples, plan.final, caller, task)
+    context.call_on_fit_task_end(estimator=caller, X=samples.X, y=samples.y)
+    return estimator, gains, values
+
+
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """Learns scores of gain from what folds have collected of `rows`."""
+
+    gains: Gains
+    estimator: object
+    samples: Samples
+    plan: object
+    folds: tuple
+    rows: np.ndarray
+    values: tuple
+    second: tuple
+
+    def out_of_fold(self, n_jobs):
+        """Return the gain of each row by each score, learned without it, by name."""
+        columns = dict(zip(self.gains.plug_in, self.values[2].T, strict=True))
+        weight = take_weight(self.samples.sample_weight, self.rows)
+        for name, score in self.gains.learned.items():
+            seen, collected = self._collected(name)
+            columns[name] = cross_fit(
+                score, seen, collected, weight, self.rows, self.folds, n_jobs
+            )
+        return {name: columns[name] for name in self.gains.scores}
+
+    def fit(self, name):
+        """Learn the score of that name from all rows."""
+        if name not in self.gains.learned:
+            return
+        seen, collected = self._collected(name)
+        weight = take_weight(self.samples.sample_weight, self.rows)
+        score = self.gains.scores[name]
+        score.fit_collected(seen, *collected, weight, estimator=self.estimator)
+
+    def _collected(self, name):
+        """Return the samples as a score sees them, and what it learns from them."""
+        score, place = self.gains.scores[name], [*self.gains.learned].index(name)
+        X, _ = self.samples.take(self.estimator, self.rows, self.plan.final)
+        seen = score.samples_of(Response(self.estimator, X))
+        outputs, labels, targets = self.values[3 + 3 * place : 6 + 3 * place]
+        if getattr(score, "needs_expert", False):
+            targets = np.column_stack([self.values[1], self.second[1]])
+        return seen, (outputs, labels, targets)
+
+
+def _evaluate_held_out(estimator, score, loss, samples, plan):
+    """Return gains, first labels and their losses of the rows held out."""
+    X, y = samples.take(estimator, plan.held_out, plan.final)
+    response = Response(estimator, X)
+    _, gain = evaluate_score(score, response, "gain_score")
+    check_labels(response)
+    return gain, response.labels, loss(y, response.labels)

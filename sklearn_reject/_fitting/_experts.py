@@ -1,0 +1,158 @@
+"""Second opinions: who gives them, what is asked, and what they say out of sample."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_reject._fitting._folds import FoldScore, evaluate_folds
+from sklearn_reject._sklearn import _num_samples
+from sklearn_reject.exceptions import ExpertError
+from sklearn_reject.losses import label_array, losses_where_known
+
+_N_SHOWN = 5
+
+
+def is_fixed(expert):
+    """Tell whether an expert is not to be fitted: a person, a function, or frozen."""
+    is_frozen = isinstance(expert, FrozenEstimator)
+    return expert is None or is_frozen or not hasattr(expert, "fit")
+
+
+def asks_person(expert):
+    """Tell whether a person, None, is the last one asked, maybe by another expert."""
+    while expert is not None and hasattr(expert, "expert"):
+        expert = expert.expert
+    return expert is None
+
+
+def ask(expert, X, rows, *, explain=True):
+    """Return labels, what they have cost, and which of them a person has to give.
+
+    Each has one entry a row of X. `rows` are the positions of these in what the user
+    has given, for errors, which are explained unless the samples may be to blame.
+    """
+    try:
+        if hasattr(expert, "_answer_all"):
+            return expert._answer_all(X)
+        labels = getattr(expert, "predict", expert)(X)
+    except ExpertError as error:  # of a cascade, with the labels of the others
+        cause = error.__cause__ or error
+        raise _failure(cause, rows[error.rows], error.labels) from cause
+    except Exception as error:
+        if not explain:
+            raise
+        raise _failure(error, rows) from error
+    labels, is_known = label_array(labels, len(rows), "what the expert predicts")
+    if not is_known.all():
+        raise _failure("no label came back", rows[~is_known])
+    return labels, np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+
+
+def ask_probabilities(expert, X, rows):
+    """Return class probabilities by an expert; see :func:`ask`."""
+    try:
+        return expert.predict_proba(X)
+    except ExpertError as error:
+        cause = error.__cause__ or error
+        raise _failure(cause, rows[error.rows]) from cause
+    except Exception as error:
+        raise _failure(error, rows) from error
+
+
+def _failure(reason, rows, labels=None):
+    shown = ", ".join(map(str, rows[:_N_SHOWN])) + ", ..." * (len(rows) > _N_SHOWN)
+    if isinstance(reason, Exception):
+        reason = f"{type(reason).__name__}: {reason}"
+    return ExpertError(
+        f"The expert failed on {len(rows)} samples, rows {shown} ({reason}). They are "
+        "in `rows` of this error: ask again about these, or about fewer at once.",
+        rows,
+        labels,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Answers(FoldScore):
+    """What an expert says, by its loss, and what it costs where it asks in turn.
+
+    `labels` are those that users give for a person (n_samples,), some of which may be
+    missing, or None.
+    """
+
+    loss: object
+    labels: np.ndarray | None = None
+
+    def evaluate(self, estimator, samples, rows, train):
+        """Return label, loss and cost of each row; None and NaN where not known."""
+        X, y = samples.take(estimator, rows, train)
+        if isinstance(rows, slice):
+            rows = np.arange(_num_samples(y))
+        # What is fitted on such samples says itself what is wrong with these.
+        explain = is_fixed(estimator)
+        labels, costs, is_open = ask(estimator, X, rows, explain=explain)
+        if is_open.any():
+            labels = fill_in(labels, is_open, self.labels[rows])
+        losses = losses_where_known(self.loss, y, labels, "expert")
+        return labels.astype(object), losses, costs
+
+
+def fill_in(labels, is_open, known):
+    """Return labels with those of a person where they are open, None where missing."""
+    labels = labels.astype(object)
+    labels[is_open] = known[is_open]
+    return labels
+
+
+def evaluate_expert(expert, answers, samples, plan, folds, *, caller, context):
+    """Return an expert, fitted, and what it says out of sample.
+
+    The latter are labels, losses and costs of the rows that `folds` test, one after the
+    other, and of those held out by the plan; None where there are none.
+    """
+    tested = [test for _, test in folds]
+    if is_fixed(expert):
+        return expert, *_evaluate_fixed(expert, answers, samples, plan, tested)
+    context = context.subcontext(
+        task_name="fit-expert",
+        task_id=1,
+        max_subtasks=len(folds) + 1,
+        sequential_subtasks=False,
+    )
+    context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
+    of_folds = None
+    if folds:
+        options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}
+        of_folds = evaluate_folds(expert, answers, samples, folds, **options)
+    task = context.subcontext(task_name="fit-final-expert", task_id=len(folds))
+    expert = clone(expert)
+    answers.fit(expert, samples, plan.final, caller, task)
+    context.call_on_fit_task_end(estimator=caller, X=samples.X, y=samples.y)
+    of_held_out = None
+    if plan.held_out is not None:
+        of_held_out = answers.evaluate(expert, samples, plan.held_out, plan.final)
+    return expert, of_folds, of_held_out
+
+
+def _evaluate_fixed(expert, answers, samples, plan, tested):
+    """Ask an expert that is not fitted, once, or take the labels that are given."""
+    parts = [*tested, *([] if plan.held_out is None else [plan.held_out])]
+    every = np.arange(_num_samples(samples.X))
+    rows = np.unique(np.concatenate([every[part] for part in parts]))
+    if answers.labels is not None and not _asks_a_person_in_turn(expert):
+        y, labels = np.asarray(samples.y)[rows], answers.labels[rows]
+        losses = losses_where_known(answers.loss, y, labels, "expert_labels")
+        found = labels, losses, np.zeros(len(rows))
+    else:
+        everything = slice(None) if len(rows) == len(every) else rows
+        found = answers.evaluate(expert, samples, everything, slice(None))
+    place = np.searchsorted(rows, every)
+    return tuple(
+        None if part is None else tuple(values[place[part]] for values in found)
+        for part in (np.concatenate(tested) if tested else None, plan.held_out)
+    )
+
+
+def _asks_a_person_in_turn(expert):
+    return expert is not None and asks_person(expert)
