@@ -31,12 +31,14 @@ _NAMES = (
     "averages",
     "weights",
     "learned",
+    "deferral",
     "novelty",
     "monitors",
     "risk_bounds",
     "bounds_on_new_samples",
+    "deferral_peers",
 )
-_LONGER = frozenset({"learned", "novelty", "reject_cost"})
+_LONGER = frozenset({"deferral", "learned", "novelty", "reject_cost"})
 _PACKAGES = (
     "numpy",
     "scipy",
@@ -46,6 +48,7 @@ _PACKAGES = (
     "torch-uncertainty",
     "scikit-fallback",
     "xcolumns",
+    "bargain",
 )
 
 

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from benchmarks._report import Row, at_least, at_most, show_time
+from benchmarks._risk_curves import RISK_CURVES, draw_errors
 from benchmarks._timing import interleaved_medians
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
@@ -25,14 +26,6 @@ _REPETITIONS = 2000
 _SIZES = (20, 50, 200, 1000)
 _TARGETS = (0.03, 0.005)
 
-# Chance of an error at a score that is uniform on [0, 1].
-_CURVES = {
-    "s^2": lambda s: s**2,
-    "3 % floor": lambda s: 0.03 + 0.97 * s**2,
-    "U-shape": lambda s: 0.3 * (2 * s - 0.8) ** 2,
-    "bump": lambda s: 0.02 + 0.35 * np.exp(-(((s - 0.25) / 0.06) ** 2)) + 0.3 * s**6,
-}
-
 _GRID = (np.arange(10**5) + 0.5) / 10**5
 _EDGES = np.linspace(0, 1, 10**5 + 1)
 
@@ -42,7 +35,7 @@ def run():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RejectionWarning)
         for target in _TARGETS:
-            for curve in _CURVES:
+            for curve in RISK_CURVES:
                 for n_samples in _SIZES:
                     yield from _compare(curve, n_samples, target)
         yield from _time_rows()
@@ -91,10 +84,10 @@ _CONTENDERS = {
 
 
 def _compare(curve, n_samples, target):
-    integral = np.append(0.0, np.cumsum(_CURVES[curve](_GRID))) / 10**5
+    integral = np.append(0.0, np.cumsum(RISK_CURVES[curve](_GRID))) / 10**5
     found = {name: np.empty((_REPETITIONS, 2)) for name in _CONTENDERS}
     for seed in range(_REPETITIONS):
-        sample = _draw(curve, n_samples, seed)
+        sample = draw_errors(curve, n_samples, seed)
         for name, contender in _CONTENDERS.items():
             found[name][seed] = _measure(contender(*sample, target), integral)
     coverage = {name: float(each[:, 0].mean()) for name, each in found.items()}
@@ -129,15 +122,8 @@ def _measure(steps, integral):
     return coverage, failures
 
 
-def _draw(curve, n_samples, seed):
-    rng = np.random.default_rng(seed)
-    scores = rng.random(n_samples)
-    errors = rng.random(n_samples) < _CURVES[curve](scores)
-    return scores, errors.astype(np.float64)
-
-
 def _time_rows():
-    sample = _draw("s^2", 10**5, seed=0)
+    sample = draw_errors("s^2", 10**5, seed=0)
     times = interleaved_medians(
         {
             name: lambda contender=contender: contender(*sample, _TARGETS[0])

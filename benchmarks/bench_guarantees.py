@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import binom
 
 from benchmarks._report import NOT_INSTALLED, Row, at_least, at_most, show_time
+from benchmarks._risk_curves import RISK_CURVES, draw_errors
 from benchmarks._timing import interleaved_medians
 from sklearn_reject.selection import InfeasibleTargetError, solve_target_risk
 
@@ -15,14 +16,6 @@ TITLE = "mean coverage with a selective risk of at most .1, at confidence .9"
 
 _TARGET, _DELTA = 0.1, 0.1
 _REPETITIONS = {10**3: 1000, 10**4: 300, 10**5: 60}
-
-# Chance of an error at a score that is uniform on [0, 1].
-_CURVES = {
-    "s^2": lambda s: s**2,
-    "3 % floor": lambda s: 0.03 + 0.97 * s**2,
-    "U-shape": lambda s: 0.3 * (2 * s - 0.8) ** 2,
-    "bump": lambda s: 0.02 + 0.35 * np.exp(-(((s - 0.25) / 0.06) ** 2)) + 0.3 * s**6,
-}
 
 # Name of the method and the first coverage that is tested, in hundredths.
 _MAPIE_METHODS = {
@@ -42,7 +35,7 @@ def run():
     load = _load_mapie()
     most_violations = {}
     for n_samples in _REPETITIONS:
-        for curve in _CURVES:
+        for curve in RISK_CURVES:
             thresholds = _thresholds(curve, n_samples, load)
             yield _coverage_row(f"{curve}, n = {n_samples}", thresholds)
             rates = {name: _violation_rate(curve, t) for name, t in thresholds.items()}
@@ -136,18 +129,11 @@ def _thresholds(curve, n_samples, load):
     """Return the thresholds of each contender, one a repetition."""
     found = {}
     for seed in range(_REPETITIONS[n_samples]):
-        sample = _draw(curve, n_samples, seed)
+        sample = draw_errors(curve, n_samples, seed)
         for contender in _contenders(load):
             for name, threshold in contender(*sample).items():
                 found.setdefault(name, []).append(threshold)
     return {name: np.array(thresholds) for name, thresholds in found.items()}
-
-
-def _draw(curve, n_samples, seed):
-    rng = np.random.default_rng(seed)
-    scores = rng.random(n_samples)
-    errors = rng.random(n_samples) < _CURVES[curve](scores)
-    return scores, errors.astype(np.float64)
 
 
 def _coverage_row(what, thresholds):
@@ -161,14 +147,14 @@ def _coverage_row(what, thresholds):
 def _violation_rate(curve, thresholds):
     """Return how often the risk of what a threshold accepts is over the target."""
     grid = (np.arange(10**5) + 0.5) / 10**5
-    integral = np.append(0.0, np.cumsum(_CURVES[curve](grid))) / 10**5
+    integral = np.append(0.0, np.cumsum(RISK_CURVES[curve](grid))) / 10**5
     losses = np.interp(thresholds, np.linspace(0, 1, 10**5 + 1), integral)
     return float(np.mean(losses > _TARGET * thresholds * (1 + 1e-6)))
 
 
 def _violation_rows(rates):
     for n_samples, repetitions in _REPETITIONS.items():
-        of_size = {curve: rates[curve, n_samples] for curve in _CURVES}
+        of_size = {curve: rates[curve, n_samples] for curve in RISK_CURVES}
         for name in ("ours", "SGR", *_MAPIE_METHODS):
             by_curve = {c: rate[name] for c, rate in of_size.items() if name in rate}
             what = f"most violations on a curve, n = {n_samples}, {name}"
@@ -181,7 +167,7 @@ def _violation_rows(rates):
 
 
 def _time_rows(load):
-    sample = _draw("s^2", 10**5, seed=0)
+    sample = draw_errors("s^2", 10**5, seed=0)
     names = ("ours", "SGR", "MAPIE")
     contenders = zip(names, _contenders(load), strict=False)
     times = interleaved_medians({n: partial(c, *sample) for n, c in contenders}, 5)

@@ -36,6 +36,8 @@ class TieGroups:
     @cached_property
     def cumulative_weights(self):
         """Weight of each group and those below it, ndarray of shape (n_groups,)."""
+        if not any(self.weights.strides):  # a one for each, see `group_validated`
+            return self.weights[0] * np.arange(1.0, len(self) + 1)
         return running_sum(self.weights)
 
     @cached_property

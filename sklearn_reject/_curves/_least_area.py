@@ -13,8 +13,10 @@ from sklearn_reject._validation import (
     take_weight,
 )
 
-# A score replaces the baseline where its area is less by so many standard errors.
-N_ERRORS = 1.0
+# A score replaces the baseline where its area is less by so many standard errors:
+# scores that are no better do in one case of twenty. On fourteen real sets 0 to 2 make
+# little difference on average, but below 1.6 some are worse off than with the baseline.
+N_ERRORS = 1.645
 
 
 def choose_by_area(
@@ -25,6 +27,7 @@ def choose_by_area(
     `scores` is a dict of name to (n_samples,), higher = deferred first. The baseline
     is left only for scores whose area is less by more than noise, `N_ERRORS` standard
     errors of the paired difference. Without a baseline among them, the least area wins.
+    Samples without a second opinion (NaN) or without weight count for nothing.
 
     >>> import numpy as np
     >>> from sklearn_reject._curves import choose_by_area
@@ -39,7 +42,9 @@ def choose_by_area(
     check_same_length(len(loss_first), loss_second=loss_second, **scores)
     rows = _find_asked(loss_second, weight)
     scores = {name: values[rows] for name, values in scores.items()}
-    losses = [np.asarray(losses)[rows] for losses in (loss_first, loss_second)]
+    losses = [
+        np.asarray(losses, np.float64)[rows] for losses in (loss_first, loss_second)
+    ]
     weight = take_weight(weight, rows)
     areas = {
         name: deferral_area_score(values, *losses, sample_weight=weight)
@@ -52,9 +57,11 @@ def choose_by_area(
         for name, values in scores.items()
     }
     candidates = {baseline: areas[baseline]}
+    # What a sample adds as a pair with itself: two or three may show no noise at all.
+    least = np.average(np.abs(losses[0] - losses[1]), weights=weight) / len(rows)
     for name, area in areas.items():
         error = _standard_error(influence[name] - influence[baseline], weight)
-        if area + N_ERRORS * error < areas[baseline]:
+        if areas[baseline] - area > N_ERRORS * error + least:
             candidates[name] = area
     return min(candidates, key=candidates.get), areas
 

@@ -104,6 +104,8 @@ class _Bound:
     # Share of the capital that a loss takes, for a p-value that is one over it.
     stake = 1.0
     upper = None
+    # P-values from numbers of samples, sums of losses and the risk, if that is enough.
+    of_sums = None
 
     def fewest(self, risk, level):
         """Return about the number of samples below which no p-value reaches a level."""
@@ -120,10 +122,11 @@ class Binomial(_Bound):
 
     name = "binomial"
     is_binary = True
+    of_sums = staticmethod(binomial_p_values)
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
-        return binomial_p_values(counts, prefixes.loss_sums[counts], risk)
+        return self.of_sums(counts, prefixes.loss_sums[counts], risk)
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
@@ -134,10 +137,11 @@ class HoeffdingBentkus(_Bound):
     """For losses in [0, 1]."""
 
     name = "hoeffding_bentkus"
+    of_sums = staticmethod(hoeffding_bentkus_p_values)
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
-        return hoeffding_bentkus_p_values(counts, prefixes.loss_sums[counts], risk)
+        return self.of_sums(counts, prefixes.loss_sums[counts], risk)
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""

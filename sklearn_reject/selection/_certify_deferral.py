@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import binom
 
-from sklearn_reject._curves import running_sum, tie_range
+from sklearn_reject._curves import tie_range
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
@@ -55,12 +55,20 @@ class SystemSample:
         """Return the losses of the system at a rule."""
         return np.where(self.defer(*cut), self.loss_second, self.loss_first)
 
-    def p_value(self, cut, bound, risk, level):
-        """Return the p-value that the system risk of a rule is above a bound."""
-        losses = self.losses(cut)
-        sums = np.append(0.0, running_sum(losses))
-        prefixes = Prefixes(sums, lambda count: losses)
-        return float(bound.p_values(prefixes, np.array([len(self)]), risk, level)[0])
+    def p_values(self, cuts, bound, risk, level):
+        """Return the p-values that the system risks of rules are above a bound."""
+        losses = map(self.losses, cuts)
+        if bound.of_sums is not None:
+            sums = np.array([each.sum() for each in losses])
+            return bound.of_sums(np.full(len(sums), len(self)), sums, risk)
+        count = np.array([len(self)])
+        found = [
+            bound.p_values(
+                Prefixes(None, lambda _, each=each: each), count, risk, level
+            )
+            for each in losses
+        ]
+        return np.concatenate(found)
 
 
 def certify_system_risk(sample, pilot, risk, *, confidence, bound, max_loss):
@@ -92,9 +100,8 @@ def certify_system_risk(sample, pilot, risk, *, confidence, bound, max_loss):
     found = search.find(risk / max_loss)
     if found is None:
         raise _nothing_passes(search, risk, max_loss, confidence)
-    return found, certificate(
-        found, sample.p_value(found, bound, risk / max_loss, delta)
-    )
+    (p_value,) = sample.p_values([found], bound, risk / max_loss, delta)
+    return found, certificate(found, float(p_value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +119,7 @@ class _Search:
         plan = self._plan(risk)
 
         def p_values(indices):
-            cuts = map(self.pilot.cut, plan.rates[indices])
-            return np.array([self._p_value(cut, risk) for cut in cuts])
+            return self._p_values(plan.rates[indices], risk)
 
         def find_failure(start, end, level):
             return start + count_passes(p_values, np.arange(start, end), level)
@@ -126,18 +132,17 @@ class _Search:
     def find_start(self, risk):
         """Return a rule that a start passes with, and None only if `find` does."""
         plan = self._plan(risk)
-        for start, weight in zip(plan.starts[::-1], plan.weights[::-1], strict=True):
-            cut = self.pilot.cut(plan.rates[start])
-            if self._p_value(cut, risk) <= weight * self.delta:
-                return cut
-        return None
+        rates = plan.rates[plan.starts]
+        passed = self._p_values(rates, risk) <= plan.weights * self.delta
+        return self.pilot.cut(rates[passed][-1]) if passed.any() else None
 
     def _plan(self, risk):
         risk = risk * self.max_loss
         return self.pilot.plan(risk, self.max_loss, len(self.sample), self.bound)
 
-    def _p_value(self, cut, risk):
-        return self.sample.p_value(cut, self.bound, risk, self.delta)
+    def _p_values(self, rates, risk):
+        cuts = map(self.pilot.cut, rates)
+        return self.sample.p_values(cuts, self.bound, risk, self.delta)
 
 
 def _nothing_passes(search, risk, max_loss, confidence):

@@ -10,10 +10,11 @@ def solve_cost(groups, cost, randomize):
     """Return the rule of the least cost; it never needs to randomize."""
     # A cost above all that asking can save defers nothing, and must not overflow.
     cost = min(cost, _most_useful_cost(groups))
-    prices = cost * groups.rates
-    costs = groups.risks + prices
-    slack = groups.slack + RELATIVE_TOLERANCE * prices
-    return groups.make_rule(int(np.argmax(costs <= costs.min() + slack)))
+    costs = cost * groups.rates
+    costs += groups.risks
+    lowest = costs.min()
+    slack = groups.slack + RELATIVE_TOLERANCE * lowest
+    return groups.make_rule(int(np.argmax(costs <= lowest + slack)))
 
 
 def _most_useful_cost(groups):

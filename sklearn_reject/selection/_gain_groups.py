@@ -38,15 +38,17 @@ class GainGroups:
     def rates(self):
         """Share deferred with the first 0, 1, ... groups, shape (n_groups + 1,)."""
         weights = self.ties.cumulative_weights
-        return np.append(0.0, weights / weights[-1])
+        rates = np.zeros(len(weights) + 1)
+        np.divide(weights, weights[-1], out=rates[1:])
+        return rates
 
     @cached_property
     def risks(self):
         """System risk with the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        losses = np.append(0.0, self.ties.cumulative_losses)
-        losses += self.first_loss
-        losses /= self.asked_weight
-        return np.maximum(losses, 0.0, out=losses)
+        risks = np.full(len(self) + 1, self.first_loss)
+        risks[1:] += self.ties.cumulative_losses
+        risks /= self.asked_weight
+        return np.maximum(risks, 0.0, out=risks)
 
     @cached_property
     def slack(self):

@@ -368,6 +368,15 @@ def own_classifier(score, way_out):
     return clone(classifier)
 
 
+def early_stopping_for(targets):
+    """Return the option of histogram gradient boosting that such classes need.
+
+    The part that tells when to stop is stratified, which takes two samples of each.
+    """
+    counts = np.unique(targets, return_counts=True)[1]
+    return {"early_stopping": "auto" if counts.min() > 1 else False}
+
+
 def weight_for(learner, sample_weight, name):
     """Return weights as an argument of `fit`, after checking that it takes them."""
     if sample_weight is None:

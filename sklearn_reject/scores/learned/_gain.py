@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._validation import take_weight
 from sklearn_reject.losses import losses_where_known
-from sklearn_reject.scores.learned._base import weight_for
+from sklearn_reject.scores.learned._base import early_stopping_for, weight_for
 from sklearn_reject.scores.learned._features import FeatureScore
 
 
@@ -232,9 +232,7 @@ class ExpectedGain(FeatureScore):
         }
         if not is_zero_one:
             return HistGradientBoostingRegressor(**options)
-        # The part that tells when to stop is stratified, which takes two of each.
-        if np.unique(losses, return_counts=True)[1].min() < 2:
-            options["early_stopping"] = False
+        options |= early_stopping_for(losses)
         return HistGradientBoostingClassifier(**options)
 
     def _predict(self, predictions):

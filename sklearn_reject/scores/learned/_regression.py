@@ -8,7 +8,11 @@ from sklearn.ensemble import (
 )
 
 from sklearn_reject._validation import index_labels
-from sklearn_reject.scores.learned._base import own_classifier, weight_for
+from sklearn_reject.scores.learned._base import (
+    early_stopping_for,
+    own_classifier,
+    weight_for,
+)
 from sklearn_reject.scores.learned._features import (
     PER_LABEL,
     FeatureScore,
@@ -385,7 +389,10 @@ class ErrorProbability(FeatureScore):
         if np.ptp(targets) == 0:
             return
         if self.classifier is None:
-            classifier.set_params(categorical_features=self._map_.categories)
+            classifier.set_params(
+                categorical_features=self._map_.categories,
+                **early_stopping_for(targets),
+            )
         given = weight_for(classifier, sample_weight, "classifier")
         self.classifier_ = classifier.fit(features, targets > 0, **given)
 

@@ -392,6 +392,15 @@ def test_regressor_that_predicts_nan():
         score.uncertainty(X)
 
 
+def test_one_error_among_many_samples():
+    # Early stopping, from 10,000 samples, cannot stratify by it.
+    many = np.tile(X, (4, 1))[:10_050]
+    labels = BLACK_BOX.predict(many)
+    labels[0] = 1 - labels[0]
+    score = ErrorProbability(random_state=0).fit(many, labels, estimator=BLACK_BOX)
+    assert np.isfinite(score.uncertainty(many[:9])).all()
+
+
 def test_own_confidence_is_not_beaten_where_it_is_right():
     # The risk is known to the classifier itself; the learned score comes close.
     rng = np.random.default_rng(5)
