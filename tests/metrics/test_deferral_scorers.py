@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -27,6 +28,7 @@ from sklearn_reject.metrics import (
     get_selective_scorer,
     make_neg_deferral_area_scorer,
     make_neg_selective_cost_scorer,
+    make_selective_scorer,
     neg_deferral_area_scorer,
     selective_cost_score,
 )
@@ -424,3 +426,35 @@ def test_groups_whose_cost_is_not_known():
     model = Deferring(deferral_cost=np.nan).fit(X, y)
     with pytest.raises(ValueError, match="no value for the groups of 150 samples"):
         make_neg_selective_cost_scorer()(model, X, y)
+
+
+# Scorers of predictions
+
+
+def test_what_is_left_to_a_person_is_rejected_to_other_scorers():
+    model = DeferringClassifier(
+        GaussianNB(), max_deferral=0.3, gain_score="confidence", cv=2
+    ).fit(X, y, expert_labels=PERSON)
+    pipe = make_pipeline(FrozenEstimator(model))
+    deferred, right = model.defer(X), model.predict_first(X) == y
+    assert 0 < deferred.mean() < 1
+    share = 1 - deferred.mean()
+    scorer = make_selective_scorer(accuracy_score, reject_penalty=0.5)
+    expected = share * right[~deferred].mean() + (1 - share) * 0.5
+    for estimator in (model, pipe):
+        assert scorer(estimator, X, y) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="samples are rejected and on_reject='error'"):
+        make_selective_scorer(accuracy_score, on_reject="error")(model, X, y)
+    seen = []
+
+    def metric(y_true, y_pred):
+        seen.append(set(y_pred.tolist()))
+        return np.mean(y_true == y_pred)
+
+    assert make_selective_scorer(metric)(model, X, y) == np.mean(right & ~deferred)
+    assert seen == [{0, 1, 2}]  # wrong labels, and not one more class
+
+
+def test_what_a_model_answers_is_accepted(cascade):
+    scorer = make_selective_scorer(accuracy_score, on_reject="error")
+    assert scorer(cascade, X, y) == np.mean(cascade.predict(X) == y)
