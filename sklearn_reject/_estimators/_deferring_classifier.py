@@ -33,6 +33,7 @@ from sklearn_reject._estimators._groups import (
     check_group_targets,
     find_groups,
     labels_of,
+    refuse_true_class,
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
@@ -416,6 +417,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         defer_label = resolve_reject_label(
             self.defer_label, classes, name="defer_label", automatic="defer"
         )
+        refuse_true_class(self.group_by)
         groups = find_groups(self, X, classes)
         check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
