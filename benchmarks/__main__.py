@@ -16,6 +16,7 @@ _NAMES = (
     "peers",
     "sele",
     "guarantees",
+    "deferral_rules",
     "groups",
     "intervals",
     "failure_rate",

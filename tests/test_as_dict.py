@@ -16,6 +16,7 @@ from sklearn_reject.selection import (
     DeferralRule,
     DoubleScoreRule,
     FiniteRule,
+    GroupedDeferralRule,
     GroupedRule,
     OODCertificate,
     RejectionRule,
@@ -49,6 +50,9 @@ TUNED = tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9, method="grid")
 RULES = {
     "deferral": solve_deferral(RISK, LOSSES, LOSSES[::-1], max_deferral=0.2),
     "no deferral": DeferralRule(math.inf, 0.0),
+    "deferral by group": GroupedDeferralRule({"a": DeferralRule(0.5, 0.0)}).measure(
+        RISK, LOSSES, LOSSES[::-1], np.full(N, "a")
+    ),
     "coverage": solve_target_coverage(RISK, LOSSES, 0.5),
     "everything": solve_target_coverage(RISK, LOSSES, 1.0),
     "certified": solve_target_risk(RISK, LOSSES, 0.4, confidence=0.9, random_state=0),

@@ -1,6 +1,6 @@
 """What a cascade achieves on new samples, level by level."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn_reject._fitting import ask
 from sklearn_reject._interval import Interval
 from sklearn_reject._labels import merge_labels
 from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject._validation import check_vector
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import check_confidence
 
@@ -74,8 +75,7 @@ class DeferralMeasurement:
         interval allows them any loss.
 
     deferral_cost : float
-        Mean cost of asking a sample, in units of the loss, by the `deferral_cost` of
-        each classifier.
+        Mean cost of asking a sample, in units of the loss.
 
     confidence : float
         Least probability of each interval.
@@ -178,12 +178,21 @@ def _name(estimator):
             return getattr(estimator, "__name__", type(estimator).__name__)
 
 
-def measure_stages(classifier, X, y, known, confidence):
-    """Return the :class:`DeferralMeasurement` of a classifier on some samples."""
+def measure_stages(classifier, X, y, known, confidence, prices=None):
+    """Return the :class:`DeferralMeasurement` of a classifier on some samples.
+
+    `prices` are those of asking at each level, None where the classifiers know them.
+    """
     confidence = check_confidence(confidence)
     if known is not None:
         known = classifier._person(known, len(y))
+    names = names_of(classifier)
+    if prices is not None:
+        prices = _check_prices(prices, names[1:])
     traced = trace(classifier, X, known, np.arange(len(y)))
+    if prices is not None:
+        is_asked = traced.levels[:, np.newaxis] > np.arange(len(prices))
+        traced = replace(traced, costs=is_asked * prices)
     losses = losses_where_known(classifier.loss_, y, traced.labels, "expert_labels")
     max_loss = classifier.loss_.max_loss
     bound = bound_of_losses(classifier.loss_, max_loss, "hoeffding_bentkus")["bound"]
@@ -203,6 +212,17 @@ def measure_stages(classifier, X, y, known, confidence):
         )
     risk = _system_risk(stages, losses, bound, max_loss, confidence)
     return DeferralMeasurement(tuple(stages), risk, float(spent.sum()), confidence)
+
+
+def _check_prices(prices, names):
+    """Return what asking costs at each level but the first, as a vector."""
+    prices = check_vector(np.atleast_1d(prices), "deferral_cost", non_negative=True)
+    if len(prices) not in (1, len(names)):
+        raise ValueError(
+            f"deferral_cost holds {len(prices)} numbers, but {len(names)} levels are "
+            f"asked: {', '.join(names)}. Pass one number, or one for each of them."
+        )
+    return np.broadcast_to(prices, len(names))
 
 
 def _system_risk(stages, losses, bound, max_loss, confidence):

@@ -11,6 +11,8 @@ from sklearn_reject._estimators._groups import (
     add_groups,
     check_group_targets,
     groups_of_retarget,
+    labels_of_rows,
+    refuse_true_class,
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_nearest
 from sklearn_reject._estimators._rejection_models import bound_of_losses
@@ -111,7 +113,7 @@ def solve_deferral_rule(
     if estimator.confidence is not None:
         options |= {
             "confidence": estimator.confidence,
-            "pilot": _pilot_of(calibration),
+            "pilot": _pilot_of(calibration, groups),
             "draws": calibration.draws,
             "random_state": seed,
         }
@@ -129,10 +131,15 @@ def solve_deferral_rule(
     return rule
 
 
-def _pilot_of(calibration):
+def _pilot_of(calibration, groups):
     """Return the opinions that tell which thresholds to test, None without any."""
     pilot = calibration.pilot
-    return None if pilot is None else (pilot.gain, pilot.loss_first, pilot.loss_second)
+    if pilot is None:
+        return None
+    arrays = pilot.gain, pilot.loss_first, pilot.loss_second
+    if groups is None:
+        return arrays
+    return *arrays, labels_of_rows(groups, pilot.first, pilot.rows)
 
 
 # What a learned gain says counts as much as so many rows, as with a reject cost.
@@ -155,6 +162,11 @@ def _solve_cost(target, calibration, score, options):
 
 def _solve_nearest(target, error, samples, options):
     """Return the lowest risk that can be met, or certified, and its rule."""
+    if "groups" in options:  # of which each without a rule has the nearest already
+        if "confidence" in options:
+            raise error
+        rule = solve_deferral(**samples, deferral_cost=0.0, **options)
+        return {target.name: rule.system_risk}, rule
     rule = solve_nearest_deferral(**samples, **options)
     if rule is None:
         raise error
@@ -172,6 +184,7 @@ def retarget_deferral(estimator, changes):
     check_on_infeasible(other)
     loss, score, calibration = other.loss_, other.gain_score_, other.calibration_
     target = find_deferral_target(other)
+    refuse_true_class(other.group_by)
     groups = groups_of_retarget(estimator, changes, other)
     check_group_targets(target, groups)
     max_loss = check_max_loss(other, target, loss)

@@ -33,6 +33,7 @@ from sklearn_reject._estimators._groups import (
     check_group_targets,
     find_groups,
     labels_of,
+    refuse_true_class,
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
@@ -416,6 +417,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         defer_label = resolve_reject_label(
             self.defer_label, classes, name="defer_label", automatic="defer"
         )
+        refuse_true_class(self.group_by)
         groups = find_groups(self, X, classes)
         check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
@@ -727,7 +729,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
             sample_weight=sample_weight,
         )
 
-    def measure(self, X, y, *, expert_labels=None, confidence=0.95):
+    def measure(self, X, y, *, expert_labels=None, deferral_cost=None, confidence=0.95):
         """Tell who answers how many samples, how well, and what asking costs.
 
         Each level of a cascade is one stage. Every expert is asked about the samples
@@ -745,6 +747,11 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
             What a person says about each sample; only those of samples that reach the
             person are used. Some may be missing.
 
+        deferral_cost : float >= 0 or array-like of shape (n_levels - 1,), default=None
+            Cost of asking about a sample, the same at all levels or one for each, in
+            units of the loss. None takes the `deferral_cost` of each classifier, zero
+            where it has another target.
+
         confidence : float in ]0, 1[, default=0.95
             Least probability of each interval by itself.
 
@@ -756,12 +763,12 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         Raises
         ------
         ValueError
-            If a person is asked and `expert_labels` are not given, or `confidence` is
-            not in ]0, 1[.
+            If a person is asked and `expert_labels` are not given, `deferral_cost` is
+            negative or not one a level, or `confidence` is not in ]0, 1[.
         """
         require_fit(self)
         y = check_class_labels(y)
-        return measure_stages(self, X, y, expert_labels, confidence)
+        return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
     def get_metadata_routing(self):
         """Return where metadata go: to this `fit`, both estimators and the splitter.

@@ -81,11 +81,25 @@ def add_groups(calibration, groups):
     """Return a calibration set that knows the groups of its samples."""
     if groups is None or calibration is None:
         return calibration
-    if groups.labels is None:
-        labels = as_objects(as_labels(calibration.predictions, "predictions"))
-    else:
-        labels = groups.labels[calibration.rows]
+    labels = labels_of_rows(groups, calibration.predictions, calibration.rows)
     return replace(calibration, groups=labels)
+
+
+def labels_of_rows(groups, predictions, rows):
+    """Return the groups of some of the samples given to `fit`, of these predictions."""
+    if groups.labels is None:
+        return as_objects(as_labels(predictions, "predictions"))
+    return groups.labels[rows]
+
+
+def refuse_true_class(group_by):
+    """Raise where groups by the true class are asked for, which share a rule."""
+    if _is_word(group_by, TRUE_CLASS):
+        raise ValueError(
+            "group_by='class' is for true classes, not known when predicting. Pass "
+            "group_by='prediction' for the labels of the first classifier, a column, "
+            " or a callable that makes groups of X."
+        )
 
 
 def groups_of_retarget(fitted, changes, other):

@@ -49,9 +49,23 @@ def make_neg_deferral_area_scorer(*, loss=None, labels=None, normalize=None):
 
     Examples
     --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_reject import DeferringClassifier
     >>> from sklearn_reject.metrics import make_neg_deferral_area_scorer
-    >>> make_neg_deferral_area_scorer(normalize="excess")
-    <selective scorer -deferral_area_score, normalize='excess'>
+    >>> X, y = load_digits(return_X_y=True)
+    >>> deferring = DeferringClassifier(
+    ...     GaussianNB(),
+    ...     make_pipeline(StandardScaler(), LogisticRegression()),
+    ...     gain_score="confidence",
+    ... )
+    >>> deferring = deferring.fit(X[:900], y[:900])
+    >>> scorer = make_neg_deferral_area_scorer(normalize="excess")
+    >>> round(scorer(deferring, X[900:], y[900:]), 3)
+    -0.043
     """
     if normalize == "prr":
         raise ValueError(

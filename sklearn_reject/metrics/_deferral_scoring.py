@@ -106,22 +106,26 @@ class CostScorer(_ExpertScorer):
                 f"costs, but {name} rejects none: a deferred one costs its "
                 "`deferral_cost` and the loss of who answers. Leave reject_cost out."
             )
-        while hasattr(classifier, "_costs"):
-            others = {"max_deferral", "target_risk"} & vars(classifier).keys()
-            given = [key for key in sorted(others) if vars(classifier)[key] is not None]
-            if given:
+        while classifier is not None:
+            if classifier.deferral_cost is None:
                 raise ValueError(
-                    f"{name} has {given[0]}={vars(classifier)[given[0]]!r} and no "
-                    "`deferral_cost`, so that asking would be free. Use "
-                    "neg_deferral_area_scorer, or a deferral_cost."
+                    f"{type(classifier).__name__} has deferral_cost=None, so that "
+                    "asking would count nothing. Give it a deferral_cost, 0.0 if "
+                    "asking is free, or use neg_deferral_area_scorer."
                 )
-            classifier = getattr(classifier, "expert_", None)
+            classifier, _ = find(classifier.expert_, has_method("_costs"))
 
 
 def _ask(classifier, X, expert_labels):
     """Return labels of whoever answers, costs of asking, and where a person does."""
     n_samples = _num_samples(X)
     labels, costs = classifier._costs(X, np.full(n_samples, None))
+    if np.isnan(costs).any():
+        raise ValueError(
+            "deferral_cost has no value for the groups of "
+            f"{np.count_nonzero(np.isnan(costs))} samples, which no sample in `fit` "
+            "had. Score samples of known groups."
+        )
     labels = np.asarray(labels, dtype=object)
     is_open = find_missing_labels(labels)
     if not is_open.any():

@@ -50,7 +50,14 @@ def predict_with_both_scores(estimator, X):
 
 
 def predict_and_accept(estimator, X):
-    """Return predictions, and which are accepted: all, if it cannot reject."""
+    """Return predictions, and which are accepted: all, if it cannot reject.
+
+    What is left to a person is not, as nobody has said what its label is.
+    """
+    inner, inner_X = locate(estimator, X, has_method("_answer_all"))
+    if inner is not None:
+        labels, _, is_open = inner._answer_all(inner_X)
+        return labels, ~is_open
     inner, X = locate(estimator, X, has_method("uncertainty"))
     if hasattr(inner, "predict_all"):
         labels, _, accepted = inner.predict_all(X)  # in one pass

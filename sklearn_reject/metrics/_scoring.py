@@ -98,9 +98,7 @@ class SelectiveScorer(_Scorer):
         sign = "-" if self._sign < 0 else ""
         name = getattr(self._metric, "__name__", repr(self._metric))
         given = {key: x for key, x in self._judged_by.items() if x is not None}
-        return (
-            f"<selective scorer {sign}{name}{show_options({**self._options, **given})}>"
-        )
+        return f"<selective scorer {sign}{name}{_show({**self._options, **given})}>"
 
 
 class OODScorer(SelectiveScorer):
@@ -126,7 +124,7 @@ class OriginScorer(OODScorer):
         return self._metric(y, scores, **options)
 
 
-def show_options(options):
+def _show(options):
     return "".join(f", {name}={value!r}" for name, value in options.items())
 
 
@@ -181,7 +179,7 @@ class AcceptedScorer(SelectiveScorer):
         return self._metric(y[accepted], y_pred[accepted], **options)
 
     def __repr__(self):
-        return f"{super().__repr__()[:-1]}{show_options(self._rule)}>"
+        return f"{super().__repr__()[:-1]}{_show(self._rule)}>"
 
 
 def _targets(y):
@@ -277,7 +275,7 @@ class SetScorer(_Scorer):
 
     def __repr__(self):
         options = {**self._options, "pos_label": self._pos_label}
-        return f"<selective scorer -set_loss{show_options(options)}>"
+        return f"<selective scorer -set_loss{_show(options)}>"
 
 
 def _check_groups(groups):

@@ -25,6 +25,7 @@ from sklearn_reject.selection._failure_rate import (
 )
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._grouped import GroupedRule
+from sklearn_reject.selection._grouped_deferral import GroupedDeferralRule
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
@@ -78,6 +79,7 @@ __all__ = [
     "DeferralRule",
     "DoubleScoreRule",
     "FiniteRule",
+    "GroupedDeferralRule",
     "GroupedRule",
     "InfeasibleTargetError",
     "OODCertificate",

@@ -1,9 +1,12 @@
 """Deferral to a second opinion solved on a sample: by cost, by budget and by risk."""
 
+from functools import partial
+
 import numpy as np
 
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._deferral_by_group import solve_deferral_by_group
 from sklearn_reject.selection._deferral_certified import (
     Certified,
     solve_certified_budget,
@@ -11,6 +14,7 @@ from sklearn_reject.selection._deferral_certified import (
 )
 from sklearn_reject.selection._deferral_exact import SOLVERS, solve_cost
 from sklearn_reject.selection._gain_groups import group_by_gain
+from sklearn_reject.selection._solve_by_group import is_by_group
 
 
 def solve_deferral(
@@ -29,6 +33,8 @@ def solve_deferral(
     pilot=None,
     draws=None,
     random_state=None,
+    groups=None,
+    all_groups=None,
 ):
     """Find which samples to defer to a second opinion, by their gain.
 
@@ -61,15 +67,15 @@ def solve_deferral(
         Risks are those of the other samples, as if these were drawn at random; a
         warning says so where they evidently were not.
 
-    deferral_cost : float >= 0, default=None
+    deferral_cost : float >= 0 or dict of group to float, default=None
         Cost of asking about a sample, in units of the loss: minimise the system risk
         plus that times the deferral rate; of equal minima the fewest deferrals.
 
-    max_deferral : float in [0, 1], default=None
+    max_deferral : float in [0, 1] or dict of group to float, default=None
         Largest share of samples to defer: minimise the system risk up to there; of
         equal minima the fewest deferrals.
 
-    target_risk : float >= 0, default=None
+    target_risk : float >= 0 or dict of group to float, default=None
         System risk that must not be exceeded: minimise the deferral rate. The risk may
         go down and up again with more deferrals.
 
@@ -99,7 +105,8 @@ def solve_deferral(
     pilot : tuple of three array-likes of shape (n_pilot,), default=None
         Gain, loss of the first and loss of the second opinion on samples that are
         independent of the others, such as the values out of fold of those that the
-        opinions were fitted on. None sets a random fifth of the samples aside.
+        opinions were fitted on. With `groups`, a fourth array has the group of each.
+        None sets a random fifth of the samples, or of a group without a pilot, aside.
 
     draws : array-like of shape (n_samples,), default=None
         Numbers in [0, 1[ that break ties, used with `confidence` only: those of
@@ -111,9 +118,20 @@ def solve_deferral(
         Source of the draws where `draws` is None, of the order of bets, and of which
         samples are set aside. Pass an int to get the same rule again.
 
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as the label that the first opinion gives, which must
+        be known before the second one is asked. Each group then has a rule of its own,
+        solved on its samples. With a confidence, all of them hold together with that
+        probability: each has an equal share of the chance of an error. A group in which
+        no rule meets the target has that of the least system risk, with a warning.
+
+    all_groups : array-like of shape (n_groups,), default=None
+        Every group that there is, named before the sample is drawn; None stands for
+        those that occur in `groups`. A group without samples is deferred.
+
     Returns
     -------
-    rule : DeferralRule
+    rule : DeferralRule or, with groups, GroupedDeferralRule
         The rule. Its threshold is infinite where nothing is deferred. With `confidence`
         it has a certificate.
 
@@ -122,7 +140,8 @@ def solve_deferral(
     InfeasibleTargetError
         If no rule attains `target_risk` or, with `confidence`, none can be certified.
         It says the lowest system risk that can be had, and at which deferral rate that
-        is, as `attainable`; or how many samples are needed.
+        is, as `attainable`; or how many samples are needed. With groups, only if that
+        is so in all of them.
     ValueError
         If not exactly one target is given, `confidence`, `bound` or `max_loss` is out
         of range, losses and `max_loss` or `bound` do not agree, weights or a cost are
@@ -151,7 +170,24 @@ def solve_deferral(
     >>> rule.deferral_rate, rule.certificate.p_value
     (0.12, 0.08...)
     """
-    name, target = _check_target(deferral_cost, max_deferral, target_risk)
+    name, target = _find_target(deferral_cost, max_deferral, target_risk)
+    if is_by_group(groups, all_groups):
+        return solve_deferral_by_group(
+            partial(
+                solve_deferral, randomize=randomize, bound=bound, max_loss=max_loss
+            ),
+            partial(solve_nearest_deferral, randomize=randomize),
+            (gain, loss_first, loss_second),
+            (name, target),
+            groups,
+            all_groups,
+            sample_weight,
+            pilot,
+            confidence=confidence,
+            draws=draws,
+            random_state=random_state,
+        )
+    target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
     certified = Certified(confidence, bound, max_loss, pilot, draws, random_state)
     certified.check()
@@ -200,7 +236,7 @@ def solve_nearest_deferral(
     return solve_certified_risk(*samples, None, randomize, certified)
 
 
-def _check_target(*values):
+def _find_target(*values):
     """Return name and value of the only target that is given."""
     given = [
         (name, value)
@@ -215,6 +251,4 @@ def _check_target(*values):
             "Exactly one of deferral_cost, max_deferral and target_risk must be given, "
             f"got {found}."
         )
-    ((name, value),) = given
-    high = 1.0 if name == "max_deferral" else np.inf
-    return name, check_number(value, name, high=high)
+    return given[0]

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import check_deferral_samples
 from sklearn_reject._validation import check_number, check_option, check_vector
-from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import choose_bound, rank_samples
 from sklearn_reject.selection._certify_deferral import (
@@ -21,6 +21,7 @@ from sklearn_reject.selection._deferral_exact import least_risk_up_to
 from sklearn_reject.selection._deferral_pilot import Pilot, read_pilot, split_pilot
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._gain_groups import group_by_gain
+from sklearn_reject.selection._grouped_deferral import measure_quietly
 from sklearn_reject.selection._rule import check_draws
 
 
@@ -70,8 +71,7 @@ def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certifi
         found = certify_system_risk(sample, pilot, risk, **options)
     (threshold, proba), certificate = found
     rule = DeferralRule(threshold, proba, certificate=certificate)
-    with gather_warnings():  # of what was said above
-        return rule.measure(gain, loss_first, loss_second)
+    return measure_quietly(rule, gain, loss_first, loss_second)
 
 
 def _draw(draws, is_used, random_state):

@@ -164,25 +164,7 @@ class DeferralRule(DictMixin):
         samples = check_deferral_samples(
             gain, loss_first, loss_second, sample_weight, name="gain"
         )
-        deferred = self.defer_proba(samples.scores)
-        losses = _blend(deferred, samples.loss_first, samples.loss_second)
-        rate = np.average(deferred, weights=samples.weight)
-        if sample_weight is None and not samples.is_used.all():
-            # A rate needs no losses, so that all samples tell of it.
-            rate = self.defer_proba(gain).mean()
-        means = [
-            np.average(each, weights=samples.weight)
-            for each in (losses, samples.loss_first, samples.loss_second)
-        ]
-        return replace(
-            self,
-            deferral_rate=float(rate),
-            system_risk=float(means[0]),
-            first_risk=float(means[1]),
-            second_risk=float(means[2]),
-            n_samples=len(samples.is_used),
-            n_asked=len(samples.scores),
-        )
+        return replace(self, **measure_deferral(samples, self.defer_proba(gain)))
 
     def monitor(
         self,
@@ -265,6 +247,24 @@ def compare_gains(gain, threshold):
     return compare(-gain, -threshold)
 
 
-def _blend(deferred, loss_first, loss_second):
-    """Return the loss of the system, given the probability that it defers."""
-    return loss_first * (1 - deferred) + loss_second * deferred
+def measure_deferral(samples, deferred):
+    """Return what rules report, given the probability that each sample is deferred.
+
+    That is of all samples, of which `check_deferral_samples` has returned those that
+    can be judged. A rate needs no losses, so that all tell of it, unless they weigh.
+    """
+    used, weight = deferred[samples.is_used], samples.weight
+    system = samples.loss_first * (1 - used) + samples.loss_second * used
+    risks = [
+        float(np.average(losses, weights=weight))
+        for losses in (system, samples.loss_first, samples.loss_second)
+    ]
+    rate = deferred.mean() if weight is None else np.average(used, weights=weight)
+    return {
+        "deferral_rate": float(rate),
+        "system_risk": risks[0],
+        "first_risk": risks[1],
+        "second_risk": risks[2],
+        "n_samples": len(deferred),
+        "n_asked": len(used),
+    }

@@ -1,42 +1,24 @@
 """A rejection rule for each group of samples."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._validation import (
-    check_level,
-    check_same_length,
-    check_samples,
-    check_vector,
-    take_weight,
-)
-from sklearn_reject.exceptions import (
-    warn_user,
-)
-from sklearn_reject.selection._partition import (
-    as_labels,
-    as_plain,
-    count_labels,
-    distinct_labels,
-    encode_labels,
-    share_confidence,
-    sort_rows,
-    targets_by_group,
-)
+from sklearn_reject._validation import check_same_length, check_samples, take_weight
+from sklearn_reject.selection._partition import as_labels, sort_rows
 from sklearn_reject.selection._rule import (
     RejectionRule,
     Thinning,
     compare,
     decide,
 )
+from sklearn_reject.selection._rules_by_group import RulesByGroup
 
 
 @dataclass(frozen=True)
-class GroupedRule(DictMixin):
+class GroupedRule(RulesByGroup, DictMixin):
     """A rule for each of several groups, all others rejected.
 
     A group is a label that is known when a sample is to be accepted or rejected: the
@@ -76,35 +58,14 @@ class GroupedRule(DictMixin):
     coverage: float = float("nan")
     selective_risk: float = float("nan")
 
-    def __post_init__(self):
-        if not isinstance(self.rules, Mapping) or not self.rules:
-            raise ValueError(
-                f"rules must be a dict of group to RejectionRule, got {self.rules!r}."
-            )
-        labels = [as_plain(label) for label in self.rules]
-        distinct_labels(labels, "rules")
-        rules = dict(zip(labels, self.rules.values(), strict=True))
-        object.__setattr__(self, "rules", rules)
-
-    def __hash__(self):
-        rules = frozenset(self.rules.items())
-        return hash((rules, self.coverage, self.selective_risk))
+    __hash__ = RulesByGroup.__hash__
+    _kind = "RejectionRule"
+    _fate = "rejected"
 
     @property
     def failure_rate(self):
         """Expected loss of all samples of the calibration set, zero where rejected."""
         return self.coverage * self.selective_risk if self.coverage else 0.0
-
-    @property
-    def certificate(self):
-        """Certificates by group, dict of group to Certificate; None if there is none.
-
-        They hold all together with the probability that was asked for: the
-        `confidence` of each is that of its own.
-        """
-        found = {label: rule.certificate for label, rule in self.rules.items()}
-        found = {label: each for label, each in found.items() if each is not None}
-        return found or None
 
     def accept_proba(self, scores, groups):
         """Return the probability that each sample is accepted.
@@ -300,37 +261,20 @@ class GroupedRule(DictMixin):
         north 1 0.0
         south 2 1.0
         """
-        confidence = check_level(confidence, "confidence")
         watched = [label for label in self.rules if self.rules[label].threshold > -inf]
         if not watched:
             raise ValueError(
                 "No group accepts anything, so that there is no risk to watch. Solve "
                 "the rules for another target."
             )
-        if isinstance(target, Mapping):
-            unwatched = self.rules.keys() - set(watched)
-            target = {k: v for k, v in target.items() if as_plain(k) not in unwatched}
-        targets = targets_by_group(target, watched)
-        monitors, level = {}, share_confidence(confidence, len(watched))
-        for label in watched:
-            try:
-                monitors[label] = self.rules[label].monitor(
-                    targets[label],
-                    confidence=level,
-                    max_loss=max_loss,
-                    min_inclusion_proba=min_inclusion_proba,
-                    since=since,
-                )
-            except ValueError as error:
-                raise ValueError(f"group {label!r}: {error}") from None
-        return monitors
-
-    def _locate(self, scores, groups):
-        """Return the scores as a vector, and the position of the rule of each."""
-        scores = check_vector(scores, "scores")
-        labels = as_labels(groups, "groups")
-        check_same_length(len(scores), groups=labels)
-        return scores, self._find(labels)
+        return self._monitors(
+            watched,
+            target,
+            confidence,
+            max_loss=max_loss,
+            min_inclusion_proba=min_inclusion_proba,
+            since=since,
+        )
 
     def _thresholds(self, codes):
         # Number -1, the last one, is what has no rule.
@@ -346,18 +290,6 @@ class GroupedRule(DictMixin):
         if any(rule.thinning is not None for rule in rules):
             probability *= _thin(rules, codes, scores)
         return np.where(is_at, chances, probability)
-
-    def _find(self, labels):
-        """Return the position of the rule of each sample, -1 after a warning."""
-        codes = encode_labels(labels, self.rules)
-        unseen = np.flatnonzero(codes < 0).tolist()
-        if unseen:
-            warn_user(
-                f"{len(unseen)} of {len(labels)} samples are in groups without a rule, "
-                f"and are rejected: {count_labels(labels[row] for row in unseen)}. "
-                "Calibrate with samples of these groups."
-            )
-        return codes
 
 
 def _thin(rules, codes, scores):

@@ -1,6 +1,7 @@
 """Solving a rule for each group, and what is said where a group has none."""
 
 from dataclasses import replace
+from functools import partial
 from math import isnan
 
 import numpy as np
@@ -46,7 +47,7 @@ def solve_arrays_by_group(
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     partition = make_partition(groups, len(scores), all_groups)
     targets = targets_by_group(target, partition.labels)
-    options = _options_by_group(partition, len(scores), sample_weight, **certified)
+    options = options_by_group(partition, len(scores), sample_weight, **certified)
 
     def solve_one(label, rows):
         return solve(
@@ -60,7 +61,7 @@ def solve_arrays_by_group(
     return solve_by_group(partition, solve_one, weight)
 
 
-def _options_by_group(
+def options_by_group(
     partition, n_samples, weight, confidence=None, draws=None, random_state=None
 ):
     """Return what certifies the rule of a group, as a function of label and rows."""
@@ -84,6 +85,23 @@ def solve_by_group(partition, solve, weight=None):
 
     A group without a rule, or without a sample, is rejected, and named in one warning.
     """
+
+    def reject(label, rows, error):
+        rule = replace(unmeasured(REJECT_ALL), reject_cost=0.0)
+        if is_present(rows, take_weight(weight, rows)):
+            rule = replace(rule, coverage=0.0)
+        return rule
+
+    rules = collect_rules(partition, solve, reject, _report, weight)
+    return _sum_up_rules(rules, partition, weight)
+
+
+def collect_rules(partition, solve, give_up, report, weight=None):
+    """Return the rule of each group, and say once what there is to say of several.
+
+    `solve` finds it for the label and the rows; where it finds none, `give_up` also
+    gets the error. `report` gets these errors by label, and the number of groups.
+    """
     rules, failures, remarks = {}, {}, {}
     for label, rows in partition:
         try:
@@ -95,14 +113,12 @@ def solve_by_group(partition, solve, weight=None):
                 remarks.setdefault(giver, {})[label] = first
         except InfeasibleTargetError as error:
             failures[label] = error
-            rules[label] = replace(unmeasured(REJECT_ALL), reject_cost=0.0)
-            if is_present(rows, take_weight(weight, rows)):
-                rules[label] = replace(rules[label], coverage=0.0)
+            rules[label] = give_up(label, rows, error)
     if failures:
-        _report(failures, len(partition))
+        report(failures, len(partition))
     for messages in remarks.values():
         _remark(messages)
-    return _sum_up_rules(rules, partition, weight)
+    return rules
 
 
 def _sum_up_rules(rules, partition, weight=None):
@@ -122,9 +138,12 @@ def _remark(messages):
     warn_user(f"group {label!r}: {message}")
 
 
-def _report(failures, n_groups):
-    """Warn of groups that are rejected as a whole, or raise where all of them are."""
-    texts = [f"{label!r}: {_explain(error)}" for label, error in failures.items()]
+def report_failures(failures, n_groups, *, explain, fate):
+    """Warn of groups without a rule that meets the target, or raise where none has.
+
+    `explain` says of an error what can be had instead, and `fate` what such groups do.
+    """
+    texts = [f"{label!r}: {explain(error)}" for label, error in failures.items()]
     texts = enumerate_texts(texts, "; ")
     if len(failures) == n_groups:
         raise InfeasibleTargetError(
@@ -135,8 +154,8 @@ def _report(failures, n_groups):
         )
     warn_user(
         f"{len(failures)} of {n_groups} groups have no rule that meets the target, and "
-        f"are rejected as a whole. {texts}. Give more samples of them, or another "
-        "target, as a dict with one for each group."
+        f"{fate}. {texts}. Give more samples of them, or another target, as a dict "
+        "with one for each group."
     )
 
 
@@ -148,3 +167,6 @@ def _explain(error):
         f"the smallest risk is about {round_up(error.lowest_risk)}, at coverage "
         f"{round_down(error.coverage)}"
     )
+
+
+_report = partial(report_failures, explain=_explain, fate="are rejected as a whole")

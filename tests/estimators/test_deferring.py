@@ -185,6 +185,13 @@ def test_cascade_asks_each_level_about_its_rows():
     assert measured.system_risk.value == pytest.approx(np.mean(labels != y[NEW]))
     assert measured.total_cost == pytest.approx(cost + np.mean(labels != y[NEW]))
     assert measured.stages[2].risk.value == 0
+    priced = model.measure(X[NEW], y[NEW], deferral_cost=[1.0, 10.0])
+    expected = [0.0, deferred.mean(), 10 * again.sum() / len(deferred)]
+    assert [stage.cost for stage in priced.stages] == pytest.approx(expected)
+    with pytest.raises(
+        ValueError, match=r"deferral_cost holds 3 numbers, but 2 levels"
+    ):
+        model.measure(X[NEW], y[NEW], deferral_cost=[1, 2, 3])
 
 
 def test_costs_of_a_cascade_count_for_the_first():

@@ -10,18 +10,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject import SelectiveClassifier, SelectiveRegressor
+from sklearn_reject import (
+    DeferringClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
 from sklearn_reject.losses import check_loss
 from sklearn_reject.metrics import (
     deferral_area_score,
     get_selective_scorer,
     make_neg_deferral_area_scorer,
     make_neg_selective_cost_scorer,
+    make_selective_scorer,
     neg_deferral_area_scorer,
     selective_cost_score,
 )
@@ -344,11 +351,110 @@ def test_costs_of_asking_that_are_not_known():
         scorer(ALONE, X, y, expert_labels=[None] * len(y))
     with pytest.raises(ValueError, match=r"reject_cost=0\.2 is what a rejected sample"):
         make_neg_selective_cost_scorer(reject_cost=0.2)(MODEL, X, y)
-    free = Deferring().fit(X, y)
-    free.max_deferral = 0.2
-    with pytest.raises(ValueError, match=r"max_deferral=0\.2.*asking would be free"):
+    free = Deferring(deferral_cost=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"deferral_cost=None.*would count nothing"):
         scorer(free, X, y)
     outer = Deferring().fit(X, y)
     outer.expert_ = free
-    with pytest.raises(ValueError, match=r"max_deferral=0\.2.*asking would be free"):
+    with pytest.raises(ValueError, match=r"deferral_cost=None.*would count nothing"):
         scorer(outer, X, y)
+
+
+# Of a DeferringClassifier
+
+
+@pytest.fixture(scope="module")
+def cascade():
+    """Naive Bayes on one feature asks one on all of them, which asks a tree."""
+    one = make_pipeline(FunctionTransformer(_first_column), GaussianNB())
+    shared = {"gain_score": "confidence", "cv": 2, "random_state": 0}
+    tree = DecisionTreeClassifier(max_depth=5, random_state=0)
+    inner = DeferringClassifier(GaussianNB(), tree, deferral_cost=0.02, **shared)
+    return DeferringClassifier(one, inner, deferral_cost=0.01, **shared).fit(X, y)
+
+
+def _first_column(X):
+    return X[:, :1]
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+def test_the_area_is_minus_the_score(cascade, weight):
+    value = neg_deferral_area_scorer(cascade, X, y, sample_weight=weight)
+    assert value == pytest.approx(cascade.score(X, y, sample_weight=weight))
+    assert -1 < value < 0
+
+
+def test_the_cost_of_a_cascade_is_that_of_each_level(cascade):
+    inner = cascade.expert_
+    first, second = cascade.defer(X), np.zeros(len(y), dtype=bool)
+    second[first] = inner.defer(X[first])
+    assert 0 < second.sum() < first.sum() < len(y)
+    costs = (cascade.predict(X) != y) + 0.01 * first + 0.02 * second
+    scorer = make_neg_selective_cost_scorer()
+    assert scorer(cascade, X, y) == pytest.approx(-costs.mean())
+    assert scorer(cascade, X, y) == pytest.approx(-cascade.measure(X, y).total_cost)
+
+
+@pytest.mark.usefixtures("_routing")
+def test_a_search_with_a_person_of_whom_some_answers_are_missing():
+    model = DeferringClassifier(
+        GaussianNB(), deferral_cost=0.35, gain_score="confidence", cv=2
+    ).set_fit_request(expert_labels=True)
+    area = neg_deferral_area_scorer.set_score_request(expert_labels=True)
+    cost = make_neg_selective_cost_scorer().set_score_request(expert_labels=True)
+    search = GridSearchCV(
+        model,
+        {"estimator__var_smoothing": [1e-9, 0.1]},
+        scoring={"area": area, "cost": cost},
+        refit="area",
+        cv=2,
+        error_score="raise",
+    ).fit(X, y, expert_labels=PERSON)
+    fitted = search.best_estimator_
+    assert area(search, X, y, expert_labels=PERSON) == pytest.approx(
+        fitted.score(X, y, expert_labels=PERSON)
+    )
+    deferred, known = fitted.defer(X), PERSON != None  # noqa: E711
+    assert 0 < deferred.mean() < 1
+    of_person = 0.35 + np.mean((PERSON != y)[deferred & known])  # noqa: SIM300
+    costs = np.where(deferred, of_person, fitted.predict_first(X) != y)
+    assert cost(search, X, y, expert_labels=PERSON) == pytest.approx(-costs.mean())
+    assert np.isfinite(search.cv_results_["mean_test_cost"]).all()
+
+
+def test_groups_whose_cost_is_not_known():
+    model = Deferring(deferral_cost=np.nan).fit(X, y)
+    with pytest.raises(ValueError, match="no value for the groups of 150 samples"):
+        make_neg_selective_cost_scorer()(model, X, y)
+
+
+# Scorers of predictions
+
+
+def test_what_is_left_to_a_person_is_rejected_to_other_scorers():
+    model = DeferringClassifier(
+        GaussianNB(), max_deferral=0.3, gain_score="confidence", cv=2
+    ).fit(X, y, expert_labels=PERSON)
+    pipe = make_pipeline(FrozenEstimator(model))
+    deferred, right = model.defer(X), model.predict_first(X) == y
+    assert 0 < deferred.mean() < 1
+    share = 1 - deferred.mean()
+    scorer = make_selective_scorer(accuracy_score, reject_penalty=0.5)
+    expected = share * right[~deferred].mean() + (1 - share) * 0.5
+    for estimator in (model, pipe):
+        assert scorer(estimator, X, y) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="samples are rejected and on_reject='error'"):
+        make_selective_scorer(accuracy_score, on_reject="error")(model, X, y)
+    seen = []
+
+    def metric(y_true, y_pred):
+        seen.append(set(y_pred.tolist()))
+        return np.mean(y_true == y_pred)
+
+    assert make_selective_scorer(metric)(model, X, y) == np.mean(right & ~deferred)
+    assert seen == [{0, 1, 2}]  # wrong labels, and not one more class
+
+
+def test_what_a_model_answers_is_accepted(cascade):
+    scorer = make_selective_scorer(accuracy_score, on_reject="error")
+    assert scorer(cascade, X, y) == np.mean(cascade.predict(X) == y)

@@ -23,6 +23,8 @@ OF_ORIGINS = Y_TRUE, UNCERTAINTY
 TWO = {"novelty": NOVELTY, "n_directions": 5}
 TPR_FPR = {"min_tpr": 0.5, "max_fpr": 0.6}
 PRECISION_RECALL = {"min_precision": 0.6, "min_recall": 0.5, "ood_prior": 0.2}
+TWO_OPINIONS = *WITHOUT_OOD[:2], np.roll(Y_PRED, 1), UNCERTAINTY
+ACCEPTED = *WITHOUT_OOD[:2], UNCERTAINTY < 0.6
 RATED = (Y_PRED > 0).astype(int), UNCERTAINTY
 
 CASES = [
@@ -48,6 +50,11 @@ CASES = [
     ),
     ("coverage_at_risk_score", WITHOUT_OOD, {"risk": 0.2}),
     ("coverage_at_risk_score", WITHOUT_OOD, {"risk": 0.2, "randomize": True}),
+    ("deferral_curve", TWO_OPINIONS, {}),
+    ("deferral_area_score", TWO_OPINIONS, {}),
+    ("deferral_area_score", TWO_OPINIONS, {"normalize": "excess"}),
+    ("deferral_area_score", TWO_OPINIONS, {"normalize": "prr"}),
+    ("selective_cost_score", ACCEPTED, {"reject_cost": 0.2}),
     ("ood_roc_curve", OF_ORIGINS, {}),
     ("ood_precision_recall_curve", OF_ORIGINS, {"ood_prior": None}),
     ("ood_auroc_score", OF_ORIGINS, {}),

@@ -78,23 +78,23 @@ class DeferralCurveDisplay:
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.datasets import load_digits
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_reject import DeferringClassifier
     >>> from sklearn_reject.metrics import DeferralCurveDisplay
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> first = GaussianNB().fit(X[::2], y[::2])
-    >>> second = make_pipeline(StandardScaler(), LogisticRegression())
-    >>> second.fit(X[::2], y[::2])  # doctest: +ELLIPSIS
-    Pipeline(...)
-    >>> display = DeferralCurveDisplay.from_predictions(
-    ...     y[1::2],
-    ...     first.predict(X[1::2]),
-    ...     second.predict(X[1::2]),
-    ...     1 - first.predict_proba(X[1::2]).max(axis=1),
-    ...     plot_oracle=True,
+    >>> X, y = load_digits(return_X_y=True)
+    >>> deferring = DeferringClassifier(
+    ...     GaussianNB(),
+    ...     make_pipeline(StandardScaler(), LogisticRegression()),
+    ...     max_deferral=0.2,
+    ...     gain_score="confidence",
+    ... )
+    >>> deferring = deferring.fit(X[:900], y[:900])
+    >>> display = DeferralCurveDisplay.from_estimator(
+    ...     deferring, X[900:], y[900:], plot_oracle=True
     ... )
     >>> plt.show()
     """

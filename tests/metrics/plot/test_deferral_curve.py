@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from sklearn_reject import DeferringClassifier
 from sklearn_reject.metrics import (
     DeferralCurveDisplay,
     deferral_area_score,
@@ -286,3 +287,14 @@ def test_errors(cv_results):
         DeferralCurveDisplay.from_cv_results({"test_score": [1]}, X, y)
     with pytest.raises(ValueError, match="name has 1 entries for 3 curves"):
         DeferralCurveDisplay.from_cv_results(cv_results, X, y, name=["a"])
+
+
+def test_of_a_deferring_classifier():
+    model = DeferringClassifier(
+        GaussianNB(), LogisticRegression(), max_deferral=0.3, gain_score="confidence"
+    ).fit(X, y)
+    display = DeferralCurveDisplay.from_estimator(model, X, y)
+    assert display.area[0] == pytest.approx(-model.score(X, y))
+    rate, risk = display.point[0]
+    assert rate == pytest.approx(model.defer_proba(X).mean())
+    assert np.interp(rate, *display.line_.get_xydata().T) == pytest.approx(risk)

@@ -1,0 +1,295 @@
+"""A deferral rule for each group of samples."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._validation import check_same_length, check_vector, take_weight
+from sklearn_reject.exceptions import gather_warnings
+from sklearn_reject.selection._deferral_rule import (
+    DeferralRule,
+    compare_gains,
+    measure_deferral,
+)
+from sklearn_reject.selection._partition import as_labels, sort_rows
+from sklearn_reject.selection._rule import decide
+from sklearn_reject.selection._rules_by_group import RulesByGroup
+
+DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
+
+
+@dataclass(frozen=True)
+class GroupedDeferralRule(RulesByGroup, DictMixin):
+    """A deferral rule for each of several groups, all others deferred.
+
+    A group is a label that is known before the second opinion is asked: the label that
+    the first one gives, or a column of the data, but not the true class. Labels are
+    equal as Python's are, so that 1, 1.0 and True name one group. Samples of a group
+    that has no rule, or whose group is missing, are deferred with a warning that counts
+    them.
+
+    Attributes
+    ----------
+    rules : dict of group to DeferralRule
+        The rule of each group, with what it achieves and its certificate.
+
+    deferral_rate : float, default=nan
+        Expected share of deferred samples of all groups on the calibration set, lower
+        is cheaper.
+
+    system_risk : float, default=nan
+        Expected loss of whoever answers on the calibration set, lower is better.
+
+    first_risk : float, default=nan
+        Mean loss of the first opinion on the calibration set: the system risk where
+        nothing is deferred.
+
+    second_risk : float, default=nan
+        Mean loss of the second opinion on the calibration set: the system risk where
+        everything is deferred.
+
+    n_samples : int, default=0
+        Number of calibration samples.
+
+    n_asked : int, default=0
+        Number of those of which the second opinion was known. Risks are theirs.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import solve_deferral
+    >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 0, 1, 0], [0, 0, 0, 1]
+    >>> groups = ["north", "north", "south", "south"]
+    >>> rule = solve_deferral(gain, first, second, target_risk=0, groups=groups)
+    >>> {group: each.threshold for group, each in rule.rules.items()}
+    {'north': 0.9, 'south': 0.4}
+    >>> rule.deferral_rate, rule.system_risk
+    (0.5, 0.0)
+    >>> rule.defer([0.5, 0.5], ["north", "south"])
+    array([False,  True])
+    """
+
+    rules: dict[object, DeferralRule]
+    deferral_rate: float = float("nan")
+    system_risk: float = float("nan")
+    first_risk: float = float("nan")
+    second_risk: float = float("nan")
+    n_samples: int = 0
+    n_asked: int = 0
+
+    __hash__ = RulesByGroup.__hash__
+    _kind = "DeferralRule"
+    _fate = "deferred"
+
+    def defer_proba(self, gain, groups):
+        """Return the probability that each sample is deferred.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        groups : array-like of shape (n_samples,)
+            Group of each sample.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 above the threshold of the group, its `proba_at_threshold` at it, 0 below;
+            1 in a group without a rule.
+        """
+        is_above, is_at, chances = self._compare(*self._locate(gain, groups, "gain"))
+        return np.where(is_at, chances, is_above.astype(np.float64))
+
+    def defer(self, gain, groups, *, draws=None, random_state=None):
+        """Defer or keep each sample, at random only at the threshold of its group.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        groups : array-like of shape (n_samples,)
+            Group of each sample.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            sample is deferred if its number is below `proba_at_threshold`; the others
+            are not used. A callable maps the indices of the samples at the threshold to
+            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the draws where `draws` is None. A decision then belongs to the
+            call: the same row may be deferred in one batch and not in another.
+
+        Returns
+        -------
+        deferred : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is deferred to the second opinion.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
+        """
+        is_above, is_at, chances = self._compare(*self._locate(gain, groups, "gain"))
+        return decide(is_above, is_at, chances, draws, random_state)
+
+    def measure(self, gain, loss_first, loss_second, groups, *, sample_weight=None):
+        """Return the rule with what it achieves on another sample.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        loss_first : array-like of shape (n_samples,)
+            Non-negative losses of the first opinion.
+
+        loss_second : array-like of shape (n_samples,)
+            Non-negative losses of the second opinion, NaN or None where it was not
+            asked. Risks are those of the other samples, as if these were drawn at
+            random; a warning says so where they evidently were not.
+
+        groups : array-like of shape (n_samples,)
+            Group of each sample.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        rule : GroupedDeferralRule
+            Each rule measured on the samples of its group, NaN where the second opinion
+            is known of none, and what they achieve on all samples, of which those in
+            groups without a rule are deferred.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import DeferralRule, GroupedDeferralRule
+        >>> rule = GroupedDeferralRule({
+        ...     "a": DeferralRule(0.5, 0.0), "b": DeferralRule(0.2, 0.0)})
+        >>> rule = rule.measure([0.9, 0.3, 0.3], [1, 0, 1], [0, 1, 0], ["a", "a", "b"])
+        >>> rule.rules["a"].deferral_rate, rule.deferral_rate, rule.system_risk
+        (0.5, 0.666..., 0.0)
+        """
+        samples = check_deferral_samples(
+            gain, loss_first, loss_second, sample_weight, name="gain"
+        )
+        gain = check_vector(gain, "gain")
+        labels = as_labels(groups, "groups")
+        check_same_length(len(gain), groups=labels)
+        codes = self._find(labels)
+        is_above, is_at, chances = self._compare(gain, codes)
+        deferred = np.where(is_at, chances, is_above.astype(np.float64))
+        # Where each of all samples is among those that are used.
+        places = np.cumsum(samples.is_used) - 1
+        rules = {}
+        for label, rows in sort_rows(codes, self.rules):
+            part = _take(samples, rows, places)
+            rules[label] = _measure(self.rules[label], part, deferred[rows])
+        return replace(self, rules=rules, **measure_deferral(samples, deferred))
+
+    def monitor(
+        self,
+        target=None,
+        *,
+        confidence=0.95,
+        max_loss=1.0,
+        min_inclusion_proba=1.0,
+        since="start",
+    ):
+        """Return a monitor of the losses of whoever answers, for each group.
+
+        All of them together have a false alarm with a probability of at most 1 -
+        `confidence`, and all intervals hold together with `confidence`: of G monitors
+        each has the confidence 1 - (1 - `confidence`) / G.
+
+        Parameters
+        ----------
+        target : float in ]0, max_loss[ or dict of group to float, default=None
+            Largest system risk that is tolerated, in all groups or in each. None takes,
+            group by group, the certified one. If the certificate is not about a risk,
+            or there is none, it takes the system risk on the calibration set. That is
+            optimistic, as the rule was chosen by the same samples: an alarm then may
+            say no more than that.
+
+        confidence : float in ]0, 1[, default=0.95
+            Least probability that there never is a false alarm in any group, and of all
+            intervals together.
+
+        max_loss : float > 0, default=1.0
+            Largest loss that is possible, known beforehand.
+
+        min_inclusion_proba : float in ]0, 1], default=1.0
+            Where the labels of a random part of the samples are looked up only, the
+            smallest probability with which one is. The smaller it is, the more samples
+            it takes to see a risk above the target.
+
+        since : {"start", "any"}, default="start"
+            Which samples the alarm is about: all since the start, whose mean may be
+            good although the last ones are bad, or those since any one update. "any"
+            notices a change after many samples far sooner, and takes a few more at the
+            start.
+
+        Returns
+        -------
+        monitors : dict of group to RiskMonitor
+            Each watches the risk of all samples of its group, kept and deferred.
+
+        Raises
+        ------
+        ValueError
+            If no target is given and the system risk of a group is NaN or zero, if a
+            target is not below `max_loss`, or if a dict lacks a group.
+        """
+        return self._monitors(
+            list(self.rules),
+            target,
+            confidence,
+            max_loss=max_loss,
+            min_inclusion_proba=min_inclusion_proba,
+            since=since,
+        )
+
+    def _compare(self, gain, codes):
+        """Return what is above and at the threshold of its rule, and the chance at it.
+
+        Number -1, the last one, is what has no rule.
+        """
+        rules = [*self.rules.values(), DEFER_ALL]
+        thresholds = np.array([rule.threshold for rule in rules])[codes]
+        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
+        return *compare_gains(gain, thresholds), chances
+
+
+def unmeasured_deferral(rule, n_samples=0):
+    """Return the rule without what it achieved on any sample."""
+    return DeferralRule(
+        rule.threshold,
+        rule.proba_at_threshold,
+        n_samples=n_samples,
+        certificate=rule.certificate,
+    )
+
+
+def _take(samples, rows, places):
+    """Return those of the samples that are in some rows of all."""
+    is_used = samples.is_used[rows]
+    used = places[rows[is_used]]
+    arrays = (each[used] for each in samples[:3])
+    return samples._make((*arrays, take_weight(samples.weight, used), is_used))
+
+
+def _measure(rule, samples, deferred):
+    """Return a rule with what it achieves on the samples of its group."""
+    if not samples.is_used.any():
+        return unmeasured_deferral(rule, len(deferred))
+    return replace(rule, **measure_deferral(samples, deferred))
+
+
+def measure_quietly(rule, *arrays, **options):
+    """Return a rule measured on samples about which all has been said."""
+    with gather_warnings():
+        return rule.measure(*arrays, **options)
