@@ -98,7 +98,7 @@ def refuse_true_class(group_by):
         raise ValueError(
             "group_by='class' is for true classes, not known when predicting. Pass "
             "group_by='prediction' for the labels of the first classifier, a column, "
-            " or a callable that makes groups of X."
+            "or a callable that makes groups of X."
         )
 
 
