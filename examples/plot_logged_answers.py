@@ -266,10 +266,11 @@ display = MonitorDisplay.from_updates(monitor, updates, times=range(N_DAYS), ax=
 ax.axvline(CHANGE, color="0.8", zorder=0)
 ax.set(xlabel="Day", ylabel="Wrong answers", ylim=(0, 0.4))
 plt.show()
-print("alarm on day", np.argmax(display.alarms) if any(display.alarms) else "none")
+if any(display.alarms):
+    print("alarm on day", np.argmax(display.alarms))
 
 # %%
-# The alarm comes within days, and well before the mean since the start is above the
-# target. With the model that it was made for, the promise is gone. A new rule takes
-# questions that both models have answered: those of a small random share, say, that
-# goes to the large one whatever its gain is.
+# The alarm comes within days, while the mean since the start is still below the target.
+# With the model that it was made for, the promise is gone. A new rule takes questions
+# that both models have answered: those of a small random share, say, that goes to the
+# large one whatever its gain is.
