@@ -29,6 +29,7 @@ from sklearn_reject.metrics import (
     make_neg_deferral_area_scorer,
     make_neg_selective_cost_scorer,
     make_selective_scorer,
+    neg_aurc_scorer,
     neg_deferral_area_scorer,
     selective_cost_score,
 )
@@ -469,6 +470,8 @@ def test_what_is_left_to_a_person_is_rejected_to_other_scorers():
 
     assert make_selective_scorer(metric)(model, X, y) == np.mean(right & ~deferred)
     assert seen == [{0, 1, 2}]  # wrong labels, and not one more class
+    with pytest.raises(ValueError, match=r"label -1, .* or defer_label=None where"):
+        neg_aurc_scorer(model, X, y)
 
 
 def test_what_a_model_answers_is_accepted(cascade):
