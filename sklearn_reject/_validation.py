@@ -103,6 +103,21 @@ def as_real_array(values, name):
         ) from error
 
 
+def as_label_array(labels):
+    """Return labels as an array, in which gaps among texts are no texts.
+
+    NumPy makes "nan" of NaN in a list of texts.
+    """
+    if np.ma.isMaskedArray(labels):
+        return labels
+    array = np.asarray(labels)
+    is_text = array.dtype.kind == "U" and not hasattr(labels, "dtype")
+    if not is_text or not (array == "nan").any():
+        return array
+    objects = np.asarray(labels, dtype=object)
+    return objects if find_missing_labels(objects.ravel()).any() else array
+
+
 def find_missing_labels(labels):
     """Tell which of an array of labels are gaps: None, NaN, NaT, NA or masked."""
     if np.ma.isMaskedArray(labels):

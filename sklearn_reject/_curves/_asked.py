@@ -106,6 +106,8 @@ def _bound_of_chance(values, is_drawn):
     1963, theorem 4), at both ends. Ranks, because a few large losses say little.
     """
     ranks = rankdata(values) / len(values)
+    if (ranks == ranks[0]).all():  # whose mean is off by rounding
+        return 1.0, False
     ranks -= ranks.mean()
     n_drawn = np.count_nonzero(is_drawn)
     difference = ranks[is_drawn].sum()

@@ -243,7 +243,8 @@ class Response:
                 f"{type(self.estimator).__name__}.predict returned the label "
                 f"{labels[unknown].tolist()[0]!r}, which is not in its classes_ "
                 f"{self.classes.tolist()}. A classifier that rejects by itself has to "
-                "return plain labels: set its reject_label=None."
+                "return plain labels: set its reject_label=None, or defer_label=None "
+                "where it leaves samples to a person."
             )
         indices[rows] = found
         return indices

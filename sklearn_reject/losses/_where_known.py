@@ -2,7 +2,11 @@
 
 import numpy as np
 
-from sklearn_reject._validation import check_same_length, find_missing_labels
+from sklearn_reject._validation import (
+    as_label_array,
+    check_same_length,
+    find_missing_labels,
+)
 
 
 def label_array(labels, n_samples, name):
@@ -10,7 +14,7 @@ def label_array(labels, n_samples, name):
 
     Both have shape (n_samples,); missing are None, NaN, NaT, NA and what is masked.
     """
-    array = labels if np.ma.isMaskedArray(labels) else np.asarray(labels)
+    array = as_label_array(labels)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -82,7 +82,9 @@ def make_neg_selective_cost_scorer(*, reject_cost=None, loss=None, labels=None):
 
     An accepted sample costs its loss, a rejected one the `reject_cost`. A sample that a
     :class:`~sklearn_reject.DeferringClassifier` defers costs the `deferral_cost` and
-    the loss of whoever answers, level by level in a cascade.
+    the loss of whoever answers, level by level in a cascade. Where a classifier that
+    rejects has one inside, what it asks is added; inside other meta-estimators, such as
+    a vote, it counts nothing.
 
     Where the cost is that of the estimator, do not search over it: each candidate would
     be judged by its own, and the lowest would win. A search over `reject_cost` takes

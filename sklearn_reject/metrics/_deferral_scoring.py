@@ -79,7 +79,8 @@ class CostScorer(_ExpertScorer):
         inner, inner_X = locate(estimator, X, has_method("_costs"))
         weight = check_sample_weight(sample_weight, _num_samples(y))
         if inner is not None:
-            self._check_costs_of_asking(inner)
+            self._refuse_reject_cost(inner)
+            _check_costs_of_asking(inner)
             labels, costs, is_open = _ask(inner, inner_X, expert_labels)
             losses = losses_where_known(
                 partial(judge, estimator, **self._judged_by), y, labels, "expert_labels"
@@ -95,37 +96,57 @@ class CostScorer(_ExpertScorer):
             samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
             losses[rows] = judge(estimator, *samples, **self._judged_by)
         options = {**options, "loss": losses, "sample_weight": weight}
-        return -self._metric(None, None, accepted, **options)
+        asking = np.average(_costs_inside(estimator, X, len(losses)), weights=weight)
+        return -self._metric(None, None, accepted, **options) - float(asking)
 
-    def _check_costs_of_asking(self, classifier):
-        """Raise where what a second opinion costs is not known, at any level."""
-        name = type(classifier).__name__
+    def _refuse_reject_cost(self, classifier):
         if self._options:
+            name = type(classifier).__name__
             raise ValueError(
                 f"reject_cost={self._options['reject_cost']} is what a rejected sample "
                 f"costs, but {name} rejects none: a deferred one costs its "
                 "`deferral_cost` and the loss of who answers. Leave reject_cost out."
             )
-        while classifier is not None:
-            if classifier.deferral_cost is None:
-                raise ValueError(
-                    f"{type(classifier).__name__} has deferral_cost=None, so that "
-                    "asking would count nothing. Give it a deferral_cost, 0.0 if "
-                    "asking is free, or use neg_deferral_area_scorer."
-                )
-            classifier, _ = find(classifier.expert_, has_method("_costs"))
+
+
+def _check_costs_of_asking(classifier):
+    """Raise where what a second opinion costs is not known, at any level."""
+    while classifier is not None:
+        if classifier.deferral_cost is None:
+            raise ValueError(
+                f"{type(classifier).__name__} has deferral_cost=None, so that "
+                "asking would count nothing. Give it a deferral_cost, 0.0 if "
+                "asking is free, or use neg_deferral_area_scorer."
+            )
+        classifier, _ = find(classifier.expert_, has_method("_costs"))
+
+
+def _costs_inside(estimator, X, n_samples):
+    """Return costs of asking a second opinion inside of what rejects samples.
+
+    What rejects looks at all answers, so that rejected samples were asked about, too.
+    """
+    inner, X = locate(estimator, X, has_method("accept"))
+    fitted = getattr(inner, "estimator_", None)
+    deferring, X = locate(fitted, X, has_method("_answer_all"))
+    if deferring is None:
+        return np.zeros(n_samples)
+    _check_costs_of_asking(deferring)
+    _, costs, is_open = deferring._answer_all(X)
+    if is_open.any():
+        raise ValueError(
+            f"{type(deferring).__name__} leaves {is_open.sum()} of {n_samples} samples "
+            f"to a person, whom {type(inner).__name__} around it does not ask. Score "
+            "either of them alone."
+        )
+    return _refuse_unknown_costs(costs)
 
 
 def _ask(classifier, X, expert_labels):
     """Return labels of whoever answers, costs of asking, and where a person does."""
     n_samples = _num_samples(X)
     labels, costs = classifier._costs(X, np.full(n_samples, None))
-    if np.isnan(costs).any():
-        raise ValueError(
-            "deferral_cost has no value for the groups of "
-            f"{np.count_nonzero(np.isnan(costs))} samples, which no sample in `fit` "
-            "had. Score samples of known groups."
-        )
+    _refuse_unknown_costs(costs)
     labels = np.asarray(labels, dtype=object)
     is_open = find_missing_labels(labels)
     if not is_open.any():
@@ -139,6 +160,16 @@ def _ask(classifier, X, expert_labels):
     known, _ = label_array(expert_labels, n_samples, "expert_labels")
     labels[is_open] = known[is_open]
     return labels, costs, is_open
+
+
+def _refuse_unknown_costs(costs):
+    if np.isnan(costs).any():
+        raise ValueError(
+            "deferral_cost has no value for the groups of "
+            f"{np.count_nonzero(np.isnan(costs))} samples, which no sample in `fit` "
+            "had. Score samples of known groups."
+        )
+    return costs
 
 
 def _fill(losses, is_open, weight):

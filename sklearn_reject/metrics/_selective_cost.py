@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import (
+    as_label_array,
     check_flags,
     check_number,
     check_same_length,
@@ -113,11 +114,14 @@ def _accepted_losses(y_true, y_pred, accepted, loss, labels):
     """Return the losses of the accepted samples, the others not being looked at."""
     if is_vector(loss):
         check_same_length(len(accepted), loss=loss)
-        loss = np.asarray(loss)[accepted]
-        return losses_of(None, None, loss, None) if accepted.any() else loss
+        if not accepted.any():
+            return np.empty(0)
+        # Rows of messages are those of all samples.
+        loss = np.where(accepted, np.asarray(loss), 0.0)
+        return losses_of(None, None, loss, None)[accepted]
     if y_true is None or y_pred is None:
         return losses_of(y_true, y_pred, loss, labels)  # which raises
-    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    y_true, y_pred = as_label_array(y_true), as_label_array(y_pred)
     check_same_length(len(accepted), y_true=y_true, y_pred=y_pred)
     if not accepted.any():
         return np.empty(0)

@@ -245,6 +245,16 @@ def test_samples_drawn_at_random_lead_to_no_warning():
                 deferral_area_score(scores, first, second)
 
 
+@pytest.mark.parametrize("n_samples", [20, 57, 399])
+def test_no_warning_where_all_samples_are_alike(n_samples):
+    second = np.zeros(n_samples)
+    second[::2] = np.nan
+    alike = np.full(n_samples, 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert deferral_area_score(alike, alike, second) == pytest.approx(0.15)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

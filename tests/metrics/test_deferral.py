@@ -80,8 +80,11 @@ def test_missing_answers_leave_their_rows_out(second, loss):
     assert value == pytest.approx(by_hand(cost, [0, 2, 3, 5]), rel=1e-14)
 
 
-def test_text_may_be_missing_too():
-    second = np.array(["cat", None, "dog", "dog", float("nan"), "cat"], dtype=object)
+@pytest.mark.parametrize("gap", [None, np.nan])
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_text_may_be_missing_too(kind, gap):
+    second = ["cat", gap, "dog", "dog", gap, "cat"]
+    second = np.array(second, dtype=object) if kind is np.array else kind(second)
     value = deferral_area_score(NAMES[Y_TRUE], NAMES[Y_FIRST], second, SCORES)
     assert value == pytest.approx(by_hand(LOSSES["zero_one"], [0, 2, 3, 5]))
 

@@ -29,6 +29,7 @@ from sklearn_reject.metrics import (
     make_neg_deferral_area_scorer,
     make_neg_selective_cost_scorer,
     make_selective_scorer,
+    neg_aurc_scorer,
     neg_deferral_area_scorer,
     selective_cost_score,
 )
@@ -395,6 +396,22 @@ def test_the_cost_of_a_cascade_is_that_of_each_level(cascade):
     assert scorer(cascade, X, y) == pytest.approx(-cascade.measure(X, y).total_cost)
 
 
+def test_the_cost_of_asking_inside_of_what_rejects(cascade):
+    scorer = make_neg_selective_cost_scorer()
+    model = SelectiveClassifier(FrozenEstimator(cascade), reject_cost=0.2)
+    model = make_pipeline(StandardScaler(), model).fit(X, y)
+    scaled = model[0].transform(X)
+    accepted, first = model[-1].accept(scaled), cascade.defer(scaled)
+    assert 0 < accepted.mean() < 1
+    assert 0 < first.mean() < 1
+    costs = np.where(accepted, cascade.predict(scaled) != y, 0.2) + 0.01 * first
+    costs[first] += 0.02 * cascade.expert_.defer(scaled[first])
+    for weight in (None, WEIGHT):
+        expected = np.average(costs, weights=weight)
+        value = scorer(model, X, y, sample_weight=weight)
+        assert value == pytest.approx(-expected)
+
+
 @pytest.mark.usefixtures("_routing")
 def test_a_search_with_a_person_of_whom_some_answers_are_missing():
     model = DeferringClassifier(
@@ -453,6 +470,8 @@ def test_what_is_left_to_a_person_is_rejected_to_other_scorers():
 
     assert make_selective_scorer(metric)(model, X, y) == np.mean(right & ~deferred)
     assert seen == [{0, 1, 2}]  # wrong labels, and not one more class
+    with pytest.raises(ValueError, match=r"label -1, .* or defer_label=None where"):
+        neg_aurc_scorer(model, X, y)
 
 
 def test_what_a_model_answers_is_accepted(cascade):

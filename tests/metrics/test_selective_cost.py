@@ -69,6 +69,12 @@ def test_a_cost_matrix_is_for_the_true_labels_of_rejected_samples_too():
     assert value == (0 + 5 + 0.5 + 0.5) / 4
 
 
+def test_gaps_in_a_list_of_text_are_no_class_of_a_cost_matrix():
+    y_true, y_pred = ["a", "b", np.nan], ["a", "a", np.nan]
+    options = {"reject_cost": 0.5, "loss": [[0, 1], [5, 0]]}
+    assert selective_cost_score(y_true, y_pred, [1, 1, 0], **options) == 5.5 / 3
+
+
 def test_classes_that_only_rejected_samples_have_are_known():
     selective_cost_score([0, 1, 2, 1], [0, 2, 0, 1], [1, 1, 0, 1], reject_cost=0.5)
 
@@ -137,6 +143,7 @@ def test_reject_labels_of_accepted_samples_are_refused():
         ({"y_pred": [np.nan, 1, 0]}, "y_pred has no label"),
         ({"loss": [0.1, 0.2]}, "loss has 2 elements where 3"),
         ({"loss": [np.nan, 0.2, 1]}, "loss must be finite"),
+        ({"loss": [0, np.nan, 1], "accepted": [0, 1, 1]}, "loss must be .* row 1 "),
     ],
 )
 def test_bad_arguments_are_refused(changes, message):
