@@ -258,6 +258,14 @@ def test_samples_that_were_chosen_are_noticed():
         rule.measure(gain, first, np.where(chosen, 0, np.nan))
 
 
+@pytest.mark.parametrize("n_samples", [11, 20, 47])
+def test_samples_that_are_all_alike_are_not_chosen(n_samples):
+    # Ranks that all tie differ by rounding alone.
+    same, second = np.zeros(n_samples), np.append(np.zeros(n_samples - 3), [NAN] * 3)
+    rule = solve_deferral(same, same, second, deferral_cost=0.1)
+    assert rule.n_asked == n_samples - 3
+
+
 def test_targets_that_cannot_be_met_say_what_can():
     with pytest.raises(InfeasibleTargetError) as caught:
         solve_deferral(GAIN, FIRST, [1, 0, 0, 1], target_risk=0.1)
