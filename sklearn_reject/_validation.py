@@ -82,6 +82,7 @@ def check_flags(values, name):
 
 def as_real_array(values, name):
     """Return `values` as an array of numbers that float64 can hold."""
+    refuse_masked(values, name)
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:
         for extreme in (array.min(), array.max()):
@@ -101,6 +102,16 @@ def as_real_array(values, name):
             f"{name} must hold numbers, got an array of dtype {array.dtype} that "
             f"cannot be converted to float64: {error}"
         ) from error
+
+
+def refuse_masked(values, name):
+    """Raise where values of an array are masked, which NumPy would drop silently."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array, and what is masked has no meaning here. Leave "
+            f"those items out, `{name}[~{name}.mask]` of a vector and likewise of all "
+            "other arrays, or fill them in with `filled`."
+        )
 
 
 def find_missing_labels(labels):

@@ -18,6 +18,7 @@ from sklearn_reject.selection import (
 from tests.samples import column
 
 INF, NAN = float("inf"), float("nan")
+MASKED = np.ma.masked_equal([1, 1, 0, 9], 9)
 GAIN, FIRST, SECOND = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
 
 
@@ -292,6 +293,8 @@ def test_targets_that_cannot_be_met_say_what_can():
         ({"target_risk": 1, "gain": [NAN] * 4}, "gain must be finite, got nan"),
         ({"target_risk": 1, "gain": [1, 2]}, "loss_first has 4 elements where 2"),
         ({"target_risk": 1, "loss_first": [NAN] * 4}, "loss_first must be finite"),
+        ({"target_risk": 1, "loss_first": MASKED}, "loss_first is a masked array"),
+        ({"target_risk": 1, "gain": MASKED}, "gain is a masked array"),
         ({"target_risk": 1, "loss_second": [-1] * 4}, "loss_second must be non-neg"),
         ({"target_risk": 1, "loss_second": [NAN] * 4}, "missing in all 4 samples"),
         ({"target_risk": 1, "sample_weight": [0] * 4}, "sample_weight is zero"),
