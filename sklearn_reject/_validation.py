@@ -82,6 +82,7 @@ def check_flags(values, name):
 
 def as_real_array(values, name):
     """Return `values` as an array of numbers that float64 can hold."""
+    refuse_masked(values, name)
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:
         for extreme in (array.min(), array.max()):
@@ -116,6 +117,16 @@ def as_label_array(labels):
         return array
     objects = np.asarray(labels, dtype=object)
     return objects if find_missing_labels(objects.ravel()).any() else array
+
+
+def refuse_masked(values, name):
+    """Raise where values of an array are masked, which NumPy would drop silently."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array, and what is masked has no meaning here. Leave "
+            f"those items out, `{name}[~{name}.mask]` of a vector and likewise of all "
+            "other arrays, or fill them in with `filled`."
+        )
 
 
 def find_missing_labels(labels):

@@ -105,10 +105,8 @@ def _bound_of_chance(values, is_drawn):
     Bernstein's inequality, which holds for draws without replacement, too (Hoeffding,
     1963, theorem 4), at both ends. Ranks, because a few large losses say little.
     """
-    ranks = rankdata(values) / len(values)
-    if (ranks == ranks[0]).all():  # whose mean is off by rounding
-        return 1.0, False
-    ranks -= ranks.mean()
+    # Their mean is known without rounding, so that all of them are zero where all tie.
+    ranks = (rankdata(values) - (len(values) + 1) / 2) / len(values)
     n_drawn = np.count_nonzero(is_drawn)
     difference = ranks[is_drawn].sum()
     # What is left out differs as much, and may be less.

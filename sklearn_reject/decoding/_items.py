@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils import check_array
 
-from sklearn_reject._validation import check_same_length
+from sklearn_reject._validation import check_same_length, refuse_masked
 from sklearn_reject.exceptions import warn_user
 
 # What rounding may add to a probability: such values are taken for 0 or 1.
@@ -24,12 +24,7 @@ def as_array(values, name):
     """Return an array or a sparse matrix, or raise for what does not make one."""
     if issparse(values):
         return values
-    if np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} is a masked array, and what is masked has no meaning here. Leave "
-            f"those items out, `{name}[~{name}.mask]` of a vector and likewise of all "
-            "other arrays, or fill them in with `filled`."
-        )
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:

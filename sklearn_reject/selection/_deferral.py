@@ -64,8 +64,8 @@ def solve_deferral(
 
     loss_second : array-like of shape (n_samples,)
         Non-negative losses of the second opinion, NaN or None where it was not asked.
-        Risks are those of the other samples, as if these were drawn at random; a
-        warning says so where they evidently were not.
+        Risks, and with weights rates too, are those of the other samples, as if these
+        were drawn at random; a warning says so where they evidently were not.
 
     deferral_cost : float >= 0 or dict of group to float, default=None
         Cost of asking about a sample, in units of the loss: minimise the system risk

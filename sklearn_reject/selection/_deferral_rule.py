@@ -141,8 +141,9 @@ class DeferralRule(DictMixin):
 
         loss_second : array-like of shape (n_samples,)
             Non-negative losses of the second opinion, NaN or None where it was not
-            asked. Risks are those of the other samples, as if these were drawn at
-            random; a warning says so where they evidently were not.
+            asked. Risks, and with weights rates too, are those of the other samples, as
+            if these were drawn at random; a warning says so where they evidently were
+            not.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.

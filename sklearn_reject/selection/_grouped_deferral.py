@@ -149,8 +149,9 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
 
         loss_second : array-like of shape (n_samples,)
             Non-negative losses of the second opinion, NaN or None where it was not
-            asked. Risks are those of the other samples, as if these were drawn at
-            random; a warning says so where they evidently were not.
+            asked. Risks, and with weights rates too, are those of the other samples, as
+            if these were drawn at random; a warning says so where they evidently were
+            not.
 
         groups : array-like of shape (n_samples,)
             Group of each sample.

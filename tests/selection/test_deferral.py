@@ -18,6 +18,7 @@ from sklearn_reject.selection import (
 from tests.samples import column
 
 INF, NAN = float("inf"), float("nan")
+MASKED = np.ma.masked_equal([1, 1, 0, 9], 9)
 GAIN, FIRST, SECOND = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
 
 
@@ -258,6 +259,14 @@ def test_samples_that_were_chosen_are_noticed():
         rule.measure(gain, first, np.where(chosen, 0, np.nan))
 
 
+@pytest.mark.parametrize("n_samples", [11, 20, 47])
+def test_samples_that_are_all_alike_are_not_chosen(n_samples):
+    # Ranks that all tie differ by rounding alone.
+    same, second = np.zeros(n_samples), np.append(np.zeros(n_samples - 3), [NAN] * 3)
+    rule = solve_deferral(same, same, second, deferral_cost=0.1)
+    assert rule.n_asked == n_samples - 3
+
+
 def test_targets_that_cannot_be_met_say_what_can():
     with pytest.raises(InfeasibleTargetError) as caught:
         solve_deferral(GAIN, FIRST, [1, 0, 0, 1], target_risk=0.1)
@@ -284,6 +293,8 @@ def test_targets_that_cannot_be_met_say_what_can():
         ({"target_risk": 1, "gain": [NAN] * 4}, "gain must be finite, got nan"),
         ({"target_risk": 1, "gain": [1, 2]}, "loss_first has 4 elements where 2"),
         ({"target_risk": 1, "loss_first": [NAN] * 4}, "loss_first must be finite"),
+        ({"target_risk": 1, "loss_first": MASKED}, "loss_first is a masked array"),
+        ({"target_risk": 1, "gain": MASKED}, "gain is a masked array"),
         ({"target_risk": 1, "loss_second": [-1] * 4}, "loss_second must be non-neg"),
         ({"target_risk": 1, "loss_second": [NAN] * 4}, "missing in all 4 samples"),
         ({"target_risk": 1, "sample_weight": [0] * 4}, "sample_weight is zero"),
