@@ -37,6 +37,7 @@ def ask(expert, X, rows, *, explain=True):
         if hasattr(expert, "_answer_all"):
             return expert._answer_all(X)
         labels = getattr(expert, "predict", expert)(X)
+        labels, is_known = label_array(labels, len(rows), "what the expert predicts")
     except ExpertError as error:  # of a cascade, with the labels of the others
         cause = error.__cause__ or error
         raise _failure(cause, rows[error.rows], error.labels) from cause
@@ -44,7 +45,6 @@ def ask(expert, X, rows, *, explain=True):
         if not explain:
             raise
         raise _failure(error, rows) from error
-    labels, is_known = label_array(labels, len(rows), "what the expert predicts")
     if not is_known.all():
         raise _failure("no label came back", rows[~is_known])
     return labels, np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
@@ -53,7 +53,14 @@ def ask(expert, X, rows, *, explain=True):
 def ask_probabilities(expert, X, rows):
     """Return class probabilities by an expert; see :func:`ask`."""
     try:
-        return expert.predict_proba(X)
+        probabilities = np.asarray(expert.predict_proba(X))
+        shape = len(rows), len(expert.classes_)
+        if probabilities.shape != shape:
+            raise ValueError(
+                f"predict_proba gave an array of shape {probabilities.shape}, and "
+                f"{shape} are samples and classes"
+            )
+        return probabilities
     except ExpertError as error:
         cause = error.__cause__ or error
         raise _failure(cause, rows[error.rows]) from cause
