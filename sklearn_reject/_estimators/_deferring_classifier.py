@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, is_regressor
+from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 
@@ -721,6 +721,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         score : float
             At most zero, higher is better.
         """
+        X, y = indexable(X, y)
         opinions = self._opinions(X, expert_labels)
         return -deferral_area_score(
             opinions.deferral_score,
@@ -763,11 +764,15 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         Raises
         ------
         ValueError
-            If a person is asked and `expert_labels` are not given, `deferral_cost` is
-            negative or not one a level, or `confidence` is not in ]0, 1[.
+            If a person is asked and `expert_labels` are not given, or no person is and
+            they are, `deferral_cost` is negative or not one a level, or `confidence` is
+            not in ]0, 1[.
         """
         require_fit(self)
+        X, y = indexable(X, y)
         y = check_class_labels(y)
+        if expert_labels is not None and not asks_person(self.expert_):
+            _refuse_labels(self.expert)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
     def get_metadata_routing(self):
@@ -870,6 +875,8 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         if expert_labels is None and self.expert_ is None:
             self._person(None, n_samples)  # raises
         replaces = self.expert_ is None or (is_fixed(self.expert) and not is_person)
+        if expert_labels is not None and not (replaces or is_person):
+            _refuse_labels(self.expert)
         if expert_labels is not None and replaces:
             return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
         second, _, is_open = ask(self.expert_, X, np.arange(n_samples))
@@ -920,17 +927,36 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
 def _check_expert(expert):
     """Raise for what cannot be asked."""
-    if expert is None or (callable(expert) and not hasattr(expert, "fit")):
+    if expert is None:
         return
-    if isinstance(expert, type) or not (
-        hasattr(expert, "predict") or hasattr(expert, "fit")
-    ):
+    if isinstance(expert, type) or not _can_be_asked(expert):
         raise ValueError(
             "expert must be a classifier, an object with `predict`, a callable X -> "
             f"labels, or None for a person, got {expert!r}."
         )
     if hasattr(expert, "__sklearn_tags__") and is_regressor(expert):
         raise ValueError(f"expert must be a classifier, got the regressor {expert!r}.")
+    _check_last_step(expert)
+
+
+def _can_be_asked(expert):
+    if not hasattr(expert, "fit"):
+        return hasattr(expert, "predict") or callable(expert)
+    # Some classifiers have `predict` only when they are fitted.
+    is_known = hasattr(expert, "__sklearn_tags__") and is_classifier(expert)
+    return is_known or hasattr(expert, "predict")
+
+
+def _check_last_step(expert):
+    """Raise for a pipeline that would leave samples to a person, unseen."""
+    last = expert.steps[-1][1] if hasattr(expert, "steps") else expert
+    if last is not expert and hasattr(last, "expert") and asks_person(last):
+        raise ValueError(
+            "expert is a pipeline that ends in a DeferringClassifier which leaves "
+            "samples to a person, and a pipeline does not tell which. Pass that "
+            "DeferringClassifier as expert, with the other steps before the estimator "
+            "inside: DeferringClassifier(make_pipeline(..., estimator))."
+        )
 
 
 def _check_expert_labels(expert, expert_labels, y):
@@ -959,6 +985,14 @@ def _check_expert_labels(expert, expert_labels, y):
     labels = labels.astype(object)
     labels[~is_known] = None
     return labels
+
+
+def _refuse_labels(expert):
+    """Raise for labels of an expert that is asked itself."""
+    raise ValueError(
+        f"expert_labels were given, but the expert {expert!r} is no person and is "
+        "asked here. Leave them out."
+    )
 
 
 def _take(X, rows):
