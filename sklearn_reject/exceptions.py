@@ -18,7 +18,8 @@ class InfeasibleTargetError(ValueError):
         What was asked, what can be met, and the way out.
 
     lowest_risk : float, default=nan
-        The lowest selective risk that any threshold attains on the sample.
+        The lowest selective risk, or system risk of a rule of deferral, that any
+        threshold attains on the sample.
 
     coverage : float, default=nan
         The largest coverage at that risk.

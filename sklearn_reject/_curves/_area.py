@@ -8,9 +8,8 @@ from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import gen_batches
 
+from sklearn_reject._curves._cells import cut_into_cells, draw_evenly
 from sklearn_reject._curves._groups import (
-    cut_into_cells,
-    draw_evenly,
     group_by_score,
     group_validated,
 )

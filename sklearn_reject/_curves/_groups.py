@@ -244,51 +244,10 @@ def _snap_run(values, low, high):
     return snapped
 
 
-# Two radix passes, not `numpy.argsort` alone, hold the area of a million samples
-# to .65 instead of 1.1 to 1.3 times argsort + gather + cumsum at 40 % errors, to .43
-# instead of .63 at 10 % (confident scores), and the solvers to .9 instead of 1.3.
-# At 1e5 samples `numpy.argsort` is as fast, and below it is faster.
-FEWEST_FOR_CELLS = 2**17
-
-# Pairs in one fine cell, per sample: what sharing more costs is lost on two sorts.
-_MOST_SHARED_PAIRS = 0.5
-
-
 def argsort_scores(scores):
-    """Return the order of the scores, ties in any, and the sorted scores.
-
-    Many scores are cut into 2^32 cells of equal width, and the cell numbers sorted by
-    two passes of the radix sort that NumPy has for 16-bit integers. The few samples
-    that share a cell are then sorted among themselves.
-    """
-    cut = None
-    if len(scores) >= FEWEST_FOR_CELLS:
-        # Ties may share a cell: they are in order as they are.
-        some = np.unique(draw_evenly(scores))
-        cut = cut_into_cells(scores, some, 32, most_shared=_MOST_SHARED_PAIRS)
-    if cut is None:
-        order = np.argsort(scores)
-        return order, scores[order]
-    cells = cut(scores).astype(np.uint32)
-    # Casting keeps the low 16 bits.
-    order = np.argsort(cells.astype(np.uint16), kind="stable")
-    high = (cells >> 16).astype(np.uint16)
-    order = order[np.argsort(high[order], kind="stable")]
-    sorted_scores = scores[order]
-    if (sorted_scores[1:] < sorted_scores[:-1]).any():
-        _sort_within_cells(cells[order], order, sorted_scores)
-    return order, sorted_scores
-
-
-def _sort_within_cells(cells, order, scores):
-    """Sort, in place, the samples of each cell among themselves."""
-    shared = np.zeros(len(cells) + 1, dtype=bool)
-    np.equal(cells[1:], cells[:-1], out=shared[1:-1])
-    rows = np.flatnonzero(shared[1:] | shared[:-1])
-    # Cells are in order already, so one sort of all these rows keeps them apart.
-    inner = np.argsort(scores[rows])
-    order[rows] = order[rows[inner]]
-    scores[rows] = scores[rows[inner]]
+    """Return the order of the scores, ties in any, and the sorted scores."""
+    order = np.argsort(scores)
+    return order, scores[order]
 
 
 def make_finite(scores):
@@ -296,64 +255,3 @@ def make_finite(scores):
     if not np.isinf(scores).any():
         return scores
     return np.unique(scores, return_inverse=True)[1].astype(np.float64)
-
-
-def draw_evenly(scores):
-    """Return about 2^15 of the scores, enough to see where they are dense."""
-    return scores[:: max(1, len(scores) >> 15)]
-
-
-def cut_into_cells(scores, some, n_bits, *, most_shared):
-    """Return an increasing map from scores to cells below ``2**n_bits``, or None.
-
-    Of `some` of the scores, at most `most_shared` others may share a cell, on average.
-    Cells of equal width are tried first. Scores that pile up near zero, as those of a
-    confident classifier do, are told apart by cells that are even in the floating-point
-    representation, so about as wide as the score is large.
-    """
-    for make_cut in (_even_cut, _floating_point_cut):
-        cut = make_cut(scores, n_bits)
-        if cut is not None:
-            _, counts = np.unique(cut(some), return_counts=True)
-            pairs = counts @ (counts - 1) / len(some) ** 2
-            if pairs * len(scores) <= most_shared:
-                return cut
-    return None
-
-
-def _even_cut(scores, n_bits):
-    low, high = scores.min(), scores.max()
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        scale = (2**n_bits - 1) / (high - low)
-    if not 0 < scale < np.inf:  # constant or infinite, or as wide as floats get
-        return None
-
-    def cut(values):
-        cells = values - low
-        cells *= scale
-        return cells.astype(np.int64)
-
-    return cut
-
-
-def _floating_point_cut(scores, n_bits):
-    low, high = _float_keys(np.array([scores.min(), scores.max()]))
-    shift = max(0, (int(high) - int(low)).bit_length() - n_bits)
-
-    def cut(values):
-        keys = _float_keys(values)
-        keys -= low
-        keys >>= np.uint64(shift)
-        return keys.view(np.int64)
-
-    return cut
-
-
-def _float_keys(values):
-    """Return unsigned integers in the order of the floats."""
-    bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
-    # Flips all bits of negative floats, else the sign only.
-    flips = bits >> 63
-    flips |= np.int64(-(2**63))
-    bits ^= flips
-    return bits.view(np.uint64)

@@ -111,6 +111,12 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
             draws = _draw(certified.draws, every, random_state)
         n_groups, share = _locate(groups, scores, draws, rank)
     rule = least_risk_up_to(groups, n_groups, share)
+    if rank is not None and n_groups and rule.threshold == groups.last_gain(n_groups):
+        # As far as it may: what is new between the last deferred and the first kept
+        # gain is deferred, too.
+        rule = replace(
+            rule, threshold=groups.last_gain(n_groups + 1), proba_at_threshold=0.0
+        )
     return replace(rule, certificate=certificate)
 
 

@@ -55,6 +55,10 @@ class GainGroups:
         """By how much equal risks may differ as they are sums of floats."""
         return RELATIVE_TOLERANCE * float(self.risks.max())
 
+    def last_gain(self, n_groups):
+        """Return the lowest gain among the first groups."""
+        return -float(self.ties.scores[n_groups - 1])
+
     def make_rule(self, n_groups, share=0.0):
         """Return the rule that defers the first groups, and a share of the next."""
         if share == 1:
@@ -63,9 +67,9 @@ class GainGroups:
             # The lowest gain seen would keep lower ones to come.
             threshold, proba = -np.inf, 1.0
         elif share:
-            threshold, proba = -self.ties.scores[n_groups], share
+            threshold, proba = self.last_gain(n_groups + 1), share
         elif n_groups:
-            threshold, proba = -self.ties.scores[n_groups - 1], 1.0
+            threshold, proba = self.last_gain(n_groups), 1.0
         else:
             threshold, proba = np.inf, 0.0
         return DeferralRule(

@@ -29,7 +29,8 @@ class Certificate(DictMixin):
     quantity : str
         "risk" if the selective risk is at most `target`, "coverage" if the coverage is
         at least `target`, "failure_rate" if the expected loss of a new sample, zero
-        where it is rejected, is at most `target`.
+        where it is rejected, is at most `target`. Of rules of deferral, "system_risk"
+        and "deferral_rate" if that is at most `target`.
 
     target : float
         The certified bound.
@@ -40,13 +41,13 @@ class Certificate(DictMixin):
 
     bound : str
         Where the p-values come from: "binomial", "hoeffding_bentkus" or "betting" for
-        a risk or a failure rate, "order_statistic" for a coverage; "conformal" without
-        confidence.
+        a risk or a failure rate, "order_statistic" for a coverage or a deferral rate;
+        "conformal" without confidence.
 
     search : str or None
         How the threshold was found among those tested: "fixed_sequence", "bonferroni"
-        or "sgr". None for a coverage, where a single threshold is tested, and for a
-        failure rate, which only grows with the coverage.
+        or "sgr". None for a coverage or a deferral rate, where a single threshold is
+        tested, and for a failure rate, which only grows with the coverage.
 
     n_samples : int
         Number of calibration samples.
@@ -54,7 +55,7 @@ class Certificate(DictMixin):
     n_accepted : int
         Number of calibration samples, by increasing score and noise, that the test
         accepted. The rule accepts these and, of ties without noise, maybe more. Of a
-        failure rate, those below the threshold.
+        failure rate, those below the threshold. Of rules of deferral, those kept.
 
     p_value : float or None
         Chance, at most, of a calibration sample as favourable as this one at a rule

@@ -12,7 +12,6 @@ from sklearn.metrics import roc_auc_score
 
 from sklearn_reject._curves import (
     _area,
-    _groups,
     augrc_score,
     aurc_score,
     risk_coverage_curve,
@@ -181,9 +180,8 @@ def test_row_order_and_monotone_transforms_do_not_matter(sample, random):
 
 @pytest.fixture
 def cells_of_few_samples(monkeypatch):
-    """Count samples far from a loss, and sort the others by radix, in all sizes."""
+    """Count samples far from a loss, in all sizes."""
     monkeypatch.setattr(_area, "_FEWEST_TO_COUNT", 2)
-    monkeypatch.setattr(_groups, "FEWEST_FOR_CELLS", 2)
 
 
 @pytest.mark.parametrize("error_rate", [0.001, 0.02, 0.14, 0.16, 0.5, 0.97, 1.0, 0.0])

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from sklearn_reject._curves import _groups
-from sklearn_reject._curves._groups import FEWEST_FOR_CELLS, argsort_scores
+from sklearn_reject._curves import _cells
 
-N = FEWEST_FOR_CELLS + 7
+N = 2**17 + 7
 
 SCORES = {
     "uniform": lambda rng: rng.random(N),
@@ -30,25 +29,13 @@ SCORES = {
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize("always_radix", [False, True])
-def test_order_sorts_the_scores(name, always_radix, monkeypatch):
-    if always_radix:
-        monkeypatch.setattr(_groups, "_MOST_SHARED_PAIRS", np.inf)
-    scores = SCORES[name](np.random.default_rng(0))
-    order, sorted_scores = argsort_scores(scores)
-    np.testing.assert_array_equal(sorted_scores, np.sort(scores))
-    np.testing.assert_array_equal(scores[order], sorted_scores)
-    np.testing.assert_array_equal(np.sort(order), np.arange(len(scores)))
-
-
-@pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("n_bits", [10, 20, 32])
-@pytest.mark.parametrize("make_cut", [_groups._even_cut, _groups._floating_point_cut])
+@pytest.mark.parametrize("make_cut", [_cells._even_cut, _cells._floating_point_cut])
 def test_cells_keep_the_order(name, n_bits, make_cut):
     scores = np.sort(SCORES[name](np.random.default_rng(0)))
     cut = make_cut(scores, n_bits)
     if cut is None:
-        assert make_cut is _groups._even_cut
+        assert make_cut is _cells._even_cut
         assert name in ("constant", "denormal", "widest") or "infinity" in name
         return
     cells = cut(scores)
@@ -70,14 +57,6 @@ def test_cells_keep_the_order(name, n_bits, make_cut):
 )
 def test_cells_that_separate_are_chosen(name, kind):
     scores = SCORES[name](np.random.default_rng(0))
-    some = np.unique(_groups.draw_evenly(scores))
-    cut = _groups.cut_into_cells(scores, some, 32, most_shared=0.5)
+    some = np.unique(_cells.draw_evenly(scores))
+    cut = _cells.cut_into_cells(scores, some, 32, most_shared=0.5)
     assert (cut is None) if kind is None else (kind in cut.__qualname__)
-
-
-def test_few_scores_are_not_cut(monkeypatch):
-    def refuse(*args, **kwargs):
-        raise AssertionError
-
-    monkeypatch.setattr(_groups, "cut_into_cells", refuse)
-    argsort_scores(np.random.default_rng(0).random(FEWEST_FOR_CELLS - 1))

@@ -1,0 +1,161 @@
+"""
+========================================================
+Deferring to a person who is good at some of the classes
+========================================================
+
+A classifier that may ask a person asks about what it is unsure of. But what is hard for
+the one is often hard for the other, and then the answer is no better than the
+classifier's. Where the person helps can be learned from what was asked before.
+"""
+
+# %%
+# A classifier, and a person
+# --------------------------
+#
+# The classifier reads handwritten digits by how much ink there is in each row of the
+# image. Its weakest digits are 1 and 8. The person is simulated: right about 98 % of
+# the other digits, and about 20 % of these two. Six in ten of the training digits were
+# shown to the person at some time, at random. Of the others there is no answer, which
+# is NaN.
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+rng = np.random.default_rng(0)
+X, y = load_digits(return_X_y=True)
+SKILL = np.full(10, 0.98)
+SKILL[[1, 8]] = 0.2
+
+
+def ink_of_rows(X):
+    """Return the sums of the eight rows of each image."""
+    return X.reshape(-1, 8, 8).sum(axis=2)
+
+
+def ask_person(y):
+    """Return what the person says about digits, some other digit where wrong."""
+    is_right = rng.random(len(y)) < SKILL[y]
+    return np.where(is_right, y, (y + rng.integers(1, 10, len(y))) % 10)
+
+
+order = rng.permutation(len(y))
+train, new = order[:1100], order[1100:]
+answers = ask_person(y[train]).astype(float)
+answers[rng.random(len(train)) > 0.6] = np.nan
+
+classifier = make_pipeline(
+    FunctionTransformer(ink_of_rows), StandardScaler(), LogisticRegression()
+)
+label = cross_val_predict(classifier, X[train], y[train])
+print("digit      " + "".join(f"{digit:6}" for digit in range(10)))
+for name, said in {"classifier": label, "person": answers}.items():
+    known = ~np.isnan(said)
+    wrong = [np.mean((said != y[train])[known & (y[train] == k)]) for k in range(10)]
+    print(f"{name:11}" + "".join(f"{share:6.2f}" for share in wrong))
+
+# %%
+# Two ways to choose
+# ------------------
+#
+# There is time to ask about one digit in five. ``expert=None`` says that the expert is
+# nobody who can be called: `fit` gets the answers that there are.
+
+from sklearn_reject import DeferringClassifier
+
+models = {
+    name: DeferringClassifier(
+        classifier, max_deferral=0.2, gain_score=name, random_state=0
+    ).fit(X[train], y[train], expert_labels=answers)
+    for name in ("confidence", "gain")
+}
+
+# %%
+# `predict` marks whom to ask with `defer_label_`, which is -1 here. What the person
+# says about these digits takes its place.
+
+y_new, answer = y[new], ask_person(y[new])
+print("to be asked:", models["gain"].predict(X[new])[:16])
+
+found = {"nobody is asked": (np.zeros(len(new)), models["gain"].predict_first(X[new]))}
+for name, model in models.items():
+    label = model.predict(X[new])
+    is_asked = label == model.defer_label_
+    found[f"asked by {name}"] = is_asked, np.where(is_asked, answer, label)
+found["all are asked"] = np.ones(len(new)), answer
+for name, (is_asked, label) in found.items():
+    error = np.mean(label != y_new)
+    print(f"{name:20} {np.mean(is_asked):.3f} asked, error {error:.3f}")
+
+# %%
+# By its confidence the classifier asks about 1 and 8 more than about all others: it is
+# unsure of them, and the answers are mostly wrong. By the learned gain it asks half as
+# often about them, and more about what the person can read. The true digit is not known
+# in use: the gain goes by pixels and probabilities.
+
+import matplotlib.pyplot as plt
+
+from sklearn_reject.metrics import DeferralCurveDisplay
+
+fig, (ax_digit, ax_curve) = plt.subplots(
+    1, 2, figsize=(10, 4), layout="constrained", width_ratios=(1, 1.15)
+)
+for shift, (name, model) in zip((-0.2, 0.2), models.items(), strict=True):
+    is_asked = model.defer(X[new])
+    shares = [is_asked[y_new == digit].mean() for digit in range(10)]
+    ax_digit.bar(np.arange(10) + shift, shares, width=0.38, label=name)
+    last = name == "gain"
+    DeferralCurveDisplay.from_estimator(
+        model,
+        X[new],
+        y_new,
+        expert_labels=answer,
+        name=name,
+        ax=ax_curve,
+        plot_oracle=last,
+        plot_random=last,
+    )
+ax_digit.set_xticks(range(10))
+ax_digit.set(xlabel="True digit", ylabel="Share that the person is asked about")
+ax_digit.legend()
+ax_curve.set(ylim=(0, None))
+ax_curve.legend(fontsize="small", loc="lower center")
+plt.show()
+
+# %%
+# The curve of the gain turns up at its end, which is 1 and 8: to ask about them does
+# harm. So `max_deferral` is a limit. However much time there is, no more is asked than
+# helps:
+
+for limit in (0.1, 0.2, 0.5, 1.0):
+    rule = models["gain"].retarget(max_deferral=limit).rule_
+    print(
+        f"at most {limit:.1f}: asks about {rule.deferral_rate:.3f}, "
+        f"risk {rule.system_risk:.3f}"
+    )
+
+# %%
+# What the answers have to be
+# ---------------------------
+#
+# What is missing has to be missing at random. Where the person was asked about what a
+# classifier was unsure of, and about nothing else, nobody knows what the answers to the
+# rest would be. `fit` says so, if it shows:
+
+import warnings
+
+proba = cross_val_predict(classifier, X[train], y[train], method="predict_proba")
+confidence = proba.max(axis=1)
+is_unsure = confidence < np.median(confidence)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    DeferringClassifier(classifier, max_deferral=0.2, gain_score="confidence").fit(
+        X[train],
+        y[train],
+        expert_labels=np.where(is_unsure, ask_person(y[train]), np.nan),
+    )
+for warning in caught:
+    print(warning.message)
