@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, is_classifier, is_regressor
+from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 
@@ -21,6 +21,11 @@ from sklearn_reject._estimators._base import (
 from sklearn_reject._estimators._deferral_calibration import (
     deferral_calibration_of,
     warn_of_unknown_labels,
+)
+from sklearn_reject._estimators._deferral_experts import (
+    check_expert,
+    check_expert_labels,
+    refuse_labels,
 )
 from sklearn_reject._estimators._deferral_measure import measure_stages
 from sklearn_reject._estimators._deferral_rules import (
@@ -402,12 +407,12 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         """
         target = find_deferral_target(self)
         check_inner(self, "classifier")
-        _check_expert(self.expert)
+        check_expert(self.expert)
         check_option(self.randomize, "randomize", (True, False))
         check_on_infeasible(self)
         X, y = indexable(X, y)
         y = check_class_labels(y)
-        labels = _check_expert_labels(self.expert, expert_labels, y)
+        labels = check_expert_labels(self.expert, expert_labels, y)
         params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
         fit_params, expert_params, split_params, weight = route_to_both(
             self, len(y), params
@@ -772,7 +777,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         X, y = indexable(X, y)
         y = check_class_labels(y)
         if expert_labels is not None and not asks_person(self.expert_):
-            _refuse_labels(self.expert)
+            refuse_labels(self.expert)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
     def get_metadata_routing(self):
@@ -876,7 +881,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
             self._person(None, n_samples)  # raises
         replaces = self.expert_ is None or (is_fixed(self.expert) and not is_person)
         if expert_labels is not None and not (replaces or is_person):
-            _refuse_labels(self.expert)
+            refuse_labels(self.expert)
         if expert_labels is not None and replaces:
             return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
         second, _, is_open = ask(self.expert_, X, np.arange(n_samples))
@@ -923,76 +928,6 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
-
-
-def _check_expert(expert):
-    """Raise for what cannot be asked."""
-    if expert is None:
-        return
-    if isinstance(expert, type) or not _can_be_asked(expert):
-        raise ValueError(
-            "expert must be a classifier, an object with `predict`, a callable X -> "
-            f"labels, or None for a person, got {expert!r}."
-        )
-    if hasattr(expert, "__sklearn_tags__") and is_regressor(expert):
-        raise ValueError(f"expert must be a classifier, got the regressor {expert!r}.")
-    _check_last_step(expert)
-
-
-def _can_be_asked(expert):
-    if not hasattr(expert, "fit"):
-        return hasattr(expert, "predict") or callable(expert)
-    # Some classifiers have `predict` only when they are fitted.
-    is_known = hasattr(expert, "__sklearn_tags__") and is_classifier(expert)
-    return is_known or hasattr(expert, "predict")
-
-
-def _check_last_step(expert):
-    """Raise for a pipeline that would leave samples to a person, unseen."""
-    last = expert.steps[-1][1] if hasattr(expert, "steps") else expert
-    if last is not expert and hasattr(last, "expert") and asks_person(last):
-        raise ValueError(
-            "expert is a pipeline that ends in a DeferringClassifier which leaves "
-            "samples to a person, and a pipeline does not tell which. Pass that "
-            "DeferringClassifier as expert, with the other steps before the estimator "
-            "inside: DeferringClassifier(make_pipeline(..., estimator))."
-        )
-
-
-def _check_expert_labels(expert, expert_labels, y):
-    """Return the labels that are given for an expert as objects, or None."""
-    if expert_labels is None:
-        if asks_person(expert):
-            raise ValueError(
-                "expert_labels is needed where a person is the last one asked: pass "
-                "fit(X, y, expert_labels=...) with what the person says about each "
-                "sample, NaN or None where nobody was asked. For a model as a second "
-                "opinion pass it as expert."
-            )
-        return None
-    if not (asks_person(expert) or is_fixed(expert)):
-        raise ValueError(
-            f"expert_labels were given, but the expert {expert!r} is fitted here, and "
-            "what it says comes out of sample. Leave them out, or pass it as a "
-            "FrozenEstimator."
-        )
-    labels, is_known = label_array(expert_labels, len(y), "expert_labels")
-    if not is_known.any():
-        raise ValueError(
-            "expert_labels holds no label at all, and nothing can be learned of the "
-            "expert. Ask about a random part of the samples, at least."
-        )
-    labels = labels.astype(object)
-    labels[~is_known] = None
-    return labels
-
-
-def _refuse_labels(expert):
-    """Raise for labels of an expert that is asked itself."""
-    raise ValueError(
-        f"expert_labels were given, but the expert {expert!r} is no person and is "
-        "asked here. Leave them out."
-    )
 
 
 def _take(X, rows):

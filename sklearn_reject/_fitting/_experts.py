@@ -146,7 +146,10 @@ def _evaluate_fixed(expert, answers, samples, plan, tested):
     """Ask an expert that is not fitted, once, or take the labels that are given."""
     parts = [*tested, *([] if plan.held_out is None else [plan.held_out])]
     every = np.arange(_num_samples(samples.X))
-    rows = np.unique(np.concatenate([every[part] for part in parts]))
+    is_asked = np.zeros(len(every), dtype=bool)
+    for part in parts:
+        is_asked[part] = True
+    rows = np.flatnonzero(is_asked)
     if answers.labels is not None and not _asks_a_person_in_turn(expert):
         y, labels = np.asarray(samples.y)[rows], answers.labels[rows]
         losses = losses_where_known(answers.loss, y, labels, "expert_labels")

@@ -122,6 +122,29 @@ def test_person_behind_a_pipeline(labels):
     assert -1 in model.predict(X[NEW])
 
 
+@pytest.mark.parametrize(
+    ("options", "n_known", "match"),
+    [
+        ({"gain_score": "auto"}, 1, r"too few labels to learn from: 1\."),
+        ({"gain_score": "gain"}, 1, r"too few labels to learn from: 1\."),
+        ({"cv": 0.3}, 1, r"too few labels among the samples held out: 0\."),
+        ({"cv": 0.3, "confidence": 0.9}, 0, r"too few labels to learn from: 0\."),
+    ],
+    ids=["auto", "gain", "held out", "pilot"],
+)
+def test_too_few_answers_to_learn_from(options, n_known, match):
+    held_out = fit(confident(cv=0.3), expert_labels=y[FIT]).calibration_.rows
+    others = np.setdiff1d(np.arange(200), held_out)
+    answers = np.full(200, np.nan)
+    answers[others[:n_known]] = y[others[:n_known]]
+    if not n_known:  # those of the other part do not help
+        rows = fit(confident(**options), expert_labels=y[FIT]).calibration_.rows
+        answers[rows] = y[rows]
+    model = confident(**options)
+    with pytest.raises(ValueError, match=match):
+        fit(model, expert_labels=answers)
+
+
 def test_labels_that_nobody_would_look_at():
     model = fit(confident(KNeighborsClassifier(5)))
     with pytest.raises(ValueError, match=r"expert_labels were given.*Leave them out"):
