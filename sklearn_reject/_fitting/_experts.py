@@ -91,6 +91,15 @@ class Answers(FoldScore):
     loss: object
     labels: np.ndarray | None = None
 
+    def fit(self, estimator, samples, rows, caller, context):
+        """Fit an expert; where one inside fails, its rows are those of all samples."""
+        try:
+            super().fit(estimator, samples, rows, caller, context)
+        except ExpertError as error:
+            every = np.arange(_num_samples(samples.X))
+            cause = error.__cause__ or error
+            raise _failure(cause, every[rows][error.rows]) from cause
+
     def evaluate(self, estimator, samples, rows, train):
         """Return label, loss and cost of each row; None and NaN where not known."""
         X, y = samples.take(estimator, rows, train)

@@ -61,6 +61,22 @@ def test_only_missing_answers_of_a_function_are_failures():
     np.testing.assert_array_equal(caught.value.rows, np.arange(0, 200, 7))
 
 
+@pytest.mark.parametrize("cv", [None, 0.3], ids=["folds", "share"])
+def test_rows_of_a_frozen_expert_that_fails_inside_a_cascade(cv):
+    asked = []
+
+    def timeout(X):
+        asked.extend(map(tuple, X))
+        raise TimeoutError("no answer")
+
+    inner = confident(timeout, estimator=FrozenEstimator(GaussianNB().fit(X, y)))
+    with pytest.raises(ExpertError, match=r"TimeoutError: no answer") as caught:
+        fit(confident(inner, cv=cv))
+    assert 0 < len(asked) < 200
+    np.testing.assert_array_equal(X[FIT][caught.value.rows], asked)
+    assert isinstance(caught.value.__cause__, TimeoutError)
+
+
 @pytest.mark.parametrize(
     "answer",
     [lambda X: np.zeros(len(X) - 1), lambda X: np.zeros((len(X), 3)), lambda X: 0],
