@@ -136,10 +136,19 @@ def find_missing_labels(labels):
     if labels.dtype.kind == "f":
         return np.isnan(labels)
     if labels.dtype.kind == "O":
-        # NaN, NaT and NA are the values that do not equal themselves.
-        gaps = [x is None or (x == x) is not True for x in labels.tolist()]
-        return np.array(gaps, dtype=bool)
+        return np.array([_is_gap(label) for label in labels.tolist()], dtype=bool)
     return np.zeros(labels.shape, dtype=bool)
+
+
+def _is_gap(label):
+    """Tell whether an object is None, or one that does not equal itself.
+
+    Those are NaN and NaT; NA says that it does not know. NumPy has a True of its own.
+    """
+    if label is None:
+        return True
+    is_itself = label == label
+    return not (isinstance(is_itself, (bool, np.bool_)) and is_itself)
 
 
 def refuse_missing_labels(labels, name):

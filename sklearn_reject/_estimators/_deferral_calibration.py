@@ -122,19 +122,22 @@ def warn_of_wrong_gain(calibration):
             "The gain score puts those samples first about which asking helps least: "
             f"the area under the deferral curve is {area:.3g} on the calibration set, "
             f"and {random:.3g} where samples are deferred at random. Higher must mean "
-            "that asking gains more: turn the sign, or take another gain_score."
+            "that asking gains more: turn the sign, or take another gain_score.",
+            once=True,
         )
 
 
 def warn_of_useless_expert(rule, is_risk):
     """Warn of an expert who is never asked, and is no better than the first."""
-    is_useless = rule.second_risk >= rule.first_risk
+    # Nobody is missed where the first makes no error.
+    is_useless = rule.second_risk >= rule.first_risk > 0
     if rule.deferral_rate == 0 and is_useless and not is_risk:
         warn_user(
             "Nothing is deferred: on the calibration set the expert has risk "
             f"{rule.second_risk:.3g} and the first classifier {rule.first_risk:.3g}, "
             "and no part that the gain score picks is better off. Ask another expert, "
-            "or give more samples to learn where this one is better."
+            "or give more samples to learn where this one is better.",
+            once=True,
         )
 
 
@@ -149,5 +152,6 @@ def warn_of_unknown_labels(calibration, classes):
             "counts as a wrong label. An expert that rejects samples itself needs "
             "reject_label=None; one that leaves them to a person is a "
             "DeferringClassifier with expert=None. What a person does not know is "
-            "None."
+            "None.",
+            once=True,
         )

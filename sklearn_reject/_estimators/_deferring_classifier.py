@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, is_regressor
+from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 
@@ -21,6 +21,11 @@ from sklearn_reject._estimators._base import (
 from sklearn_reject._estimators._deferral_calibration import (
     deferral_calibration_of,
     warn_of_unknown_labels,
+)
+from sklearn_reject._estimators._deferral_experts import (
+    check_expert,
+    check_expert_labels,
+    refuse_labels,
 )
 from sklearn_reject._estimators._deferral_measure import measure_stages
 from sklearn_reject._estimators._deferral_rules import (
@@ -402,12 +407,12 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         """
         target = find_deferral_target(self)
         check_inner(self, "classifier")
-        _check_expert(self.expert)
+        check_expert(self.expert)
         check_option(self.randomize, "randomize", (True, False))
         check_on_infeasible(self)
         X, y = indexable(X, y)
         y = check_class_labels(y)
-        labels = _check_expert_labels(self.expert, expert_labels, y)
+        labels = check_expert_labels(self.expert, expert_labels, y)
         params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
         fit_params, expert_params, split_params, weight = route_to_both(
             self, len(y), params
@@ -721,6 +726,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         score : float
             At most zero, higher is better.
         """
+        X, y = indexable(X, y)
         opinions = self._opinions(X, expert_labels)
         return -deferral_area_score(
             opinions.deferral_score,
@@ -763,11 +769,15 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         Raises
         ------
         ValueError
-            If a person is asked and `expert_labels` are not given, `deferral_cost` is
-            negative or not one a level, or `confidence` is not in ]0, 1[.
+            If a person is asked and `expert_labels` are not given, or no person is and
+            they are, `deferral_cost` is negative or not one a level, or `confidence` is
+            not in ]0, 1[.
         """
         require_fit(self)
+        X, y = indexable(X, y)
         y = check_class_labels(y)
+        if expert_labels is not None and not asks_person(self.expert_):
+            refuse_labels(self.expert)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
     def get_metadata_routing(self):
@@ -870,6 +880,8 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         if expert_labels is None and self.expert_ is None:
             self._person(None, n_samples)  # raises
         replaces = self.expert_ is None or (is_fixed(self.expert) and not is_person)
+        if expert_labels is not None and not (replaces or is_person):
+            refuse_labels(self.expert)
         if expert_labels is not None and replaces:
             return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
         second, _, is_open = ask(self.expert_, X, np.arange(n_samples))
@@ -916,49 +928,6 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
-
-
-def _check_expert(expert):
-    """Raise for what cannot be asked."""
-    if expert is None or (callable(expert) and not hasattr(expert, "fit")):
-        return
-    if isinstance(expert, type) or not (
-        hasattr(expert, "predict") or hasattr(expert, "fit")
-    ):
-        raise ValueError(
-            "expert must be a classifier, an object with `predict`, a callable X -> "
-            f"labels, or None for a person, got {expert!r}."
-        )
-    if hasattr(expert, "__sklearn_tags__") and is_regressor(expert):
-        raise ValueError(f"expert must be a classifier, got the regressor {expert!r}.")
-
-
-def _check_expert_labels(expert, expert_labels, y):
-    """Return the labels that are given for an expert as objects, or None."""
-    if expert_labels is None:
-        if asks_person(expert):
-            raise ValueError(
-                "expert_labels is needed where a person is the last one asked: pass "
-                "fit(X, y, expert_labels=...) with what the person says about each "
-                "sample, NaN or None where nobody was asked. For a model as a second "
-                "opinion pass it as expert."
-            )
-        return None
-    if not (asks_person(expert) or is_fixed(expert)):
-        raise ValueError(
-            f"expert_labels were given, but the expert {expert!r} is fitted here, and "
-            "what it says comes out of sample. Leave them out, or pass it as a "
-            "FrozenEstimator."
-        )
-    labels, is_known = label_array(expert_labels, len(y), "expert_labels")
-    if not is_known.any():
-        raise ValueError(
-            "expert_labels holds no label at all, and nothing can be learned of the "
-            "expert. Ask about a random part of the samples, at least."
-        )
-    labels = labels.astype(object)
-    labels[~is_known] = None
-    return labels
 
 
 def _take(X, rows):

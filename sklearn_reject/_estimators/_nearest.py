@@ -18,7 +18,10 @@ _OF_OTHERS = {
 _STEPS = (0.0, 1e-9, 1e-6, 1e-3)
 
 # What rules say of themselves.
-_ATTAINED = ("coverage", "tpr", "fpr", "precision", "selective_risk")
+_ATTAINED = (
+    *("coverage", "tpr", "fpr", "precision", "selective_risk"),
+    *("deferral_rate", "system_risk"),
+)
 
 
 def check_on_infeasible(estimator):

@@ -52,6 +52,11 @@ class Gains(FoldScore):
             learns(score) or needs_samples(score) for score in self.scores.values()
         )
 
+    @property
+    def needs_expert(self):
+        """Whether a score is learned from what an expert says."""
+        return any(getattr(s, "needs_expert", False) for s in self.learned.values())
+
     def check(self, estimator, X):
         """Let scores choose their features, or object to the samples."""
         for score in self.scores.values():
@@ -164,6 +169,7 @@ def evaluate_deferral(
         context=context,
     )
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
+    _check_answers(second, second_held_out, folds, gains.needs_expert)
 
     out_of_fold, areas, rows = None, {}, None
     [(name, score), *others] = gains.scores.items()
@@ -184,6 +190,29 @@ def evaluate_deferral(
     rows = np.arange(len(y))[plan.held_out]
     calibration = Opinions(*held_out, *second_held_out, rows)
     return EvaluatedDeferral(estimator, expert, score, calibration, out_of_fold, areas)
+
+
+def _check_answers(second, held_out, folds, learns_gain):
+    """Raise where answers of a person are so few that a part of the samples has none.
+
+    A gain is learned from some folds, and evaluated on others.
+    """
+    if second is not None:
+        ends = np.cumsum([len(test) for _, test in folds])[:-1]
+        parts = [~np.isnan(losses) for losses in np.split(second[1], ends)]
+        if sum(part.any() for part in parts) < 1 + learns_gain:
+            _refuse_answers(parts, "to learn from")
+    if held_out is not None and np.isnan(held_out[1]).all():
+        _refuse_answers([~np.isnan(held_out[1])], "among the samples held out")
+
+
+def _refuse_answers(parts, what_for):
+    n_known = sum(np.count_nonzero(part) for part in parts)
+    raise ValueError(
+        f"expert_labels has too few labels {what_for}: {n_known}. Ask about more "
+        "samples, drawn at random, or take gain_score='confidence' with cv=None, which "
+        "needs fewest."
+    )
 
 
 def _fit_first(estimator, gains, samples, plan, folds, caller, context):

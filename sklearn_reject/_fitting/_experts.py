@@ -37,6 +37,7 @@ def ask(expert, X, rows, *, explain=True):
         if hasattr(expert, "_answer_all"):
             return expert._answer_all(X)
         labels = getattr(expert, "predict", expert)(X)
+        labels, is_known = label_array(labels, len(rows), "what the expert predicts")
     except ExpertError as error:  # of a cascade, with the labels of the others
         cause = error.__cause__ or error
         raise _failure(cause, rows[error.rows], error.labels) from cause
@@ -44,7 +45,6 @@ def ask(expert, X, rows, *, explain=True):
         if not explain:
             raise
         raise _failure(error, rows) from error
-    labels, is_known = label_array(labels, len(rows), "what the expert predicts")
     if not is_known.all():
         raise _failure("no label came back", rows[~is_known])
     return labels, np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
@@ -53,7 +53,14 @@ def ask(expert, X, rows, *, explain=True):
 def ask_probabilities(expert, X, rows):
     """Return class probabilities by an expert; see :func:`ask`."""
     try:
-        return expert.predict_proba(X)
+        probabilities = np.asarray(expert.predict_proba(X))
+        shape = len(rows), len(expert.classes_)
+        if probabilities.shape != shape:
+            raise ValueError(
+                f"predict_proba gave an array of shape {probabilities.shape}, and "
+                f"{shape} are samples and classes"
+            )
+        return probabilities
     except ExpertError as error:
         cause = error.__cause__ or error
         raise _failure(cause, rows[error.rows]) from cause
@@ -83,6 +90,15 @@ class Answers(FoldScore):
 
     loss: object
     labels: np.ndarray | None = None
+
+    def fit(self, estimator, samples, rows, caller, context):
+        """Fit an expert; where one inside fails, its rows are those of all samples."""
+        try:
+            super().fit(estimator, samples, rows, caller, context)
+        except ExpertError as error:
+            every = np.arange(_num_samples(samples.X))
+            cause = error.__cause__ or error
+            raise _failure(cause, every[rows][error.rows]) from cause
 
     def evaluate(self, estimator, samples, rows, train):
         """Return label, loss and cost of each row; None and NaN where not known."""
@@ -139,7 +155,10 @@ def _evaluate_fixed(expert, answers, samples, plan, tested):
     """Ask an expert that is not fitted, once, or take the labels that are given."""
     parts = [*tested, *([] if plan.held_out is None else [plan.held_out])]
     every = np.arange(_num_samples(samples.X))
-    rows = np.unique(np.concatenate([every[part] for part in parts]))
+    is_asked = np.zeros(len(every), dtype=bool)
+    for part in parts:
+        is_asked[part] = True
+    rows = np.flatnonzero(is_asked)
     if answers.labels is not None and not _asks_a_person_in_turn(expert):
         y, labels = np.asarray(samples.y)[rows], answers.labels[rows]
         losses = losses_where_known(answers.loss, y, labels, "expert_labels")
