@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
@@ -327,7 +328,7 @@ def test_score_is_minus_the_area():
     risks = [first.sum()]
     for row in order:
         risks.append(risks[-1] - first[row] + second[row])
-    area = np.trapezoid(risks, dx=1 / len(gain)) / len(gain)
+    area = trapezoid(risks, dx=1 / len(gain)) / len(gain)
     assert len(np.unique(gain)) == len(gain)
     assert model.score(X[NEW], y[NEW]) == pytest.approx(-area, abs=1e-12)
 

@@ -6,7 +6,7 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -88,10 +88,15 @@ def test_labels_of_a_person_are_requested():
     model = person().set_fit_request(expert_labels=True)
     model.set_score_request(expert_labels=True)
     pipeline = make_pipeline(StandardScaler(), model)
-    found = cross_validate(pipeline, X, y, params={"expert_labels": y})
     scorer = neg_deferral_area_scorer.set_score_request(expert_labels=True)
-    again = cross_validate(pipeline, X, y, params={"expert_labels": y}, scoring=scorer)
-    np.testing.assert_allclose(found["test_score"], again["test_score"])
+    options = {"params": {"expert_labels": y}, "return_estimator": True}
+    options["cv"] = list(StratifiedKFold(3).split(X, y))
+    found = cross_validate(pipeline, X, y, scoring=scorer, **options)
+    for fitted, (_, test), score in zip(
+        found["estimator"], options["cv"], found["test_score"], strict=True
+    ):
+        own = fitted.score(X[test], y[test], expert_labels=y[test])
+        assert score == pytest.approx(own)
 
 
 @pytest.mark.usefixtures("routing")
