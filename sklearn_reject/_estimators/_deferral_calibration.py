@@ -121,8 +121,9 @@ def warn_of_wrong_gain(calibration):
         warn_user(
             "The gain score puts those samples first about which asking helps least: "
             f"the area under the deferral curve is {area:.3g} on the calibration set, "
-            f"and {random:.3g} where samples are deferred at random. Higher must mean "
-            "that asking gains more: turn the sign, or take another gain_score.",
+            f"and {random:.3g} where samples are deferred at random. Take "
+            "gain_score='gain', which learns where asking helps; of a score of your "
+            "own, higher must mean that it helps more.",
             once=True,
         )
 

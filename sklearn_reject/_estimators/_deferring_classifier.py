@@ -1,6 +1,5 @@
 """The classifier that asks a second opinion where that is worth it."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +11,11 @@ from sklearn_reject._curves import deferral_area_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
-    check_keys,
-    draw_rows,
     find_classes,
     require_fit,
     store_fitted,
 )
+from sklearn_reject._estimators._deferral_base import DeferMixin, take
 from sklearn_reject._estimators._deferral_calibration import (
     deferral_calibration_of,
     warn_of_unknown_labels,
@@ -37,7 +35,6 @@ from sklearn_reject._estimators._deferral_rules import (
 from sklearn_reject._estimators._groups import (
     check_group_targets,
     find_groups,
-    labels_of,
     refuse_true_class,
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
@@ -45,33 +42,24 @@ from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
 from sklearn_reject._fitting import (
     Answers,
     Gains,
-    ask,
     ask_probabilities,
     asks_person,
     check_cv_choice,
     check_inner,
     draw_seeds,
     evaluate_deferral,
-    fill_in,
     is_fixed,
     is_share,
     plan_fits,
     route_of_fit,
     route_to_both,
 )
-from sklearn_reject._labels import mark_rejected, merge_labels, resolve_reject_label
+from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
-from sklearn_reject._sklearn import (
-    _num_samples,
-    _safe_indexing,
-    find_label_counter,
-    with_callbacks,
-)
-from sklearn_reject._validation import check_option, index_labels
-from sklearn_reject.exceptions import ExpertError
-from sklearn_reject.losses import check_loss, label_array, losses_where_known
-from sklearn_reject.scores import evaluate_score, resolve_gain
-from sklearn_reject.selection import targets_by_group
+from sklearn_reject._sklearn import find_label_counter, with_callbacks
+from sklearn_reject._validation import check_option
+from sklearn_reject.losses import check_loss, losses_where_known
+from sklearn_reject.scores import resolve_gain
 
 
 class DeferralDecisions(NamedTuple):
@@ -111,14 +99,6 @@ class DeferralDecisions(NamedTuple):
     deferred: np.ndarray
 
 
-class BothOpinions(NamedTuple):
-    """Labels of both for all samples, missing ones as None, and the gain of asking."""
-
-    first: np.ndarray
-    second: np.ndarray
-    deferral_score: np.ndarray
-
-
 def _both_have(method):
     """Tell `available_if` whether classifier and expert have a method."""
 
@@ -132,7 +112,7 @@ def _both_have(method):
     return check
 
 
-class DeferringClassifier(ClassifierMixin, BaseWrapper):
+class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     """Classifier that asks a second opinion where that is worth it.
 
     A first, cheap classifier answers, and an expert is asked about the samples with the
@@ -420,7 +400,10 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
         classes = np.union1d(find_classes(self.estimator, y), y)
         defer_label = resolve_reject_label(
-            self.defer_label, classes, name="defer_label", automatic="defer"
+            self.defer_label,
+            _join_classes(classes, self.expert),
+            name="defer_label",
+            automatic="defer",
         )
         refuse_true_class(self.group_by)
         groups = find_groups(self, X, classes)
@@ -607,7 +590,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         _, _, deferred = self._decide(X, None, response)
         rows = np.flatnonzero(deferred)
         if self.expert_ is not None and len(rows):
-            asked = ask_probabilities(self.expert_, _take(X, rows), rows)
+            asked = ask_probabilities(self.expert_, take(X, rows), rows)
             probabilities[rows] = self._align(asked, self.expert_)
         return probabilities
 
@@ -793,125 +776,6 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
             parts["expert"] = self.expert
         return route_of_fit(self, **parts)
 
-    def _evaluate(self, X, response=None):
-        """Return labels of the first classifier, and gains, of one pass."""
-        require_fit(self)
-        response = Response(self.estimator_, X) if response is None else response
-        _, gain = evaluate_score(self.gain_score_, response, "gain_score")
-        return response.labels, gain
-
-    def _probability(self, X, labels, gain):
-        """Return how likely samples of these first labels and gains are deferred."""
-        if self.group_by_ is not None:
-            return self.rule_.defer_proba(gain, labels_of(self.group_by_, X, labels))
-        return self.rule_.defer_proba(gain)
-
-    def _decide(self, X, keys, response=None):
-        """Return first labels, gains, and which samples are deferred."""
-        require_fit(self)
-        keys = check_keys(X, keys, self.rule_)
-        labels, gain = self._evaluate(X, response)
-        probability = self._probability(X, labels, gain)
-        return labels, gain, draw_rows(probability, X, keys, self.seed_)
-
-    def _ask(self, X, labels, deferred):
-        """Return labels of whoever answers, costs, and what is left to a person.
-
-        Costs are those of asking, by this classifier and by those that it asks.
-        """
-        rows = np.flatnonzero(deferred)
-        costs = self._unit_costs(X, labels) * deferred
-        if labels.dtype.kind == self.classes_.dtype.kind:
-            labels = labels.astype(np.result_type(labels, self.classes_), copy=False)
-        if self.expert_ is None or not len(rows):
-            return labels, costs, deferred & (self.expert_ is None)
-        is_open = np.zeros(len(labels), dtype=bool)
-        try:
-            found, spent, is_open[rows] = ask(self.expert_, _take(X, rows), rows)
-        except ExpertError as error:
-            rest = self._labels_beside(error, labels, rows)
-            raise ExpertError(str(error), error.rows, rest) from error.__cause__
-        costs[rows] += spent
-        return merge_labels(labels, rows, found), costs, is_open
-
-    def _labels_beside(self, error, labels, rows):
-        """Return all labels but those that an expert has failed to give."""
-        if error.labels is not None:  # of a cascade, whose others have answered
-            labels = merge_labels(labels, rows, error.labels)
-        if self.defer_label_ is None:
-            return labels
-        has_label = np.ones(len(labels), dtype=bool)
-        has_label[error.rows] = False
-        return mark_rejected(labels, has_label, self.defer_label_)
-
-    def _unit_costs(self, X, labels):
-        """Return what asking about each sample costs, be it done or not."""
-        cost = self.deferral_cost
-        if not isinstance(cost, Mapping):
-            return np.full(len(labels), 0.0 if cost is None else float(cost))
-        costs = targets_by_group(cost, tuple(self.rule_.rules), "deferral_cost")
-        groups = labels_of(self.group_by_, X, labels)
-        # Of groups that are not known, all samples are deferred, at no known cost.
-        return np.array([costs.get(group, np.nan) for group in groups])
-
-    def _answer_all(self, X):
-        """Return labels, costs, and what is left to a person, for who asks this one."""
-        labels, _, deferred = self._decide(X, None)
-        return self._ask(X, labels, deferred)
-
-    def _mark(self, labels, is_open):
-        """Return labels with `defer_label_` where a person has to answer."""
-        if self.defer_label_ is None or not asks_person(self.expert_):
-            return labels
-        return mark_rejected(labels, ~is_open, self.defer_label_)
-
-    def _costs(self, X, expert_labels=None):
-        """Return labels of whoever answers, None if not known, and costs of asking."""
-        require_fit(self)
-        labels, costs, is_open = self._answer_all(X)
-        if is_open.any():
-            labels = fill_in(labels, is_open, self._person(expert_labels, len(labels)))
-        return labels, costs
-
-    def _opinions(self, X, expert_labels=None):
-        """Return labels of both for all samples, and the gain of asking."""
-        labels, gain = self._evaluate(X)
-        n_samples, is_person = len(gain), asks_person(self.expert_)
-        if expert_labels is None and self.expert_ is None:
-            self._person(None, n_samples)  # raises
-        replaces = self.expert_ is None or (is_fixed(self.expert) and not is_person)
-        if expert_labels is not None and not (replaces or is_person):
-            refuse_labels(self.expert)
-        if expert_labels is not None and replaces:
-            return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
-        second, _, is_open = ask(self.expert_, X, np.arange(n_samples))
-        if is_open.any():
-            second = fill_in(second, is_open, self._person(expert_labels, n_samples))
-        return BothOpinions(labels, second, gain)
-
-    def _person(self, expert_labels, n_samples):
-        """Return the labels of a person, or raise where these are needed."""
-        if expert_labels is not None:
-            return self._given(expert_labels, n_samples)
-        raise ValueError(
-            "expert_labels is None, but a person is asked about some of the samples. "
-            "Pass what the person says of them, NaN or None where that is not known."
-        )
-
-    @staticmethod
-    def _given(expert_labels, n_samples):
-        labels, is_known = label_array(expert_labels, n_samples, "expert_labels")
-        labels = labels.astype(object)
-        labels[~is_known] = None
-        return labels
-
-    def _align(self, probabilities, estimator):
-        """Return probabilities in columns of `classes_`."""
-        places, unknown = index_labels(np.asarray(estimator.classes_), self.classes_)
-        aligned = np.zeros((len(probabilities), len(self.classes_)))
-        aligned[:, places[~unknown]] = np.asarray(probabilities)[:, ~unknown]
-        return aligned
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         parts = [get_tags(self.estimator)]
@@ -930,15 +794,8 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         return hasattr(self, "rule_")
 
 
-def _take(X, rows):
-    return X if len(rows) == _num_samples(X) else _safe_indexing(*indexable(X), rows)
-
-
 def _join_classes(classes, expert):
     """Return all classes in order, those that only the expert knows among them."""
     known = np.asarray(getattr(expert, "classes_", classes))
-    return (
-        classes
-        if known.dtype.kind != classes.dtype.kind
-        else np.union1d(classes, known)
-    )
+    is_alike = known.dtype.kind == classes.dtype.kind
+    return np.union1d(classes, known) if is_alike else classes

@@ -73,6 +73,10 @@ class Gains(FoldScore):
     def fit(self, estimator, samples, rows, caller, context):
         """Fit the classifier, and tell the scores of it."""
         super().fit(estimator, samples, rows, caller, context)
+        if len(self.scores) > 1 and not _has_scores(estimator):
+            # Of several, those that are learned need no more than labels.
+            for name in self.plug_in:
+                del self.scores[name]
         for score in self.plug_in.values():
             fit_score(score, estimator, samples, rows, samples.final)
 
@@ -89,6 +93,11 @@ class Gains(FoldScore):
         losses = self.loss(y, response.labels)
         arrays = [array for parts in collected for array in parts]
         return response.labels, losses, scores, *arrays
+
+
+def _has_scores(estimator):
+    """Tell whether a fitted classifier says how sure it is."""
+    return any(hasattr(estimator, n) for n in ("predict_proba", "decision_function"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,26 @@ def merge_labels(labels, rows, found):
     found = np.asarray(found)
     if found.dtype.kind == "O" and labels.dtype.kind != "O":
         found = _plain(found)
-    merged = labels.astype(_dtype_of_both(labels, found))
+    dtypes = (labels.dtype, np.result_type(labels, found), np.dtype(object))
+    is_alike = {labels.dtype.kind, found.dtype.kind} <= _NUMBERS
+    is_alike |= labels.dtype.kind == found.dtype.kind
+    dtypes = dtypes if is_alike else dtypes[-1:]
+    merged = labels.astype(next(d for d in dtypes if _holds(d, labels, found)))
     merged[rows] = found
     return merged
+
+
+_NUMBERS = set("biuf")
+
+
+def _holds(dtype, *arrays):
+    """Tell whether an array of that dtype has the same labels."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return all(
+            np.array_equal(array.astype(dtype).astype(array.dtype), array)
+            for array in arrays
+            if array.dtype != dtype
+        )
 
 
 def _plain(labels):
@@ -25,11 +42,3 @@ def _plain(labels):
         if all(isinstance(value, kind) for value in values):
             return np.array(values)
     return labels
-
-
-def _dtype_of_both(labels, found):
-    kinds = {labels.dtype.kind, found.dtype.kind}
-    if kinds <= set("biuf"):
-        is_exact = np.array_equal(found.astype(labels.dtype), found)
-        return labels.dtype if is_exact else np.result_type(labels, found)
-    return np.result_type(labels, found) if len(kinds) == 1 else np.dtype(object)

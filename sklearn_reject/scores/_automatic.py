@@ -22,12 +22,16 @@ def _find(estimator):
     return Margin() if hasattr(estimator, "decision_function") else None
 
 
+# What a parameter calls the score, where that is not "auto".
+_CALLED = {"gain_score": "confidence"}
+
+
 def _refuse(estimator, parameter):
     raise ValueError(
-        f"{parameter}='auto' needs a classifier with `predict_proba` or "
-        f"`decision_function`, and {type(estimator).__name__} has neither. Pass a "
-        "learned score such as 'error_probability', or a callable (estimator, X) -> "
-        f"(n_samples,), as {parameter}."
+        f"{parameter}={_CALLED.get(parameter, 'auto')!r} needs a classifier with "
+        f"`predict_proba` or `decision_function`, and {type(estimator).__name__} has "
+        "neither. Pass a learned score such as 'error_probability', or a callable "
+        f"(estimator, X) -> (n_samples,), as {parameter}."
     )
 
 

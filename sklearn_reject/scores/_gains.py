@@ -3,7 +3,12 @@
 from sklearn.base import clone
 
 from sklearn_reject.losses import ZeroOneLoss
-from sklearn_reject.scores._resolve import resolve_score, with_defaults
+from sklearn_reject.scores._resolve import (
+    get_score_names,
+    is_score_name,
+    resolve_score,
+    with_defaults,
+)
 from sklearn_reject.scores.learned import ErrorProbability, ExpectedGain, LossRegression
 
 CONFIDENCE = "confidence"
@@ -17,10 +22,11 @@ def resolve_gain(
     Parameters
     ----------
     gain_score : str, score object or callable
-        "auto" has three candidates: "confidence"; the learned loss of the classifier,
-        which is "error_probability" for the 0/1 loss and "loss_regression" for others;
-        and "gain". "confidence" is what "auto" is as an uncertainty score. Anything
-        else is the one candidate, and is what it is as an uncertainty score.
+        "auto" has three candidates: "confidence", which falls out where the fitted
+        classifier has neither probabilities nor decision values; the learned loss of
+        the classifier, "error_probability" for the 0/1 loss and "loss_regression" for
+        others; and "gain". "confidence" is what "auto" is as an uncertainty score.
+        Anything else is the one candidate, and is what it is as an uncertainty score.
 
     estimator : estimator
         The classifier that answers first, fitted or not.
@@ -62,6 +68,12 @@ def _resolve_one(gain_score, estimator, name, given):
         return with_defaults(ExpectedGain(), **given)
     elif isinstance(gain_score, ExpectedGain):
         return with_defaults(clone(gain_score), **given)
+    elif isinstance(gain_score, str) and not is_score_name(gain_score):
+        raise ValueError(
+            f"{name} must be 'auto', {CONFIDENCE!r}, {ExpectedGain.name!r}, one of "
+            f"{get_score_names()}, a score object or a callable (estimator, X) -> "
+            f"(n_samples,), got {gain_score!r}."
+        )
     return resolve_score(gain_score, estimator, name=name, **given)
 
 

@@ -232,6 +232,11 @@ def with_defaults(score, **given):
     return score
 
 
+def is_score_name(name):
+    """Tell whether a score of uncertainty or novelty is found by a name."""
+    return name in _UNCERTAINTY_SCORES or name in _NOVELTY_SCORES
+
+
 def _is_novelty(given):
     """Tell whether a name or an object stands for a novelty score."""
     if isinstance(given, str):

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import check_deferral_samples
 from sklearn_reject._validation import check_number, check_option, check_vector
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import choose_bound, rank_samples
 from sklearn_reject.selection._certify_deferral import (
@@ -17,6 +17,7 @@ from sklearn_reject.selection._certify_deferral import (
     certify_nearest_system_risk,
     certify_system_risk,
 )
+from sklearn_reject.selection._certify_levels import most_successes
 from sklearn_reject.selection._deferral_exact import least_risk_up_to
 from sklearn_reject.selection._deferral_pilot import Pilot, read_pilot, split_pilot
 from sklearn_reject.selection._deferral_rule import DeferralRule
@@ -104,6 +105,8 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
     )
     n_groups, share = len(groups), 0.0
     if rank is not None:
+        if rank <= 1 and rate > 0:
+            _warn_of_few_samples(len(scores), rate, certified.confidence)
         draws = None
         if randomize:
             every = np.ones(len(scores), dtype=bool)
@@ -118,6 +121,18 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
             rule, threshold=groups.last_gain(n_groups + 1), proba_at_threshold=0.0
         )
     return replace(rule, certificate=certificate)
+
+
+def _warn_of_few_samples(n_samples, rate, confidence):
+    """Warn where so few samples certify nothing but that nothing is deferred."""
+    fewest = n_samples
+    while most_successes(fewest, rate, 1 - confidence) < 1:
+        fewest += max(1, fewest // 100)
+    warn_user(
+        f"Nothing is deferred: {n_samples} samples cannot certify that a share of at "
+        f"most max_deferral={rate:g} is, with confidence={confidence:g}, if any is. "
+        f"About {fewest} are needed. Give more, or pass confidence=None."
+    )
 
 
 def _locate(groups, scores, draws, rank):

@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import trapezoid
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
+from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
@@ -439,3 +440,19 @@ def test_tags_and_repr():
     model = fit(confident(KNeighborsClassifier(9), max_deferral=0.1))
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X[NEW]), model.predict(X[NEW]))
+
+
+def test_first_classifier_without_scores():
+    """What is learned takes no more than labels; confidence is no candidate then."""
+    vote = VotingClassifier([("a", GaussianNB()), ("b", KNeighborsClassifier(5))])
+    model = DeferringClassifier(vote, KNeighborsClassifier(3), cv=2, random_state=0)
+    fit(model, slice(0, 120))
+    assert set(model.areas_) == {"error_probability", "gain"}
+    with pytest.raises(ValueError, match=r"gain_score='confidence' needs a classifier"):
+        fit(model.set_params(gain_score="confidence"))
+
+
+def test_label_of_a_person_is_no_class_of_a_frozen_expert():
+    expert = FrozenEstimator(KNeighborsClassifier(1).fit(X, np.where(y == 2, -1, y)))
+    model = fit(confident(expert))
+    assert model.defer_label_ == -2

@@ -1,3 +1,4 @@
+import re
 from itertools import combinations_with_replacement, product
 from math import factorial
 
@@ -207,6 +208,7 @@ def test_what_every_rule_meets_takes_no_deferral():
     assert (rule.threshold, rule.deferral_rate) == (np.inf, 0)
 
 
+@pytest.mark.filterwarnings("ignore:Nothing is deferred")
 @pytest.mark.parametrize("budget", [0.0, 0.001, 0.1, 0.5, 0.99, 1.0])
 @pytest.mark.parametrize("n", [1, 5, 200])
 def test_budget_is_the_last_rank_with_the_confidence(n, budget):
@@ -320,3 +322,17 @@ def test_mistakes_are_named(options, message):
 def test_a_cost_has_no_certificate():
     with pytest.raises(ValueError, match=r"confidence=0\.9 is not used with deferral"):
         solve_deferral(*SAMPLE, deferral_cost=0.1, confidence=0.9)
+
+
+def test_samples_that_are_too_few_for_a_budget():
+    gain = np.arange(30.0)
+    losses = np.ones(30), np.zeros(30)
+    options = {"max_deferral": 0.05, "confidence": 0.9}
+    with pytest.warns(RejectionWarning, match=r"About (\d+) are needed") as caught:
+        rule = solve_deferral(gain, *losses, **options, random_state=0)
+    assert rule.deferral_rate == 0
+    needed = int(re.search(r"About (\d+)", str(caught[0].message)).group(1))
+    assert needed == 77  # the smallest n with binom.cdf(1, n, 0.05) <= 0.1 is 77
+    gain = np.arange(float(needed))
+    losses = np.ones(needed), np.zeros(needed)
+    assert solve_deferral(gain, *losses, **options, random_state=0).deferral_rate > 0

@@ -1,0 +1,163 @@
+"""What a fitted deferring classifier decides, and whom it asks."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import indexable
+
+from sklearn_reject._estimators._base import check_keys, draw_rows, require_fit
+from sklearn_reject._estimators._deferral_experts import refuse_labels
+from sklearn_reject._estimators._groups import labels_of
+from sklearn_reject._fitting import ask, asks_person, fill_in, is_fixed
+from sklearn_reject._labels import mark_rejected, merge_labels
+from sklearn_reject._response import Response
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._validation import index_labels
+from sklearn_reject.exceptions import ExpertError
+from sklearn_reject.losses import label_array
+from sklearn_reject.scores import evaluate_score
+from sklearn_reject.selection import targets_by_group
+
+
+class BothOpinions(NamedTuple):
+    """Labels of both for all samples, missing ones as None, and the gain of asking."""
+
+    first: np.ndarray
+    second: np.ndarray
+    deferral_score: np.ndarray
+
+
+class DeferMixin:
+    """Decisions and answers of an estimator that fits a `rule_` of deferral.
+
+    They rest on `estimator_`, `expert_`, `gain_score_`, `rule_`, `group_by_`,
+    `defer_label_`, `classes_` and `seed_`. Scorers and other deferring classifiers,
+    which may ask this one, use `_opinions`, `_costs`, `_answer_all` and `_decide`.
+    """
+
+    def _evaluate(self, X, response=None):
+        """Return labels of the first classifier, and gains, of one pass."""
+        require_fit(self)
+        response = Response(self.estimator_, X) if response is None else response
+        _, gain = evaluate_score(self.gain_score_, response, "gain_score")
+        return response.labels, gain
+
+    def _probability(self, X, labels, gain):
+        """Return how likely samples of these first labels and gains are deferred."""
+        if self.group_by_ is not None:
+            return self.rule_.defer_proba(gain, labels_of(self.group_by_, X, labels))
+        return self.rule_.defer_proba(gain)
+
+    def _decide(self, X, keys, response=None):
+        """Return first labels, gains, and which samples are deferred."""
+        require_fit(self)
+        keys = check_keys(X, keys, self.rule_)
+        labels, gain = self._evaluate(X, response)
+        probability = self._probability(X, labels, gain)
+        return labels, gain, draw_rows(probability, X, keys, self.seed_)
+
+    def _ask(self, X, labels, deferred):
+        """Return labels of whoever answers, costs, and what is left to a person.
+
+        Costs are those of asking, by this classifier and by those that it asks.
+        """
+        rows = np.flatnonzero(deferred)
+        costs = self._unit_costs(X, labels) * deferred
+        if labels.dtype.kind == self.classes_.dtype.kind:
+            labels = labels.astype(np.result_type(labels, self.classes_), copy=False)
+        if self.expert_ is None or not len(rows):
+            return labels, costs, deferred & (self.expert_ is None)
+        is_open = np.zeros(len(labels), dtype=bool)
+        try:
+            found, spent, is_open[rows] = ask(self.expert_, take(X, rows), rows)
+        except ExpertError as error:
+            rest = self._labels_beside(error, labels, rows)
+            raise ExpertError(str(error), error.rows, rest) from error.__cause__
+        costs[rows] += spent
+        return merge_labels(labels, rows, found), costs, is_open
+
+    def _labels_beside(self, error, labels, rows):
+        """Return all labels but those that an expert has failed to give."""
+        if error.labels is not None:  # of a cascade, whose others have answered
+            labels = merge_labels(labels, rows, error.labels)
+        if self.defer_label_ is None:
+            return labels
+        has_label = np.ones(len(labels), dtype=bool)
+        has_label[error.rows] = False
+        return mark_rejected(labels, has_label, self.defer_label_)
+
+    def _unit_costs(self, X, labels):
+        """Return what asking about each sample costs, be it done or not."""
+        cost = self.deferral_cost
+        if not isinstance(cost, Mapping):
+            return np.full(len(labels), 0.0 if cost is None else float(cost))
+        costs = targets_by_group(cost, tuple(self.rule_.rules), "deferral_cost")
+        groups = labels_of(self.group_by_, X, labels)
+        # Of groups that are not known, all samples are deferred, at no known cost.
+        return np.array([costs.get(group, np.nan) for group in groups])
+
+    def _answer_all(self, X):
+        """Return labels, costs, and what is left to a person, for who asks this one."""
+        labels, _, deferred = self._decide(X, None)
+        return self._ask(X, labels, deferred)
+
+    def _mark(self, labels, is_open):
+        """Return labels with `defer_label_` where a person has to answer."""
+        if self.defer_label_ is None or not asks_person(self.expert_):
+            return labels
+        return mark_rejected(labels, ~is_open, self.defer_label_)
+
+    def _costs(self, X, expert_labels=None):
+        """Return labels of whoever answers, None if not known, and costs of asking."""
+        require_fit(self)
+        labels, costs, is_open = self._answer_all(X)
+        if is_open.any():
+            labels = fill_in(labels, is_open, self._person(expert_labels, len(labels)))
+        return labels, costs
+
+    def _opinions(self, X, expert_labels=None):
+        """Return labels of both for all samples, and the gain of asking."""
+        labels, gain = self._evaluate(X)
+        n_samples, is_person = len(gain), asks_person(self.expert_)
+        if expert_labels is None and self.expert_ is None:
+            self._person(None, n_samples)  # raises
+        replaces = self.expert_ is None or (is_fixed(self.expert) and not is_person)
+        if expert_labels is not None and not (replaces or is_person):
+            refuse_labels(self.expert)
+        if expert_labels is not None and replaces:
+            return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
+        second, _, is_open = ask(self.expert_, X, np.arange(n_samples))
+        if is_open.any():
+            second = fill_in(second, is_open, self._person(expert_labels, n_samples))
+        return BothOpinions(labels, second, gain)
+
+    def _person(self, expert_labels, n_samples):
+        """Return the labels of a person, or raise where these are needed."""
+        if expert_labels is not None:
+            return self._given(expert_labels, n_samples)
+        raise ValueError(
+            "expert_labels is None, but a person is asked about some of the samples. "
+            "Pass what the person says of them, NaN or None where that is not known. "
+            "Cross-validation and searches pass it on where metadata routing is "
+            "enabled and `set_score_request(expert_labels=True)` was called."
+        )
+
+    @staticmethod
+    def _given(expert_labels, n_samples):
+        labels, is_known = label_array(expert_labels, n_samples, "expert_labels")
+        labels = labels.astype(object)
+        labels[~is_known] = None
+        return labels
+
+    def _align(self, probabilities, estimator):
+        """Return probabilities in columns of `classes_`."""
+        places, unknown = index_labels(np.asarray(estimator.classes_), self.classes_)
+        aligned = np.zeros((len(probabilities), len(self.classes_)))
+        aligned[:, places[~unknown]] = np.asarray(probabilities)[:, ~unknown]
+        return aligned
+
+
+def take(X, rows):
+    """Return some rows of samples, without a copy where these are all."""
+    return X if len(rows) == _num_samples(X) else _safe_indexing(*indexable(X), rows)
