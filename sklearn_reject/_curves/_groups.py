@@ -123,10 +123,16 @@ def running_sum(values, block=512):
     """
     if len(values) <= block:
         return np.cumsum(values)
-    blocks = np.pad(values, (0, -len(values) % block)).reshape(-1, block)
-    sums = np.cumsum(blocks, axis=1, out=blocks)
-    sums[1:] += running_sum(sums[:-1, -1].copy())[:, np.newaxis]
-    return sums.ravel()[: len(values)]
+    n_whole = len(values) // block
+    end = n_whole * block
+    sums = np.empty(len(values))
+    blocks = sums[:end].reshape(n_whole, block)
+    np.cumsum(values[:end].reshape(n_whole, block), axis=1, out=blocks)
+    np.cumsum(values[end:], out=sums[end:])
+    before = running_sum(blocks[:, -1].copy())
+    blocks[1:] += before[:-1, np.newaxis]
+    sums[end:] += before[-1]
+    return sums
 
 
 def starts_of_ties(sorted_scores):

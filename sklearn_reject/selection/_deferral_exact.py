@@ -10,8 +10,10 @@ def solve_cost(groups, cost, randomize):
     """Return the rule of the least cost; it never needs to randomize."""
     # A cost above all that asking can save defers nothing, and must not overflow.
     cost = min(cost, _most_useful_cost(groups))
-    costs = cost * groups.rates
-    costs += groups.risks
+    costs = groups.risks
+    if cost:
+        costs = cost * groups.rates
+        costs += groups.risks
     lowest = costs.min()
     slack = groups.slack + RELATIVE_TOLERANCE * lowest
     return groups.make_rule(int(np.argmax(costs <= lowest + slack)))
