@@ -15,7 +15,8 @@ VENV_BENCH := .venv-bench
 
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq
 # One thread a worker: more would only fight over the cores that the workers share.
-PYTEST_OPTIONS := -q -n $(WORKERS)
+# Who is done takes tests from the other one: shares dealt out beforehand may end apart.
+PYTEST_OPTIONS := -q -n $(WORKERS) --dist worksteal
 PYTEST := -m pytest $(PYTEST_OPTIONS)
 # Here and not among pytest's own options, so that by hand any -m can be given.
 FAST := -m "not slow"

@@ -341,6 +341,7 @@ def name_of(check):
 # Each differs from another configuration only in a value, or in a pair of values of
 # others, that has tests of its own: the fast suite has none of their checks.
 NEAR_TWINS = {
+    "deferring, one of several",
     "deferring, risk",
     "deferring, share held out",
     "deferring, no expert is worth it",
