@@ -76,8 +76,8 @@ class InfeasibleTargetError(ValueError):
 class ExpertError(RuntimeError):
     """The second opinion failed on the samples that it was asked about.
 
-    What it was to answer can be asked again, and nothing else is lost. The cause is the
-    error that it raised, as `__cause__`.
+    What it was to answer can be asked again, and nothing else is lost. `__cause__` is
+    the error that it raised, or one that says what is wrong with its answer.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ class ExpertError(RuntimeError):
         Which samples, and what the expert raised.
 
     rows : ndarray of shape (n_asked,)
-        Positions of the samples, in what `predict` or `fit` was given, that the expert
-        was asked about.
+        Positions of the samples, in what the method was given, that the expert was
+        asked about.
 
     labels : ndarray of shape (n_samples,), default=None
         What `predict` would have returned, with the deferred samples marked as they are
-        without an expert. None where `fit` failed.
+        without an expert. None where it was not `predict` or `predict_all` that failed.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from sklearn_reject._response import Response
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import index_labels
 from sklearn_reject.exceptions import ExpertError
-from sklearn_reject.losses import label_array
+from sklearn_reject.losses import labels_or_none
 from sklearn_reject.scores import evaluate_score
 from sklearn_reject.selection import targets_by_group
 
@@ -145,10 +145,7 @@ class DeferMixin:
 
     @staticmethod
     def _given(expert_labels, n_samples):
-        labels, is_known = label_array(expert_labels, n_samples, "expert_labels")
-        labels = labels.astype(object)
-        labels[~is_known] = None
-        return labels
+        return labels_or_none(expert_labels, n_samples, "expert_labels")
 
     def _align(self, probabilities, estimator):
         """Return probabilities in columns of `classes_`."""

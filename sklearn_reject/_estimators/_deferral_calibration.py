@@ -128,16 +128,17 @@ def warn_of_wrong_gain(calibration):
         )
 
 
-def warn_of_useless_expert(rule, is_risk):
+def warn_of_useless_expert(rule):
     """Warn of an expert who is never asked, and is no better than the first."""
     # Nobody is missed where the first makes no error.
     is_useless = rule.second_risk >= rule.first_risk > 0
-    if rule.deferral_rate == 0 and is_useless and not is_risk:
+    if rule.deferral_rate == 0 and is_useless:
         warn_user(
             "Nothing is deferred: on the calibration set the expert has risk "
             f"{rule.second_risk:.3g} and the first classifier {rule.first_risk:.3g}, "
-            "and no part that the gain score picks is better off. Ask another expert, "
-            "or give more samples to learn where this one is better.",
+            "and no part that the gain score picks is better off by more than asking "
+            "costs. Ask another expert, or give more samples to learn where this one "
+            "is better.",
             once=True,
         )
 

@@ -3,7 +3,7 @@
 from sklearn.base import is_classifier, is_regressor
 
 from sklearn_reject._fitting import asks_person, is_fixed
-from sklearn_reject.losses import label_array
+from sklearn_reject.losses import labels_or_none
 
 
 def check_expert(expert):
@@ -29,14 +29,17 @@ def _can_be_asked(expert):
 
 
 def _check_last_step(expert):
-    """Raise for a pipeline that would leave samples to a person, unseen."""
-    last = expert.steps[-1][1] if hasattr(expert, "steps") else expert
-    if last is not expert and hasattr(last, "expert") and asks_person(last):
+    """Raise for what hides what a cascade leaves to a person, and what it pays."""
+    last = expert
+    while hasattr(last, "steps") or hasattr(last, "refit"):  # pipelines and searches
+        last = last.steps[-1][1] if hasattr(last, "steps") else last.estimator
+    if last is not expert and hasattr(last, "expert"):
         raise ValueError(
-            "expert is a pipeline that ends in a DeferringClassifier which leaves "
-            "samples to a person, and a pipeline does not tell which. Pass that "
-            "DeferringClassifier as expert, with the other steps before the estimator "
-            "inside: DeferringClassifier(make_pipeline(..., estimator))."
+            f"expert is a {type(expert).__name__} around a DeferringClassifier, which "
+            "does not tell what that one leaves to a person, nor what it pays for "
+            "asking. Pass the DeferringClassifier as expert, with the other steps "
+            "before the estimator inside: DeferringClassifier(make_pipeline(..., "
+            "estimator), ...), or what a search has found."
         )
 
 
@@ -57,14 +60,12 @@ def check_expert_labels(expert, expert_labels, y):
             "what it says comes out of sample. Leave them out, or pass it as a "
             "FrozenEstimator."
         )
-    labels, is_known = label_array(expert_labels, len(y), "expert_labels")
-    if not is_known.any():
+    labels = labels_or_none(expert_labels, len(y), "expert_labels")
+    if all(label is None for label in labels):
         raise ValueError(
             "expert_labels holds no label at all, and nothing can be learned of the "
             "expert. Ask about a random part of the samples, at least."
         )
-    labels = labels.astype(object)
-    labels[~is_known] = None
     return labels
 
 

@@ -75,7 +75,8 @@ class DeferralMeasurement:
         interval allows them any loss.
 
     deferral_cost : float
-        Mean cost of asking a sample, in units of the loss.
+        Mean cost of asking a sample, in units of the loss. NaN where costs are by group
+        and a sample is of another one.
 
     confidence : float
         Least probability of each interval.

@@ -1,6 +1,5 @@
 """What a deferring classifier is asked for, and the rule that meets it."""
 
-import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._estimators._deferral_calibration import (
@@ -25,6 +24,7 @@ from sklearn_reject._fitting import (
     refuse_weights,
 )
 from sklearn_reject._validation import check_option
+from sklearn_reject.exceptions import gather_warnings
 from sklearn_reject.selection import (
     check_confidence,
     solve_deferral,
@@ -102,7 +102,7 @@ def check_deferral_guarantee(estimator, target, gains, weight):
 
 
 def solve_deferral_rule(
-    estimator, target, calibration, *, score, loss, max_loss, seed, groups
+    estimator, target, calibration, *, loss, max_loss, seed, groups
 ):
     """Return the rule that meets a target on a calibration set."""
     warn_of_wrong_gain(calibration)
@@ -120,14 +120,20 @@ def solve_deferral_rule(
         if target.bounds_losses:
             options |= bound_of_losses(loss, max_loss)
     if isinstance(target, DeferralCost):
-        rule = _solve_cost(target, calibration, score, options)
+        rule = _solve_cost(target, calibration, options)
     else:
         rule = solve_or_nearest(
             estimator,
             lambda: solve_deferral(**samples, **{target.name: target.value}, **options),
             lambda error: _solve_nearest(target, error, samples, options),
         )
-    warn_of_useless_expert(rule, isinstance(target, SystemRisk))
+    # A bound on the risk, or on the share, may be why nothing is deferred.
+    if isinstance(target, DeferralCost) or (
+        isinstance(target, MaxDeferral)
+        and rule.certificate is None
+        and max(target.values) > 0
+    ):
+        warn_of_useless_expert(rule)
     return rule
 
 
@@ -142,22 +148,19 @@ def _pilot_of(calibration, groups):
     return *arrays, labels_of_rows(groups, pilot.first, pilot.rows)
 
 
-# What a learned gain says counts as much as so many rows, as with a reject cost.
-_ROWS_OF_CLAIM = 30
+def _solve_cost(target, calibration, options):
+    """Return the rule of least cost, that of what the expert asks in turn included.
 
-
-def _solve_cost(target, calibration, score, options):
-    """Return the rule of least cost, that of what the expert asks in turn included."""
+    A learned gain could be compared with the cost as it is. On six real sets the best
+    cut is as good with 100 samples and better from 300 on: .0023 of the loss below the
+    better opinion alone, instead of .0015, with a standard error of .0010.
+    """
     samples = calibration.samples
     paid = dict(samples, loss_second=samples["loss_second"] + calibration.cost_second)
-    if getattr(score, "needs_expert", False):
-        share = _ROWS_OF_CLAIM / (len(calibration.gain) + _ROWS_OF_CLAIM)
-        claims = np.maximum(calibration.gain, 0), np.maximum(-calibration.gain, 0)
-        for name, claim in zip(("loss_first", "loss_second"), claims, strict=True):
-            paid[name] = (1 - share) * paid[name] + share * claim
     rule = solve_deferral(**paid, deferral_cost=target.value, **options)
     groups = {"groups": options["groups"]} if "groups" in options else {}
-    return rule.measure(**samples, **groups)
+    with gather_warnings():  # of what the solver has said
+        return rule.measure(**samples, **groups)
 
 
 def _solve_nearest(target, error, samples, options):
@@ -203,7 +206,6 @@ def retarget_deferral(estimator, changes):
         other,
         target,
         calibration,
-        score=score,
         loss=loss,
         max_loss=max_loss,
         seed=other.seed_,

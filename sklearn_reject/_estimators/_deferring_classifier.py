@@ -133,7 +133,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Second opinion. An estimator is fitted on the same samples as the first. One
         that is frozen, an object with `predict` and no `fit`, or a callable
         ``X -> (n_samples,)`` is only asked, in `fit` about all samples that solve the
-        rule, and those that a gain is learned from. Another
+        rule, those that a gain is learned from, and those of a pilot where a target is
+        certified on a share held out. Another
         :class:`DeferringClassifier` makes a cascade. None is a person, whose labels
         `fit` gets as `expert_labels`.
 
@@ -165,11 +166,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             uncertainty score, score object or callable, default="auto"
         What orders the samples, higher = deferred first. "confidence" is the
         conditional risk where the first classifier has `predict_proba`, else the
-        margin. "error_probability" is the learned risk of the first, and "gain" the
-        learned difference of both risks, from predictions out of sample. "auto" takes
-        the one of least area under the deferral curve out of fold, and "confidence" if
-        no other is better by more than chance. A callable is ``(estimator, X) ->
-        (n_samples,)``.
+        margin. "error_probability" is the learned risk of the first, for the 0/1 loss,
+        "loss_regression" for any, and "gain" the learned difference of both risks, from
+        predictions out of sample. "auto" takes the one of least area under the deferral
+        curve out of fold, and "confidence" if no other is better by more than chance. A
+        callable is ``(estimator, X) -> (n_samples,)``.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -361,7 +362,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             What the expert says about each sample, missing (NaN, None, NA or masked)
             where nobody was asked, which should be at random. Needed where a person is
             the last one to be asked. Of a frozen expert they stand for its predictions,
-            which `fit` then does not ask for; one that is fitted here takes none.
+            which `fit` then does not ask for; one that is fitted here takes none,
+            unless it asks a person.
 
         **params : dict
             Parameters for the `fit` of the first classifier, indexed by sample where
@@ -453,7 +455,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             self,
             target,
             calibration,
-            score=evaluated.score,
             loss=loss,
             max_loss=max_loss,
             seed=row_seed,
@@ -564,7 +565,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     def predict_proba(self, X):
         """Return class probabilities by whoever answers.
 
-        Those of a sample that a person has to answer are those of the first classifier.
+        Those of a sample that a person has to answer are those of the last classifier
+        before.
 
         Parameters
         ----------
@@ -609,7 +611,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         keys : array-like of shape (n_samples,), default=None
             An integer or text for each sample, such as its identifier, that the draw
             depends on instead of the values in X: samples of equal values then have
-            independent draws. Not where the rule has a certificate.
+            independent draws, at this level of a cascade. Not where the rule has a
+            certificate.
 
         Returns
         -------
@@ -687,7 +690,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         """Return the negative area under the deferral curve.
 
         It tells how well the gain orders the samples, and how good both opinions are,
-        whatever the threshold. The expert is asked about all samples.
+        whatever the threshold. The expert is asked about all samples, unless labels
+        stand for its answers.
 
         Parameters
         ----------
@@ -701,8 +705,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             Non-negative sample weights.
 
         expert_labels : array-like of shape (n_samples,), default=None
-            What a person says about each sample, as in :meth:`fit`. Samples where it is
-            missing are left out.
+            What a person, or a frozen expert, says about each sample, as in
+            :meth:`fit`. Samples where it is missing are left out.
 
         Returns
         -------
@@ -772,7 +776,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             The routing.
         """
         parts = {"estimator": self.estimator}
-        if self.expert is not None and not callable(self.expert):
+        if self.expert is not None and hasattr(self.expert, "fit"):
             parts["expert"] = self.expert
         return route_of_fit(self, **parts)
 

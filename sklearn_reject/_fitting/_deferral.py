@@ -173,7 +173,8 @@ def evaluate_deferral(
         answers,
         replace(samples, fit_params=expert_params),
         plan,
-        folds,
+        # Where samples are held out, and nothing is learned of it, that will do.
+        folds if gains.needs_expert or needs_pilot or plan.folds else (),
         caller=caller,
         context=context,
     )
@@ -192,7 +193,8 @@ def evaluate_deferral(
             name, areas = choose_by_area(of_name, *losses, sample_weight=weight)
             score = gains.scores[name]
         learner.fit(name)
-        out_of_fold = Opinions(of_name[name], *values[:2], *second, rows)
+        if second is not None:
+            out_of_fold = Opinions(of_name[name], *values[:2], *second, rows)
     if plan.held_out is None:
         return EvaluatedDeferral(estimator, expert, score, out_of_fold, None, areas)
     held_out = _evaluate_held_out(estimator, score, gains.loss, samples, plan)

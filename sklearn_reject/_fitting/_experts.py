@@ -46,7 +46,8 @@ def ask(expert, X, rows, *, explain=True):
             raise
         raise _failure(error, rows) from error
     if not is_known.all():
-        raise _failure("no label came back", rows[~is_known])
+        cause = ValueError("no label came back")
+        raise _failure(cause, rows[~is_known]) from cause
     return labels, np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
 
 
@@ -70,8 +71,7 @@ def ask_probabilities(expert, X, rows):
 
 def _failure(reason, rows, labels=None):
     shown = ", ".join(map(str, rows[:_N_SHOWN])) + ", ..." * (len(rows) > _N_SHOWN)
-    if isinstance(reason, Exception):
-        reason = f"{type(reason).__name__}: {reason}"
+    reason = f"{type(reason).__name__}: {reason}"
     return ExpertError(
         f"The expert failed on {len(rows)} samples, rows {shown} ({reason}). They are "
         "in `rows` of this error: ask again about these, or about fewer at once.",

@@ -39,7 +39,11 @@ from sklearn_reject.losses._task import (
     ZeroOneLoss,
     check_loss,
 )
-from sklearn_reject.losses._where_known import label_array, losses_where_known
+from sklearn_reject.losses._where_known import (
+    label_array,
+    labels_or_none,
+    losses_where_known,
+)
 
 __all__ = [
     "AMLoss",

@@ -26,6 +26,14 @@ def label_array(labels, n_samples, name):
     return np.asarray(array), ~find_missing_labels(array)
 
 
+def labels_or_none(labels, n_samples, name):
+    """Return labels as objects, None where they are missing, shape (n_samples,)."""
+    labels, is_known = label_array(labels, n_samples, name)
+    labels = labels.astype(object)
+    labels[~is_known] = None
+    return labels
+
+
 def losses_where_known(loss, y_true, labels, name):
     """Return the loss of each label, NaN where it is missing, shape (n_samples,)."""
     labels, is_known = label_array(labels, len(y_true), name)

@@ -7,13 +7,14 @@ from types import MappingProxyType
 import numpy as np
 from sklearn.utils.metadata_routing import UNCHANGED
 
+from sklearn_reject._fitting import asks_person
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
     check_sample_weight,
     find_missing_labels,
     take_weight,
 )
-from sklearn_reject.losses import label_array, losses_where_known
+from sklearn_reject.losses import labels_or_none, losses_where_known
 from sklearn_reject.metrics._deferral import deferral_area_score
 from sklearn_reject.metrics._inside import find, has_method, locate, predict_and_accept
 from sklearn_reject.metrics._losses import judge
@@ -112,7 +113,11 @@ class CostScorer(_ExpertScorer):
 def _check_costs_of_asking(classifier):
     """Raise where what a second opinion costs is not known, at any level."""
     while classifier is not None:
-        if classifier.deferral_cost is None:
+        # With no target at all it is zero.
+        targets = (
+            getattr(classifier, n, None) for n in ("max_deferral", "target_risk")
+        )
+        if classifier.deferral_cost is None and any(t is not None for t in targets):
             raise ValueError(
                 f"{type(classifier).__name__} has deferral_cost=None, so that "
                 "asking would count nothing. Give it a deferral_cost, 0.0 if "
@@ -145,6 +150,8 @@ def _costs_inside(estimator, X, n_samples):
 def _ask(classifier, X, expert_labels):
     """Return labels of whoever answers, costs of asking, and where a person does."""
     n_samples = _num_samples(X)
+    if expert_labels is not None and not asks_person(classifier.expert_):
+        _refuse_expert_labels(classifier, expert_labels, "no person")
     labels, costs = classifier._costs(X, np.full(n_samples, None))
     _refuse_unknown_costs(costs)
     labels = np.asarray(labels, dtype=object)
@@ -157,7 +164,7 @@ def _ask(classifier, X, expert_labels):
             f"{n_samples} samples. Pass what the person says of them, NaN or None "
             "where that is not known."
         )
-    known, _ = label_array(expert_labels, n_samples, "expert_labels")
+    known = labels_or_none(expert_labels, n_samples, "expert_labels")
     labels[is_open] = known[is_open]
     return labels, costs, is_open
 
@@ -190,11 +197,11 @@ def _fill(losses, is_open, weight):
     return np.where(missing, mean, losses)
 
 
-def _refuse_expert_labels(estimator, expert_labels):
+def _refuse_expert_labels(estimator, expert_labels, whom="no second opinion"):
     if expert_labels is not None:
         raise ValueError(
-            f"expert_labels are given, but {type(estimator).__name__} asks no second "
-            "opinion. Leave them out."
+            f"expert_labels are given, but {type(estimator).__name__} asks {whom}. "
+            "Leave them out."
         )
 
 

@@ -39,6 +39,12 @@ def losses_of_opinions(y_true, y_first, y_second, loss, labels):
     given = {"y_true": y_true, "y_first": y_first, "y_second": y_second}
     missing = [name for name, y in given.items() if y is None]
     if is_pair(loss, without_labels=len(missing) == len(given)):
+        if len(missing) < len(given):
+            raise ValueError(
+                "loss holds the losses of both opinions, and labels are given as well. "
+                "Pass None as y_true, y_first and y_second, or what a label costs as "
+                "loss."
+            )
         return tuple(loss)
     if missing:
         raise ValueError(

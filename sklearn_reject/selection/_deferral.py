@@ -90,8 +90,8 @@ def solve_deferral(
 
     confidence : float in ]0, 1[, default=None
         Probability with which the largest share or risk is to hold for the population.
-        Not possible with `deferral_cost`. The parameters below are used with it only,
-        and all but the last two with `target_risk` only.
+        Not possible with `deferral_cost`. `bound`, `max_loss` and `pilot` are used with
+        it and a `target_risk` only, `draws` and `random_state` with it only.
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
         Where p-values come from: "binomial" is exact for losses that are 0 or

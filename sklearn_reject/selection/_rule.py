@@ -55,7 +55,8 @@ class Certificate(DictMixin):
     n_accepted : int
         Number of calibration samples, by increasing score and noise, that the test
         accepted. The rule accepts these and, of ties without noise, maybe more. Of a
-        failure rate, those below the threshold. Of rules of deferral, those kept.
+        failure rate, those below the threshold. Of rules of deferral, those that
+        the test keeps.
 
     p_value : float or None
         Chance, at most, of a calibration sample as favourable as this one at a rule

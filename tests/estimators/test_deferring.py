@@ -1,6 +1,7 @@
 """DeferringClassifier: who is asked, about what, and what comes back."""
 
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
@@ -456,3 +457,27 @@ def test_label_of_a_person_is_no_class_of_a_frozen_expert():
     expert = FrozenEstimator(KNeighborsClassifier(1).fit(X, np.where(y == 2, -1, y)))
     model = fit(confident(expert))
     assert model.defer_label_ == -2
+
+
+def test_expert_is_not_asked_in_vain():
+    """Where samples are held out, and nothing is learned of it, these will do."""
+    oracle = Oracle()
+    expert = FrozenEstimator(oracle)
+    model = confident(expert, gain_score="error_probability", cv=0.4, max_deferral=0.2)
+    fit(model)
+    [asked] = oracle.asked
+    np.testing.assert_array_equal(asked, X[FIT][np.sort(model.calibration_.rows)])
+    model.set_params(gain_score="gain")
+    oracle.asked.clear()
+    fit(model)
+    assert [len(asked) for asked in oracle.asked] == [250]
+
+
+def test_answers_that_were_chosen_are_told_once():
+    answers = np.where(GaussianNB().fit(X, y).predict(X) == y, None, y)
+    model = confident(deferral_cost=0.1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit(model, expert_labels=answers[FIT])
+    texts = [str(each.message) for each in caught]
+    assert sum("by more than chance" in text for text in texts) == 1

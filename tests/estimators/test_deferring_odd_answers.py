@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -128,10 +129,21 @@ def test_what_predicts_can_be_asked_though_it_is_no_classifier():
     assert 0.3 < model.rule_.second_risk < 1
 
 
+def test_cascade_in_a_pipeline_or_a_search():
+    """What it pays for asking would not be seen."""
+    inner = confident(KNeighborsClassifier(3))
+    for expert in (
+        make_pipeline(StandardScaler(), inner),
+        GridSearchCV(inner, {"max_deferral": [0.1, 0.2]}),
+    ):
+        with pytest.raises(ValueError, match=r"around a DeferringClassifier"):
+            fit(confident(expert))
+
+
 @pytest.mark.parametrize("labels", [None, y[FIT]], ids=["none", "given"])
 def test_person_behind_a_pipeline(labels):
     expert = make_pipeline(StandardScaler(), confident())
-    with pytest.raises(ValueError, match=r"pipeline does not tell which"):
+    with pytest.raises(ValueError, match=r"a Pipeline around a DeferringClassifier"):
         fit(confident(expert), expert_labels=labels)
     inner = make_pipeline(StandardScaler(), LogisticRegression())
     model = fit(confident(confident(estimator=inner)), expert_labels=y[FIT])

@@ -163,7 +163,14 @@ def test_a_label_that_nobody_has_is_pointed_out():
         ({"deferral_score": [np.nan] * 6}, "deferral_score must be finite"),
         ({"loss": [[0, 1], [1, 0]]}, "cost matrix of shape"),
         ({"loss": "l2"}, "loss must be one of"),
-        ({"loss": ([0] * 6, [0] * 5)}, "loss_second has 5 elements where 6"),
+        ({"loss": ([0] * 6, [0] * 6)}, "labels are given as well"),
+        (
+            {
+                **dict.fromkeys(("y_true", "y_first", "y_second")),
+                "loss": ([0] * 6, [0] * 5),
+            },
+            "loss_second has 5 elements where 6",
+        ),
         ({"normalize": "oracle"}, "normalize must be one of"),
         ({"sample_weight": [1, 2]}, "sample_weight"),
     ],

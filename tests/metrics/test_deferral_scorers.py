@@ -352,7 +352,9 @@ def test_costs_of_asking_that_are_not_known():
         scorer(ALONE, X, y, expert_labels=[None] * len(y))
     with pytest.raises(ValueError, match=r"reject_cost=0\.2 is what a rejected sample"):
         make_neg_selective_cost_scorer(reject_cost=0.2)(MODEL, X, y)
-    free = Deferring(deferral_cost=None).fit(X, y)
+    free = DeferringClassifier(
+        GaussianNB(), LogisticRegression(), gain_score="confidence", max_deferral=0.2
+    ).fit(X, y)
     with pytest.raises(ValueError, match=r"deferral_cost=None.*would count nothing"):
         scorer(free, X, y)
     outer = Deferring().fit(X, y)
@@ -477,3 +479,24 @@ def test_what_is_left_to_a_person_is_rejected_to_other_scorers():
 def test_what_a_model_answers_is_accepted(cascade):
     scorer = make_selective_scorer(accuracy_score, on_reject="error")
     assert scorer(cascade, X, y) == np.mean(cascade.predict(X) == y)
+
+
+def test_labels_of_a_person_may_be_masked_or_not_wanted():
+    options = {"gain_score": "confidence", "deferral_cost": 0.1}
+    person = DeferringClassifier(GaussianNB(), **options).fit(X, y, expert_labels=y)
+    gaps = np.arange(len(y)) % 2 == 0
+    scorer = make_neg_selective_cost_scorer()
+    masked = np.ma.array(np.where(gaps, 1 - y, y), mask=gaps)
+    expected = scorer(person, X, y, expert_labels=np.where(gaps, np.nan, y))
+    assert scorer(person, X, y, expert_labels=masked) == expected
+    model = DeferringClassifier(GaussianNB(), LogisticRegression(), **options)
+    with pytest.raises(ValueError, match=r"asks no person\. Leave them out"):
+        scorer(model.fit(X, y), X, y, expert_labels=y)
+
+
+def test_without_a_target_asking_costs_nothing():
+    model = DeferringClassifier(
+        GaussianNB(), LogisticRegression(), gain_score="confidence"
+    ).fit(X, y)
+    cost = -make_neg_selective_cost_scorer()(model, X, y)
+    assert cost == pytest.approx(np.mean(model.predict(X) != y))
