@@ -12,7 +12,7 @@ import pytest
 import sklearn
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -200,9 +200,7 @@ CONFIGURATIONS = {
     "deferring, risk": deferring(target_risk=0.8),
     "deferring, share held out": deferring(deferral_cost=0.1, cv=0.4),
     "deferring, no expert is worth it": deferring(deferral_cost=1.0),
-    "deferring, learned": deferring(
-        gain_score=ExpectedGain(few_trees, random_state=0), cv=3
-    ),
+    "deferring, learned": deferring(gain_score=ExpectedGain(LinearRegression()), cv=3),
     "deferring, one of several": DeferringClassifier(
         LogisticRegression(), GaussianNB(), cv=2, random_state=0
     ),
