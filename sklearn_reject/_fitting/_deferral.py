@@ -1,6 +1,7 @@
 """What a first classifier and an expert say about samples that neither has seen."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from sklearn.base import clone
@@ -279,11 +280,16 @@ class _Learner:
         score = self.gains.scores[name]
         score.fit_collected(seen, *collected, weight, estimator=self.estimator)
 
+    @cached_property
+    def _response(self):
+        """What the final classifier makes of the rows, for all scores alike."""
+        X, _ = self.samples.take(self.estimator, self.rows, self.plan.final)
+        return Response(self.estimator, X)
+
     def _collected(self, name):
         """Return the samples as a score sees them, and what it learns from them."""
         score, place = self.gains.scores[name], [*self.gains.learned].index(name)
-        X, _ = self.samples.take(self.estimator, self.rows, self.plan.final)
-        seen = score.samples_of(Response(self.estimator, X))
+        seen = score.samples_of(self._response)
         outputs, labels, targets = self.values[3 + 3 * place : 6 + 3 * place]
         if getattr(score, "needs_expert", False):
             targets = np.column_stack([self.values[1], self.second[1]])
