@@ -37,7 +37,11 @@ from sklearn_reject._curves._groups import (
     starts_of_ties,
     tie_range,
 )
-from sklearn_reject._curves._least_area import area_influence, choose_by_area
+from sklearn_reject._curves._least_area import (
+    area_influence,
+    choose_by_area,
+    standard_error,
+)
 from sklearn_reject._curves._ood import (
     check_ood_prior,
     fpr_at_tpr_score,
@@ -116,6 +120,7 @@ __all__ = [
     "sizes_of_sums",
     "snap",
     "snap_sorted",
+    "standard_error",
     "starts_of_ties",
     "tie_range",
     "undefined_without_ood",

@@ -60,13 +60,13 @@ def choose_by_area(
     # What a sample adds as a pair with itself: two or three may show no noise at all.
     least = np.average(np.abs(losses[0] - losses[1]), weights=weight) / len(rows)
     for name, area in areas.items():
-        error = _standard_error(influence[name] - influence[baseline], weight)
+        error = standard_error(influence[name] - influence[baseline], weight)
         if areas[baseline] - area > N_ERRORS * error + least:
             candidates[name] = area
     return min(candidates, key=candidates.get), areas
 
 
-def _standard_error(influence, weight):
+def standard_error(influence, weight):
     """Return the standard error of a mean of influences."""
     if weight is not None:
         influence = influence * (weight / weight.mean())

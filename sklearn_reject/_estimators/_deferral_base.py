@@ -33,7 +33,7 @@ class DeferMixin:
 
     They rest on `estimator_`, `expert_`, `gain_score_`, `rule_`, `group_by_`,
     `defer_label_`, `classes_` and `seed_`. Scorers and other deferring classifiers,
-    which may ask this one, use `_opinions`, `_costs`, `_answer_all` and `_decide`.
+    which may ask this one, use `_opinions`, `_answer_all` and `_decide`.
     """
 
     def _evaluate(self, X, response=None):
@@ -107,14 +107,6 @@ class DeferMixin:
         if self.defer_label_ is None or not asks_person(self.expert_):
             return labels
         return mark_rejected(labels, ~is_open, self.defer_label_)
-
-    def _costs(self, X, expert_labels=None):
-        """Return labels of whoever answers, None if not known, and costs of asking."""
-        require_fit(self)
-        labels, costs, is_open = self._answer_all(X)
-        if is_open.any():
-            labels = fill_in(labels, is_open, self._person(expert_labels, len(labels)))
-        return labels, costs
 
     def _opinions(self, X, expert_labels=None):
         """Return labels of both for all samples, and the gain of asking."""

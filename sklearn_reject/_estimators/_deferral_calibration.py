@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._curves import area_influence, deferral_area_score
+from sklearn_reject._curves import area_influence, deferral_area_score, standard_error
 from sklearn_reject._estimators._groups import Groups, add_groups
 from sklearn_reject._fitting import Opinions
 from sklearn_reject._response import row_keys
@@ -115,8 +115,7 @@ def warn_of_wrong_gain(calibration):
     influence = np.subtract(
         *(area_influence(each, *losses, **options) for each in orders)
     )
-    share = np.ones(len(gain)) if weight is None else options["sample_weight"]
-    error = np.sqrt(np.sum((influence * share / share.sum()) ** 2))
+    error = standard_error(influence, options["sample_weight"])
     if area - random > max(_STANDARD_ERRORS * error, 1e-12 * random):
         warn_user(
             "The gain score puts those samples first about which asking helps least: "

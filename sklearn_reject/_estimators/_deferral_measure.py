@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import indexable
 
+from sklearn_reject._estimators._deferral_base import take
 from sklearn_reject._estimators._ood_measure import risk_of, share_of
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._fitting import ask
 from sklearn_reject._interval import Interval
 from sklearn_reject._labels import merge_labels
-from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._validation import check_vector
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import check_confidence
@@ -143,11 +142,7 @@ def trace(classifier, X, known, rows):
     labels, asked = labels.astype(object), np.flatnonzero(deferred)
     if not len(asked):
         return Trace(labels, levels, names, costs)
-    expert, part, rows = (
-        classifier.expert_,
-        _safe_indexing(*indexable(X), asked),
-        rows[asked],
-    )
+    expert, part, rows = classifier.expert_, take(X, asked), rows[asked]
     if expert is None:
         labels[asked] = classifier._person(known, len(labels))[asked]
     elif hasattr(expert, "_decide"):

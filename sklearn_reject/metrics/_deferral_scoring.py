@@ -7,11 +7,10 @@ from types import MappingProxyType
 import numpy as np
 from sklearn.utils.metadata_routing import UNCHANGED
 
-from sklearn_reject._fitting import asks_person
+from sklearn_reject._fitting import asks_person, fill_in
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
     check_sample_weight,
-    find_missing_labels,
     take_weight,
 )
 from sklearn_reject.losses import labels_or_none, losses_where_known
@@ -77,7 +76,7 @@ class CostScorer(_ExpertScorer):
     def __call__(self, estimator, X, y, sample_weight=None, expert_labels=None):
         """Return the score of a fitted estimator, a float, higher is better."""
         refuse_wild(estimator, y)
-        inner, inner_X = locate(estimator, X, has_method("_costs"))
+        inner, inner_X = locate(estimator, X, has_method("_answer_all"))
         weight = check_sample_weight(sample_weight, _num_samples(y))
         if inner is not None:
             self._refuse_reject_cost(inner)
@@ -123,7 +122,7 @@ def _check_costs_of_asking(classifier):
                 "asking would count nothing. Give it a deferral_cost, 0.0 if "
                 "asking is free, or use neg_deferral_area_scorer."
             )
-        classifier, _ = find(classifier.expert_, has_method("_costs"))
+        classifier, _ = find(classifier.expert_, has_method("_answer_all"))
 
 
 def _costs_inside(estimator, X, n_samples):
@@ -152,10 +151,8 @@ def _ask(classifier, X, expert_labels):
     n_samples = _num_samples(X)
     if expert_labels is not None and not asks_person(classifier.expert_):
         _refuse_expert_labels(classifier, expert_labels, "no person")
-    labels, costs = classifier._costs(X, np.full(n_samples, None))
+    labels, costs, is_open = classifier._answer_all(X)
     _refuse_unknown_costs(costs)
-    labels = np.asarray(labels, dtype=object)
-    is_open = find_missing_labels(labels)
     if not is_open.any():
         return labels, costs, is_open
     if expert_labels is None:
@@ -165,8 +162,7 @@ def _ask(classifier, X, expert_labels):
             "where that is not known."
         )
     known = labels_or_none(expert_labels, n_samples, "expert_labels")
-    labels[is_open] = known[is_open]
-    return labels, costs, is_open
+    return fill_in(labels, is_open, known), costs, is_open
 
 
 def _refuse_unknown_costs(costs):

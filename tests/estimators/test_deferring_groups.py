@@ -77,7 +77,7 @@ def test_costs_of_groups():
     measured = model.measure(FRAME[NEW], y[NEW])
     of_row = np.where(REGION[NEW] == "north", 0.0, 0.3) * model.defer(FRAME[NEW])
     assert measured.deferral_cost == pytest.approx(of_row.mean())
-    _, spent = model._costs(FRAME[NEW])
+    _, spent, _ = model._answer_all(FRAME[NEW])
     np.testing.assert_allclose(spent, of_row)
 
 

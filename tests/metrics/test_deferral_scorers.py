@@ -80,12 +80,12 @@ class Deferring(ClassifierMixin, BaseEstimator):
         gain = 1 - self.first_.predict_proba(X).max(axis=1)
         return BothOpinions(self.first_.predict(X), second, gain)
 
-    def _costs(self, X, expert_labels=None):
-        first, second, gain = self._opinions(X, expert_labels)
+    def _answer_all(self, X):
+        labels, _, gain = self._opinions(X)
         deferred = gain > 0.3
-        labels = first.astype(object)
-        labels[deferred] = np.asarray(second, dtype=object)[deferred]
-        return labels, self.deferral_cost * deferred
+        if not self.person:
+            labels = np.where(deferred, self.expert_.predict(X), labels)
+        return labels, self.deferral_cost * deferred, deferred & self.person
 
 
 MODEL = Deferring().fit(X, y)
