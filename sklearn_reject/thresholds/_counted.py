@@ -6,7 +6,11 @@ import numpy as np
 
 from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._evidence import Evidence, join_ranges
-from sklearn_reject.thresholds._grid import count_on_grid, locate_thresholds
+from sklearn_reject.thresholds._grid import (
+    count_ranks,
+    locate_thresholds,
+    rank_scores,
+)
 
 # Counts of both classes as `_grid` has them, and the arrays below.
 BYTES_PER_WEIGHED_NODE = 80
@@ -40,15 +44,18 @@ def needs_arrays(documents):
     return documents.weight is not None or len(_reached_others(documents)[0]) > 0
 
 
-def describe(documents, grid):
-    """Return what a table is to know of documents."""
-    scores, is_weightless = _reached_others(documents)
+def describe(documents, grid, ranks):
+    """Return what a table is to know of documents, of which the ranks are known."""
+    shape = tuple(map(len, grid))
     squares = n_counted = others = None
     if documents.weight is not None:
-        squares = count_on_grid(documents.reweigh(documents.weight**2), grid)
-        n_counted = count_on_grid(documents.reweigh(None), grid).sum(axis=0)
+        squared = documents.reweigh(documents.weight**2)
+        squares = count_ranks(ranks, squared, shape)
+        n_counted = count_ranks(ranks, documents.reweigh(None), shape).sum(axis=0)
+    scores, is_weightless = _reached_others(documents)
     if len(scores):
-        others = count_on_grid(documents.stand_in(scores, is_weightless), grid)
+        stand_ins = documents.stand_in(scores, is_weightless)
+        others = count_ranks(rank_scores(scores, grid), stand_ins, shape)
     return CountedDocuments(
         n_given=documents.n_given,
         total_positive=documents.total_positive,

@@ -36,15 +36,15 @@ class GridCounts:
 
 def count_table(documents, grid):
     """Count false and true positives on a grid."""
-    fp, tp = count_on_grid(documents, grid)
+    ranks = rank_scores(documents.scores, grid)
+    fp, tp = count_ranks(ranks, documents, tuple(map(len, grid)))
     return GridCounts(tuple(grid), fp, tp, documents.rule)
 
 
-def count_on_grid(documents, grid):
-    """Count false and true positives, shape (2, *shape), on a grid."""
-    columns = zip(grid, documents.scores.T, strict=True)
-    ranks = [_count_reached_from(*pair) for pair in columns]
-    return count_ranks(ranks, documents, tuple(map(len, grid)))
+def rank_scores(scores, grid):
+    """Return how many thresholds of its classifier each score reaches, by column."""
+    columns = zip(grid, scores.T, strict=True)
+    return [_count_reached_from(*pair) for pair in columns]
 
 
 def _count_reached_from(thresholds, scores):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_reject._validation import check_level, check_option
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds._counted import (
     BYTES_PER_WEIGHED_NODE,
     CountedDocuments,
@@ -20,13 +21,17 @@ from sklearn_reject.thresholds._grid import (
     SPACINGS,
     check_grid_fits,
     check_n_thresholds,
-    count_on_grid,
+    count_ranks,
     locate_thresholds,
+    rank_scores,
     threshold_grid,
 )
 from sklearn_reject.thresholds._partition import check_grid, check_partition
 from sklearn_reject.thresholds._point import SMOOTHINGS, make_point
 from sklearn_reject.thresholds._targets import ON_INFEASIBLE, meet, resolve_target
+
+# Of positives, beyond what rounding of sums of weights may come to.
+_LEAST_SHARE = 1e-9
 
 
 def pn_table(
@@ -177,8 +182,10 @@ def _tabulate(documents, grid, name="n_thresholds"):
     is_weighed = needs_arrays(documents)
     bytes_per_node = BYTES_PER_WEIGHED_NODE if is_weighed else BYTES_PER_NODE
     check_grid_fits(shape, bytes_per_node, name)
-    fp, tp = count_on_grid(documents, grid)
-    return PNTable(tuple(grid), fp, tp, documents.rule, describe(documents, grid))
+    ranks = rank_scores(documents.scores, grid)
+    fp, tp = count_ranks(ranks, documents, shape)
+    counted = describe(documents, grid, ranks)
+    return PNTable(tuple(grid), fp, tp, documents.rule, counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,6 +390,12 @@ class PNTable:
             the scores of documents, or the lowest thresholds reach no positive or no
             negative.
 
+        Warns
+        -----
+        RejectionWarning
+            If lower thresholds than those of the table might be better, or much of what
+            is predicted positive was not rated.
+
         Examples
         --------
         >>> from sklearn_reject.thresholds import pn_table
@@ -409,7 +422,20 @@ class PNTable:
         vertex = meet(
             lambda t: t.find_vertex(path, documents, smoothing), target, on_infeasible
         )
+        self._warn_of_missed(float(path.tp[vertex]))
         return make_point(documents, target, path, vertex, confidence_level)
+
+    def _warn_of_missed(self, tp):
+        """Warn where all is predicted that the table has, and there is more below."""
+        if self.counted.is_complete and tp == self.tp.flat[0]:
+            missed = self.counted.total_positive - tp
+            if missed > _LEAST_SHARE * tp:
+                warn_user(
+                    "At the operating point all positives are predicted positive that "
+                    f"the lowest thresholds of the table reach, and {missed:g} are "
+                    "rated below. Lower thresholds might meet the target, too: count "
+                    "from lower ones on, or from -inf."
+                )
 
     def _check_classes(self):
         """Raise where the lowest thresholds leave one class."""

@@ -11,12 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
+from benchmarks._timing import peak_bytes
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.thresholds import (
     PNTable,
     operating_point,
     optimal_path,
     pn_table,
+)
+from sklearn_reject.thresholds._counted import (
+    BYTES_PER_WEIGHED_NODE,
+    n_counted_of,
+    others_of,
+    squares_of,
 )
 from tests.thresholds.path_oracle import all_nodes
 
@@ -97,8 +104,15 @@ def test_tables_of_parts_add_up(sample, rule, chance):
         assert [values[-1] for values in table.thresholds] == [np.inf] * 2
     np.testing.assert_array_equal(total.fp, whole.fp)
     np.testing.assert_array_equal(total.tp, whole.tp)
-    for name in ("n_given", "total_positive", "is_complete", "leaves_out_positives"):
+    names = "n_given", "total_positive", "is_complete", "weight_range"
+    for name in (*names, "leaves_out_positives"):
         assert getattr(total.counted, name) == getattr(whole.counted, name), name
+    for part in (squares_of, n_counted_of):
+        np.testing.assert_array_equal(part(total), part(whole))
+    n_others = [others_of(table).sum(axis=0) for table in (total, whole)]
+    np.testing.assert_array_equal(*n_others)
+    if not whole.counted.leaves_out_positives:
+        np.testing.assert_array_equal(others_of(total), others_of(whole))
 
 
 @given(sample=samples(), rule=st.sampled_from(["any", "all"]))
@@ -175,6 +189,15 @@ def test_path_is_that_of_the_documents(n_classifiers):
         np.testing.assert_array_equal(found.tp, expected.tp)
 
 
+def test_one_classifier_has_one_vector_of_thresholds():
+    for thresholds in ([0.3, 0.6], [[0.3, 0.6, np.inf]], np.array([[0.3, 0.6]])):
+        table = pn_table(SCORES[:, 0], Y, thresholds=thresholds)
+        assert table.thresholds[0].tolist() == [0.3, 0.6, np.inf]
+        assert (table.fp.tolist(), table.tp.tolist()) == ([2, 1, 0], [2, 1, 0])
+    point = table.operating_point(target_derivative=0.5)
+    assert (point.fp, point.tp) == (2, 2)
+
+
 def partly_rated(seed=0):
     """Return documents of which a sample was rated, and others by chance."""
     rng = np.random.default_rng(seed)
@@ -234,6 +257,8 @@ def test_at_the_edge_of_what_is_known():
 def test_positives_below_the_lowest_thresholds_are_missed():
     table = pn_table(SCORES, Y, thresholds=[[0.5], [0.99]])
     assert table.tp[0, 0] == 1
+    with pytest.warns(RejectionWarning, match="reach, and 1 are rated below"):
+        table.operating_point(target_derivative=0.5)
     with pytest.raises(InfeasibleTargetError, match=r"lowest thresholds reach 0\.5"):
         table.operating_point(min_recall=0.9)
 
@@ -429,3 +454,18 @@ def test_a_large_grid_of_given_thresholds():
     message = "thresholds is too large: .* Give at most 181 thresholds of each"
     with config_context(working_memory=1), pytest.raises(ValueError, match=message):
         pn_table(SCORES, Y, thresholds=grid)
+
+
+def test_memory_is_what_the_bound_assumes():
+    scores, y, weight = problem(n=2000, weights=True)
+    options = {"sample_weight": weight * (np.arange(2000) % 9 > 0)}
+    table = pn_table(scores, y, n_thresholds=500, **options)
+    assert table.counted.others is not None
+    tables = [table.fp, table.tp, *vars(table.counted).values()]
+    held = sum(values.nbytes for values in tables if isinstance(values, np.ndarray))
+    peaks = (
+        peak_bytes(lambda: pn_table(scores, y, n_thresholds=500, **options)),
+        peak_bytes(table.optimal_path) + held,
+    )
+    of_documents = 400 * scores.size
+    assert max(peaks) - of_documents <= BYTES_PER_WEIGHED_NODE * table.fp.size
