@@ -6,13 +6,9 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import gen_batches
 
 from sklearn_reject._curves._cells import cut_into_cells, draw_evenly
-from sklearn_reject._curves._groups import (
-    group_by_score,
-    group_validated,
-)
+from sklearn_reject._curves._groups import batches, group_by_score, group_validated
 from sklearn_reject._validation import check_option, check_samples
 
 
@@ -91,8 +87,8 @@ def _mean_area(scores, losses, weight):
         risks = np.arange(1.0, len(groups) + 1)
         np.divide(groups.cumulative_losses, risks, out=risks)
         return risks.mean()
-    below = groups.cumulative_weights - groups.weights
-    return _weigh_losses(groups.total_weight, below, groups.weights, groups.losses)
+    reached = groups.cumulative_weights
+    return _weigh_losses(reached[-1], reached, groups.weights, groups.losses)
 
 
 # From so many samples, and below this share of losses, counting most of them is faster
@@ -128,22 +124,22 @@ def _mean_area_of_few_losses(scores, losses):
     groups = group_validated(scores[rows], losses[rows], None)
     # Only groups with a loss add to the area; without ties the rank is what is below.
     with_loss = np.flatnonzero(groups.losses > 0)
-    weights, below = groups.weights[with_loss], with_loss
+    weights, reached = groups.weights[with_loss], with_loss + 1
     if len(groups) < len(rows):
-        below = np.cumsum(groups.weights)[with_loss] - weights
-    below = below + passed_over[cut(groups.scores[with_loss])]
-    return _weigh_losses(n_samples, below, weights, groups.losses[with_loss])
+        reached = np.cumsum(groups.weights)[with_loss]
+    reached = reached + passed_over[cut(groups.scores[with_loss])]
+    return _weigh_losses(n_samples, reached, weights, groups.losses[with_loss])
 
 
-# Batches of so many groups keep the temporary arrays in the cache.
-_BATCH_SIZE = 2**14
+def _weigh_losses(total, reached, weights, losses):
+    """Add up what the losses of each group contribute to the mean selective risk.
 
-
-def _weigh_losses(total, below, weights, losses):
-    """Add up what the losses of each group contribute to the mean selective risk."""
+    `reached` is the weight of each group and those below it.
+    """
     area = 0.0
-    for batch in gen_batches(len(below), _BATCH_SIZE):
-        low, weight = below[batch], weights[batch]
+    for batch in batches(len(reached)):
+        weight = weights[batch]
+        low = reached[batch] - weight
         factors = digamma(total + 1.0) - digamma(low + 1.0)
         tied = np.flatnonzero(weight != 1)  # elsewhere the rest is zero
         if tied.size:
@@ -195,10 +191,13 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     check_option(ties, "ties", ("inclusive", "midrank"))
     groups = group_by_score(scores, losses, sample_weight)
     tied_part = 0.0 if ties == "inclusive" else 0.5
-    below = groups.cumulative_weights - (1 - tied_part) * groups.weights
-    after = groups.total_weight - below
     total = groups.total_weight
-    return float((groups.losses / total) @ (after / total))
+    # The share of what is after, in place: each array is one number a sample.
+    after = (1 - tied_part) * groups.weights
+    after -= groups.cumulative_weights
+    after += total
+    after /= total
+    return float(groups.losses @ after / total)
 
 
 # The asymptotic series below is exact to 1e-16 from here on.
