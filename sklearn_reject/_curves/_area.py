@@ -79,7 +79,7 @@ def _with_weights_of_mean_one(scores, losses, weight):
 def _mean_area(scores, losses, weight):
     """Return the mean of the selective risks of all prefixes."""
     if weight is None and len(scores) >= _FEWEST_TO_COUNT:
-        area = _mean_area_of_few_losses(scores, losses)
+        area = _mean_area_of_few_losses(scores, losses, 0, len(scores))
         if area is not None:
             return area
     groups = group_validated(scores, losses, weight)
@@ -87,8 +87,23 @@ def _mean_area(scores, losses, weight):
         risks = np.arange(1.0, len(groups) + 1)
         np.divide(groups.cumulative_losses, risks, out=risks)
         return risks.mean()
-    reached = groups.cumulative_weights
-    return _weigh_losses(reached[-1], reached, groups.weights, groups.losses)
+    total, below = groups.total_weight, groups.cumulative_weights
+    below -= groups.weights  # in place, as nothing else is made of these groups
+    return weigh_losses(total, below, groups.weights, groups.losses)
+
+
+def mean_area_of_part(scores, losses, weight, below, total):
+    """Return what some samples add to the mean of the selective risks.
+
+    `below` is the weight of all samples of smaller scores, `total` that of all.
+    """
+    if weight is None and len(scores) >= _FEWEST_TO_COUNT:
+        area = _mean_area_of_few_losses(scores, losses, below, total)
+        if area is not None:
+            return area
+    groups = group_validated(scores, losses, weight)
+    below = below + groups.cumulative_weights - groups.weights
+    return weigh_losses(total, below, groups.weights, groups.losses)
 
 
 # From so many samples, and below this share of losses, counting most of them is faster
@@ -99,10 +114,11 @@ _FEWEST_TO_COUNT, _LARGEST_LOSS_RATE = 2**16, 0.15
 _CELLS_PER_LOSS, _FEWEST_CELLS, _MOST_CELLS = 16, 2**10, 2**20
 
 
-def _mean_area_of_few_losses(scores, losses):
+def _mean_area_of_few_losses(scores, losses, n_before, total):
     """Return the area without sorting all samples, or None where that is no faster.
 
-    Samples in cells of the scores without a loss only have to be counted.
+    The samples have so many before them, of a total. Those in cells of the scores
+    without a loss only have to be counted.
     """
     n_samples, n_losses = len(scores), np.count_nonzero(losses)
     if not 0 < n_losses <= _LARGEST_LOSS_RATE * n_samples:
@@ -124,22 +140,18 @@ def _mean_area_of_few_losses(scores, losses):
     groups = group_validated(scores[rows], losses[rows], None)
     # Only groups with a loss add to the area; without ties the rank is what is below.
     with_loss = np.flatnonzero(groups.losses > 0)
-    weights, reached = groups.weights[with_loss], with_loss + 1
+    weights, below = groups.weights[with_loss], with_loss
     if len(groups) < len(rows):
-        reached = np.cumsum(groups.weights)[with_loss]
-    reached = reached + passed_over[cut(groups.scores[with_loss])]
-    return _weigh_losses(n_samples, reached, weights, groups.losses[with_loss])
+        below = np.cumsum(groups.weights)[with_loss] - weights
+    below = n_before + below + passed_over[cut(groups.scores[with_loss])]
+    return weigh_losses(total, below, weights, groups.losses[with_loss])
 
 
-def _weigh_losses(total, reached, weights, losses):
-    """Add up what the losses of each group contribute to the mean selective risk.
-
-    `reached` is the weight of each group and those below it.
-    """
+def weigh_losses(total, below, weights, losses):
+    """Add up what the losses of each group contribute to the mean selective risk."""
     area = 0.0
-    for batch in batches(len(reached)):
-        weight = weights[batch]
-        low = reached[batch] - weight
+    for batch in batches(len(below)):
+        low, weight = below[batch], weights[batch]
         factors = digamma(total + 1.0) - digamma(low + 1.0)
         tied = np.flatnonzero(weight != 1)  # elsewhere the rest is zero
         if tied.size:

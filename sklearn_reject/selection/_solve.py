@@ -95,7 +95,7 @@ def solve_reject_cost(
         )
     cost = check_number(target, "target (the reject cost)")
     groups = _group(scores, losses, sample_weight)
-    return make_rule_at(groups, _count_of_least_cost(groups, cost))
+    return make_rule_at(groups, cheapest_prefix(groups, cost))
 
 
 def solve_target_risk(
@@ -250,7 +250,7 @@ def solve_target_risk(
         groups = _group(scores, losses, sample_weight)
         n_groups = groups.count_within_risk(risk)
         if n_groups == 0:
-            raise _infeasible(groups, risk)
+            raise infeasible_risk(groups, risk)
         share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
         return make_rule_at(groups, n_groups, share)
     confidence = check_confidence(confidence, sample_weight)
@@ -420,8 +420,8 @@ def solve_target_coverage(
     return make_certified_rule(ranked, certificate, single_is_in=True)
 
 
-def _count_of_least_cost(groups, cost):
-    """Return the length of the prefix of least loss and cost, maybe zero."""
+def cheapest_prefix(groups, cost):
+    """Return the number of groups with the least loss and cost of rejecting others."""
 
     def save(batch):
         """Return what accepting saves and what it loses."""
@@ -501,7 +501,7 @@ def make_rule_at(groups, n_groups, share=None):
     )
 
 
-def _infeasible(groups, risk):
+def infeasible_risk(groups, risk):
     risks = groups.cumulative_losses / groups.cumulative_weights
     lowest = float(risks.min())
     within = np.flatnonzero(risks <= lowest * (1 + RELATIVE_TOLERANCE))
