@@ -36,7 +36,7 @@ def aurc_score(
     check_option(normalize, "normalize", (None, "excess", "prr"))
     samples = _with_weights_of_mean_one(*check_samples(scores, losses, sample_weight))
     if interpolation == "trapezoid":
-        area, oracle, random = _trapezoid_areas(*samples)
+        area, oracle, random = _trapezoid_areas(*samples, normalize is not None)
     else:
         area = _mean_area(*samples)
     if normalize is None:
@@ -169,11 +169,20 @@ def _mean_references(losses, weight, area):
     return _mean_area(losses, losses, weight), np.average(losses, weights=weight)
 
 
-def _trapezoid_areas(scores, losses, weight):
-    """Return the area below the points of the curve, of the oracle and of random."""
+def _trapezoid_areas(scores, losses, weight, has_references):
+    """Return the area below the points of the curve, of the oracle and of random.
+
+    The others are None where there are no references.
+    """
     groups = group_validated(scores, losses, weight)
-    weights = groups.cumulative_weights
-    coverage = weights / groups.total_weight
+    weights, risks = groups.cumulative_weights, groups.cumulative_losses
+    random = risks[-1] / weights[-1]
+    coverage = weights / weights[-1]
+    risks /= weights  # in place, as nothing else is made of these groups
+    area = trapezoid(risks, coverage)
+    if not has_references:
+        return area, None, None
+    del groups, risks
     # The oracle: the least loss that samples of each total weight can have.
     best = group_validated(losses, losses, weight)
     least = np.interp(
@@ -181,12 +190,9 @@ def _trapezoid_areas(scores, losses, weight):
         np.append(0.0, best.cumulative_weights),
         np.append(0.0, best.cumulative_losses),
     )
-    random = groups.cumulative_losses[-1] / groups.total_weight
-    return (
-        trapezoid(groups.cumulative_losses / weights, coverage),
-        trapezoid(least / weights, coverage),
-        random * (1 - coverage[0]),
-    )
+    del best
+    least /= weights
+    return area, trapezoid(least, coverage), random * (1 - coverage[0])
 
 
 def augrc_score(scores, losses, *, sample_weight=None):
