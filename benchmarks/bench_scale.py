@@ -84,7 +84,7 @@ def _rows(what, make_losses):
         "area of cells": summary.aurc,
         "cells": partial(summarise, parts),
     }
-    times = interleaved_medians(contenders, repeats=5)
+    times = interleaved_medians(contenders, repeats=3)
     for name, limit in (("rule", _RULE_TIME), ("area", _AREA_TIME)):
         for kind, largest in (("", limit), (" of cells", _CELLS_TIME)):
             ours, reference = times[name + kind], times[f"{name} at once"]

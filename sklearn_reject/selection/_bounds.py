@@ -181,7 +181,8 @@ class Betting(_Bound):
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
-        losses = [prefixes.shuffled_losses(count) for count in counts]
+        # One after the other: each is an array.
+        losses = map(prefixes.shuffled_losses, counts)
         return np.array([betting_p_value(some, risk, level) for some in losses])
 
 
