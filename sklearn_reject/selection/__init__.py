@@ -14,6 +14,7 @@ from sklearn_reject.selection._certify_double import (
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._deferral import solve_deferral, solve_nearest_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule
+from sklearn_reject.selection._double_cells import DoubleScoreSummary, RuleIntervals
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._failure_parts import (
     solve_failure_bounds,
@@ -78,6 +79,7 @@ __all__ = [
     "CoverageMonitor",
     "DeferralRule",
     "DoubleScoreRule",
+    "DoubleScoreSummary",
     "FiniteRule",
     "GroupedDeferralRule",
     "GroupedRule",
@@ -86,6 +88,7 @@ __all__ = [
     "RejectionRule",
     "RiskBoundsCertificate",
     "RiskMonitor",
+    "RuleIntervals",
     "SingleScoreRule",
     "Tail",
     "TailScoreRule",
