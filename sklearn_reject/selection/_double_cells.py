@@ -1,36 +1,23 @@
 """A summary of two scores that adds up, and what it certifies of rules."""
 
-from dataclasses import dataclass, field, replace
-from functools import partial
-from numbers import Real
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._interval import Interval
-from sklearn_reject._validation import (
-    as_real_array,
-    check_count,
-    check_flags,
-    check_option,
-    check_same_length,
-    check_sample_weight,
-    check_vector,
+from sklearn_reject._validation import check_count
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._double_measure import (
+    check_part,
+    measure_intervals,
+    sum_accepted,
+    view_cells,
+    with_worst,
 )
-from sklearn_reject.exceptions import InfeasibleTargetError
-from sklearn_reject.selection._ood_model import check_model
-from sklearn_reject.selection._ood_rule import (
-    DoubleScoreRule,
-    SingleScoreRule,
-    check_two_scores,
-    precision_of,
-)
-from sklearn_reject.selection._ood_solve import refuse_without_ood
+from sklearn_reject.selection._double_tuning import CellSearch
 from sklearn_reject.selection._plane_bounds import (
     Cells,
     accepted_shares,
-    bound_mean,
     estimated_shares,
 )
 from sklearn_reject.selection._plane_cells import (
@@ -42,56 +29,15 @@ from sklearn_reject.selection._plane_cells import (
     merge_tables,
     n_rows_of,
 )
-from sklearn_reject.selection._plane_search import (
-    arc_borders,
-    directions_of,
-    find_cell_cut,
-    rule_borders,
-)
+from sklearn_reject.selection._plane_codes import N_BITS
 
 # Samples that are made into cells at once, and times the cells of these that are kept
 # until they are merged with the others.
 _BLOCK = 2**20
 _FINER = 4
 
-# Fewer cells tell next to nothing.
-_FEWEST_CELLS = 64
-
-_NAN = float("nan")
-
-
-class RuleIntervals(NamedTuple):
-    """What a rule achieves on a summarised sample, each as a certified interval.
-
-    Attributes
-    ----------
-    tpr : Interval
-        Share of the ID samples that is accepted.
-
-    fpr : Interval
-        Share of the OOD samples that is accepted, NaN without any.
-
-    precision : Interval
-        Share of ID samples among the accepted ones at the `ood_prior` of the rule, NaN
-        without a prior.
-
-    selective_risk : Interval
-        Mean loss of the accepted ID samples, of all arrangements in which any is
-        accepted. NaN if there are none.
-
-    Examples
-    --------
-    >>> from sklearn_reject.selection import DoubleScoreRule, DoubleScoreSummary
-    >>> summary = DoubleScoreSummary().update([[0.1, 2], [0.3, 1]], [0, 1], [0, 0])
-    >>> rule = DoubleScoreRule(threshold=0.2, proba_at_threshold=1, novelty_weight=0)
-    >>> summary.measure(rule).selective_risk.high
-    0.0
-    """
-
-    tpr: Interval
-    fpr: Interval
-    precision: Interval
-    selective_risk: Interval
+# Infinite novelty, of either sign, has a cell of its own.
+_FEWEST_CELLS = 4
 
 
 @dataclass(eq=False)
@@ -107,7 +53,7 @@ class DoubleScoreSummary(DictMixin):
 
     Parameters
     ----------
-    max_cells : int >= 64, default=16384
+    max_cells : int >= 4, default=16384
         Most cells, of 88 bytes each. Up to so many distinct points are kept as they
         are, and all is exact. Intervals are half as wide with four times as many.
 
@@ -115,8 +61,9 @@ class DoubleScoreSummary(DictMixin):
         The table of the cells, for those that restore a summary. None for no samples.
 
     shift : int, default=None
-        By how many leading bits the novelty is cut more finely than the risk. It is
-        chosen by the samples when there are more distinct points than cells.
+        By how many leading bits the novelty is cut more finely than the risk. None has
+        it chosen by the first samples of which there are more distinct points than
+        cells. Summaries to be merged should have the same, which they have as a rule.
 
     Notes
     -----
@@ -138,11 +85,11 @@ class DoubleScoreSummary(DictMixin):
     ...     summary = summary.update(scores, losses, is_ood)
     >>> summary.n_samples, summary.n_cells <= 1024
     (20000, True)
-    >>> rule = summary.tune(min_tpr=0.7, max_fpr=0.2)
+    >>> bounds = {"min_tpr": 0.7, "max_fpr": 0.2}
+    >>> rule = summary.tune(**bounds)
     >>> rule.tpr >= 0.7, rule.fpr <= 0.2
     (True, True)
-    >>> found, least = rule.selective_risk, summary.lower_bound(min_tpr=0.7, max_fpr=0.2)
-    >>> bool(0.8 * found < least < found)
+    >>> summary.lower_bound(**bounds) < rule.selective_risk
     True
     """
 
@@ -155,7 +102,12 @@ class DoubleScoreSummary(DictMixin):
         if check_count(self.max_cells, "max_cells") < _FEWEST_CELLS:
             raise ValueError(
                 f"max_cells must be at least {_FEWEST_CELLS}, got {self.max_cells}: "
-                "fewer tell next to nothing."
+                "infinite novelty of either sign has a cell of its own."
+            )
+        if self.shift is not None and self.shift not in range(-N_BITS, N_BITS + 1):
+            raise ValueError(
+                f"shift must be None or an int from {-N_BITS} to {N_BITS}, got "
+                f"{self.shift!r}."
             )
         self.cells = empty_table() if self.cells is None else np.asarray(self.cells)
         if self.cells.ndim != 2 or len(self.cells) != len(COLUMNS):
@@ -207,7 +159,7 @@ class DoubleScoreSummary(DictMixin):
         ValueError
             If an array is invalid. The summary is then as it was.
         """
-        samples = _check_part(scores, losses, is_ood, sample_weight)
+        samples = check_part(scores, losses, is_ood, sample_weight)
         tables, shift = [self.cells], self.shift
         for start in range(0, len(samples[0]), _BLOCK):
             block = (array[start : start + _BLOCK] for array in samples)
@@ -232,6 +184,11 @@ class DoubleScoreSummary(DictMixin):
         merged : DoubleScoreSummary
             A new one.
 
+        Warns
+        -----
+        RejectionWarning
+            If both have another `shift`, which makes cells larger than they could be.
+
         Raises
         ------
         ValueError
@@ -251,6 +208,13 @@ class DoubleScoreSummary(DictMixin):
                 f"other has max_cells={other.max_cells}, this summary "
                 f"{self.max_cells}: what is lost by fewer cells cannot be had back. "
                 "Make all summaries with the same max_cells."
+            )
+        if self.shift != other.shift and None not in (self.shift, other.shift):
+            warn_user(
+                f"The summaries have shift={self.shift} and shift={other.shift}: cells "
+                "of one that overlap with some of the other become one, and intervals "
+                "wider. Pass the shift of one to all, as "
+                f"DoubleScoreSummary(shift={self.shift})."
             )
         cells, shift = merge_tables(
             [self.cells, other.cells], [self.shift, other.shift], self.max_cells
@@ -300,7 +264,7 @@ class DoubleScoreSummary(DictMixin):
         losses of 0 and 1 this is the true range of all arrangements in the cells.
         """
         cells = self._cells_with_id()
-        view, weights = _view(rule, score, cells)
+        view, weights = view_cells(rule, score, cells)
         at_least, at_most = accepted_shares(
             view, weights, rule.threshold, rule.proba_at_threshold
         )
@@ -308,10 +272,10 @@ class DoubleScoreSummary(DictMixin):
             rows = np.flatnonzero(at_most > at_least)
             fetched = self._fetch(rule, score, rows, parts)
             at_most[rows] = at_least[rows] = 0.0
-            return _intervals(rule, cells, at_least, at_least, at_most, fetched)
+            return measure_intervals(rule, cells, at_least, at_least, at_most, fetched)
         shares = rule.threshold, at_least, at_most
         shares = estimated_shares(view, weights, *shares)
-        return _intervals(rule, cells, shares, at_least, at_most)
+        return measure_intervals(rule, cells, shares, at_least, at_most)
 
     def tune(
         self,
@@ -340,11 +304,12 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no bound.
+            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
+            bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the place
-            of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, beside `min_tpr` and in the
+            place of `max_fpr`: the rule of least FPR is found then.
 
         min_precision : float in ]0, 1], default=None
             Least share of ID samples among the accepted ones. Needs `min_recall` and
@@ -354,11 +319,13 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept, beside `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
-            Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
-            in units of the loss. The second must be above the third. Needs `ood_prior`.
+            Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
+            one, in units of the loss. The second must be above the third. Needs
+            `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning sample.
+            Share of OOD samples in use, which may differ from that in the tuning
+            sample.
 
         n_directions : int >= 2, default=181
             Number of directions of the grid, from the risk alone to the novelty alone.
@@ -394,13 +361,13 @@ class DoubleScoreSummary(DictMixin):
         tune_double_score : The best rule of samples in memory.
         """
         asked = min_tpr, max_fpr, max_risk, min_precision, min_recall, costs, ood_prior
-        search = _Search(self._cells_with_id(), asked, n_directions, allow_reversed)
+        search = CellSearch(self._cells_with_id(), asked, n_directions, allow_reversed)
         rule = search.solve(search.problem, self.measure)
         if rule is None:
             raise search.infeasible(self)
         if parts is None:
             return rule
-        return _with_measured(rule, self.measure(rule, parts=parts))
+        return with_worst(rule, self.measure(rule, parts=parts))
 
     def lower_bound(
         self,
@@ -428,11 +395,12 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no bound.
+            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
+            bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the place
-            of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, beside `min_tpr` and in the
+            place of `max_fpr`: the rule of least FPR is found then.
 
         min_precision : float in ]0, 1], default=None
             Least share of ID samples among the accepted ones. Needs `min_recall` and
@@ -442,11 +410,13 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept, beside `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
-            Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
-            in units of the loss. The second must be above the third. Needs `ood_prior`.
+            Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
+            one, in units of the loss. The second must be above the third. Needs
+            `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning sample.
+            Share of OOD samples in use, which may differ from that in the tuning
+            sample.
 
         n_directions : int >= 2, default=181
             Number of directions between which all others are; more make the bound
@@ -475,9 +445,9 @@ class DoubleScoreSummary(DictMixin):
         thresholds and neighbours bounds that of all rules.
         """
         asked = min_tpr, max_fpr, max_risk, min_precision, min_recall, costs, ood_prior
-        search = _Search(self._cells_with_id(), asked, n_directions, allow_reversed)
+        search = CellSearch(self._cells_with_id(), asked, n_directions, allow_reversed)
         cut = search.best_possible()
-        return float("inf") if cut is None else max(cut.price, 0.0)
+        return float("inf") if cut is None else max(float(cut.price), 0.0)
 
     def _cells_with_id(self):
         cells = Cells(self.cells)
@@ -489,18 +459,18 @@ class DoubleScoreSummary(DictMixin):
         return cells
 
     def _fetch(self, rule, score, rows, parts):
-        """Return what is accepted of the rows of some cells: ID, OOD weight and loss."""
+        """Return ID weight, OOD weight and loss of what is accepted in some cells."""
         cut = Cells(self.cells).take(rows)
         if callable(parts):
             parts = parts(cut.table[: PLACES["novelty_high"] + 1].T.copy())
         sums, found = np.zeros(3), 0
         for part in parts:
-            samples = _check_part(*part)
+            samples = check_part(*part)
             inside = find_cells(cut.table, self.shift, *samples[:2]) >= 0
             inside &= samples[-1] > 0
             inside = np.flatnonzero(inside)
             if len(inside):
-                sums += _accepted(rule, score, *(array[inside] for array in samples))
+                sums += sum_accepted(rule, score, *(array[inside] for array in samples))
                 found += len(inside)
         if found != n_rows_of(cut.table):
             raise ValueError(
@@ -509,184 +479,3 @@ class DoubleScoreSummary(DictMixin):
                 "that the summary was updated with, and each once."
             )
         return sums
-
-
-def _check_part(scores, losses, is_ood, sample_weight=None):
-    """Return risk, novelty, losses, origin and weight of samples, of none as well."""
-    scores = as_real_array(scores, "scores")
-    if scores.shape == (0,):
-        scores = scores.reshape(0, 2)
-    if scores.ndim != 2 or scores.shape[1] != 2:
-        raise ValueError(
-            "scores must be of shape (n_samples, 2), risk and novelty, got "
-            f"{scores.shape}. Stack them by np.column_stack([risk, novelty])."
-        )
-    arrays = {"losses": losses, "is_ood": is_ood}
-    if sample_weight is not None and not isinstance(sample_weight, Real):
-        arrays["sample_weight"] = sample_weight
-    check_same_length(len(scores), **arrays)
-    if not len(scores):
-        return (*np.empty((3, 0)), np.empty(0, dtype=bool), np.empty(0))
-    risk, novelty = check_two_scores(*np.ascontiguousarray(scores.T))
-    is_ood = check_flags(is_ood, "is_ood")
-    losses = np.where(is_ood, 0.0, np.asarray(losses))
-    losses = check_vector(losses, "losses", non_negative=True)
-    return risk, novelty, losses, is_ood, _check_weight(sample_weight, len(risk))
-
-
-def _check_weight(sample_weight, n_samples):
-    """Return weights, which all may be zero in one of many parts."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    if not np.any(sample_weight):
-        return np.zeros(n_samples)
-    return check_sample_weight(sample_weight, n_samples)
-
-
-def _view(rule, score, cells):
-    """Return the cells as a rule sees them, and its weights of both scores."""
-    if type(rule) is DoubleScoreRule and score is None:
-        return cells, (rule.risk_weight, rule.novelty_weight)
-    if type(rule) is DoubleScoreRule:
-        raise ValueError(f"score={score!r} is for rules of a single score.")
-    if not isinstance(rule, SingleScoreRule):
-        raise ValueError(
-            "rule must be a DoubleScoreRule or a SingleScoreRule, got "
-            f"{type(rule).__name__}. Of other rules the cells certify nothing."
-        )
-    if score is None:
-        raise ValueError(
-            "score is None, and a SingleScoreRule does not say which of both scores it "
-            "is for. Pass 'risk' or 'novelty'."
-        )
-    if check_option(score, "score", ("risk", "novelty")) == "novelty":
-        return cells, (0.0, 1.0)
-    table = cells.table.copy()
-    table[PLACES["novelty_low"] : PLACES["novelty_high"] + 1] = 0.0
-    return Cells(table), (1.0, 0.0)
-
-
-def _accepted(rule, score, risk, novelty, losses, is_ood, weight):
-    """Return ID weight, OOD weight and loss of what a rule accepts of samples."""
-    scores = (risk, novelty)
-    if score is not None:
-        scores = (risk,) if score == "risk" else (novelty,)
-    accepted = rule.accept_proba(*scores) * weight
-    sums = accepted.sum(where=~is_ood), accepted.sum(where=is_ood), accepted @ losses
-    return np.array(sums)
-
-
-def _intervals(rule, cells, shares, at_least, at_most, fetched=None):
-    """Return the intervals, exact ones with sums `fetched` that are accepted as well."""
-    n_rows = [int(rows.sum()) for rows in (cells.id_rows, cells.ood_rows)]
-    sums = [
-        np.array(
-            [share @ cells.id_weight, share @ cells.ood_weight, share @ cells.loss]
-        )
-        + (0.0 if fetched is None else fetched)
-        for share in (shares, at_least, at_most)
-    ]
-    totals = cells.id_weight.sum(), cells.ood_weight.sum()
-    (tpr, least_tpr, most_tpr), (fpr, least_fpr, most_fpr) = (
-        [float(each[of] / totals[of]) if totals[of] else _NAN for each in sums]
-        for of in (0, 1)
-    )
-    precision = partial(precision_of, ood_prior=rule.ood_prior)
-    risk = float(sums[0][2] / sums[0][0]) if sums[0][0] else _NAN
-    least, most = risk, risk
-    if fetched is None:
-        least, most = (
-            bound_mean(cells, at_least, at_most, largest=largest)
-            for largest in (False, True)
-        )
-        risk = least if np.isnan(risk) else float(np.clip(risk, least, most))
-    return RuleIntervals(
-        Interval(tpr, least_tpr, most_tpr, n_rows[0]),
-        Interval(fpr, least_fpr, most_fpr, n_rows[1]),
-        Interval(
-            precision(tpr, fpr),
-            precision(least_tpr, most_fpr),
-            precision(most_tpr, least_fpr),
-            sum(n_rows),
-        ),
-        Interval(risk, least, most, n_rows[0]),
-    )
-
-
-def _with_measured(rule, intervals):
-    """Return the rule with what it achieves at the worst."""
-    return replace(
-        rule,
-        tpr=intervals.tpr.low,
-        fpr=intervals.fpr.high,
-        precision=intervals.precision.low,
-        selective_risk=intervals.selective_risk.high,
-    )
-
-
-class _Search:
-    """The model asked for, and its solution on cells."""
-
-    def __init__(self, cells, asked, n_directions, allow_reversed):
-        names = (
-            "min_tpr",
-            "max_fpr",
-            "max_risk",
-            "min_precision",
-            "min_recall",
-            "costs",
-            "ood_prior",
-        )
-        asked = dict(zip(names, asked, strict=True))
-        self.model, self.ood_prior = check_model(**asked)
-        check_option(allow_reversed, "allow_reversed", (True, False))
-        self.totals = float(cells.id_weight.sum()), float(cells.ood_weight.sum())
-        if not self.totals[1]:
-            refuse_without_ood(self.model)
-        self.problem = self.model.problem(*self.totals)
-        self.always = cells.take(cells.always)
-        self.cells = cells.take(~cells.always & ~cells.never)
-        self.directions = directions_of(self.cells, n_directions, allow_reversed)
-
-    def solve(self, problem, measure):
-        """Return the rule of which most is certain, None if it keeps no bound."""
-        borders = rule_borders(self.cells, self.directions)
-        cut = find_cell_cut(self.cells, self.always, problem, borders)
-        if cut is None:
-            return None
-        _, high, _, _ = self.cells.sums(cut.weights)
-        is_all = len(high) and cut.threshold == high.max()
-        rule = DoubleScoreRule(
-            # The largest score seen would reject larger ones to come.
-            threshold=float("inf") if is_all else cut.threshold,
-            proba_at_threshold=1.0,
-            risk_weight=cut.weights[0],
-            novelty_weight=cut.weights[1],
-            ood_prior=self.ood_prior,
-        )
-        return _with_measured(rule, measure(rule))
-
-    def best_possible(self):
-        """Return the cut of the least price that any rule may have, None if none."""
-        borders = arc_borders(self.cells, self.directions)
-        return find_cell_cut(self.cells, self.always, self.problem, borders)
-
-    def infeasible(self, summary):
-        """Return the error of bounds that no rule keeps for certain."""
-        solve = partial(self.solve, measure=summary.measure)
-        attainable = self.model.infeasible(solve, *self.totals).attainable
-        is_open = self.best_possible() is not None
-        certain = ", ".join(f"{name} {value:.4g}" for name, value in attainable.items())
-        what = (
-            "A rule may, but the cells cannot tell: relax a bound a little, pass a "
-            f"larger max_cells than {summary.max_cells} and summarise again, or use "
-            "tune_double_score on a part of the samples."
-            if is_open
-            else "No rule of these scores can: relax a bound, or use scores that tell ID "
-            "from OOD samples better."
-        )
-        return InfeasibleTargetError(
-            f"No rule is certain to keep all bounds on these {summary.n_samples} "
-            f"samples. Certain, while the other bound holds, is {certain}. {what}",
-            attainable=attainable,
-        )

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from sklearn_reject._curves import cells_of
+
 # Leading bits of a score: sign, exponent and 19 digits of the mantissa.
-_N_BITS = 31
+N_BITS = 31
 
 # Both scores together.
-_N_BOTH = np.uint64(2 * _N_BITS)
+_N_BOTH = np.uint64(2 * N_BITS)
 
 # Magic numbers that move the bits of a number apart.
 _SPREADS = (
@@ -16,6 +18,9 @@ _SPREADS = (
     (2, 0x3333333333333333),
     (1, 0x5555555555555555),
 )
+
+# Shifts are multiples of it.
+_STEP = 3
 
 # Samples that tell how many leading bits a score needs.
 _ENOUGH = 2**14
@@ -29,24 +34,17 @@ def codes_of(risk, novelty, shift=0):
     negative, come before all others. Before them two bits tell novelty of minus
     infinity, finite and infinite apart, so that no prefix holds both.
     """
-    ahead, behind = _leading_bits(novelty), _leading_bits(risk)
+    ahead, behind = cells_of(novelty, N_BITS), cells_of(risk, N_BITS)
     if shift < 0:
         ahead, behind = behind, ahead
     n_ahead = np.uint64(abs(shift))
-    rest = np.uint64(_N_BITS) - n_ahead
+    rest = np.uint64(N_BITS) - n_ahead
     codes = (ahead >> rest) << (_N_BOTH - n_ahead)
     pairs = _spread_bits(ahead & _ones(rest)) << np.uint64(1)
     codes |= (pairs | _spread_bits(behind >> n_ahead)) << n_ahead
     codes |= behind & _ones(n_ahead)
     kinds = 1 + (novelty == np.inf).astype(np.int64) - (novelty == -np.inf)
     return codes | (kinds.astype(np.uint64) << _N_BOTH)
-
-
-def _leading_bits(scores):
-    """Return the leading bits as integers that increase with the score."""
-    bits = (scores + 0.0).view(np.int64)  # minus zero becomes zero
-    bits = np.where(bits < 0, ~bits, bits | np.int64(-(2**63))).view(np.uint64)
-    return bits >> np.uint64(64 - _N_BITS)
 
 
 def _ones(n_bits):
@@ -83,20 +81,27 @@ def choose_shift(risk, novelty, n_wanted):
     A score needs so many leading bits that, of the samples, two share one of
     `n_wanted` cells only as often as if these were even: few for probabilities, which
     have many exponents, more for distances from 400 to 600, which all begin alike.
+    Shifts come in steps, so that those of parts of a sample are the same as a rule.
     """
     finite = np.flatnonzero(np.isfinite(novelty))
     finite = finite[:: max(1, len(finite) // _ENOUGH)]
     needed = [_bits_needed(score[finite], n_wanted) for score in (risk, novelty)]
-    return needed[1] - needed[0]
+    steps = round((needed[1] - needed[0]) / _STEP)
+    return _STEP * int(np.clip(steps, -(N_BITS // _STEP), N_BITS // _STEP))
 
 
 def _bits_needed(scores, n_wanted):
     """Return the number of leading bits that make so many cells, or all there are."""
-    bits = np.sort(_leading_bits(scores))
-    n_cells = np.zeros(_N_BITS + 1)
-    for n_bits in range(_N_BITS + 1):
-        cells = bits >> np.uint64(_N_BITS - n_bits)
+    bits = np.sort(cells_of(scores, N_BITS))
+    log_sizes = np.zeros(N_BITS + 1)
+    for n_bits in range(1, N_BITS + 1):
+        cells = bits >> np.uint64(N_BITS - n_bits)
         starts = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
-        sizes = np.diff(starts, append=len(cells))
-        n_cells[n_bits] = len(cells) ** 2 / (sizes @ sizes) if len(cells) else 1.0
-    return int(np.argmax(n_cells >= min(n_wanted, n_cells[-1])))
+        sizes = np.diff(starts, append=len(cells)) / max(1, len(cells))
+        log_sizes[n_bits] = -np.log2(sizes @ sizes) if len(cells) else 0.0
+    wanted = min(np.log2(n_wanted), log_sizes[-1])
+    place = int(np.argmax(log_sizes >= wanted))
+    if place == 0:
+        return 0.0
+    below, above = log_sizes[place - 1 : place + 1]
+    return place - 1 + (wanted - below) / (above - below)

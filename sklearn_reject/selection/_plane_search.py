@@ -91,8 +91,8 @@ def arc_borders(cells, directions):
 def _sums_over_middle(cells, weights):
     """Return bounds of sums in each cell less that of the median of the cells."""
     low, high, _, most = cells.sums(weights)
-    middle = np.median([cells.risk_low, cells.novelty_low], axis=1)
-    middle = combine(*middle[:, np.newaxis], weights)
+    middle = np.sort([cells.risk_low, cells.novelty_low], axis=1)
+    middle = combine(*middle[:, [low.size // 2]], weights) if low.size else 0.0
     margin = 2 * TIE_TOLERANCE * (most + np.abs(middle))
     return low - middle - margin, high - middle + margin
 
