@@ -143,25 +143,28 @@ def measure_intervals(rule, cells, shares, at_least, at_most, fetched=None):
         for of in (0, 1)
     )
     precision = partial(precision_of, ood_prior=rule.ood_prior)
-    risk = float(sums[0][2] / sums[0][0]) if sums[0][0] else _NAN
-    least, most = risk, risk
+    # Where nothing may be accepted, it is that of what else may be.
+    other = precision(most_tpr, most_fpr)
+    kept = precision(tpr, fpr), precision(least_tpr, most_fpr)
+    kept = *kept, precision(most_tpr, least_fpr)
+    risks = [float(sums[0][2] / sums[0][0]) if sums[0][0] else _NAN] * 3
     if fetched is None:
-        least, most = (
+        kept = [other if np.isnan(each) else each for each in kept]
+        risks[1:] = (
             bound_mean(cells, at_least, at_most, largest=largest)
             for largest in (False, True)
         )
-        risk = least if np.isnan(risk) else float(np.clip(risk, least, most))
+        risks[0] = risks[1] if np.isnan(risks[0]) else risks[0]
     return RuleIntervals(
         Interval(tpr, least_tpr, most_tpr, n_rows[0]),
         Interval(fpr, least_fpr, most_fpr, n_rows[1]),
-        Interval(
-            precision(tpr, fpr),
-            precision(least_tpr, most_fpr),
-            precision(most_tpr, least_fpr),
-            sum(n_rows),
-        ),
-        Interval(risk, least, most, n_rows[0]),
+        Interval(*_clip_first(*kept), sum(n_rows)),
+        Interval(*_clip_first(*risks), n_rows[0]),
     )
+
+
+def _clip_first(value, low, high):
+    return float(np.clip(value, low, high)), low, high
 
 
 def with_worst(rule, intervals):

