@@ -1,6 +1,7 @@
 """A summary of two scores that adds up, and what it certifies of rules."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -234,10 +235,11 @@ class DoubleScoreSummary(DictMixin):
 
         parts : iterable or callable, default=None
             The samples once more, as tuples of scores, losses, is_ood and maybe
-            sample_weight, or a function that maps an ndarray of shape (n_boxes, 4) to
-            them: of least and largest risk, least and largest novelty, outside of which
-            rows may be left out. Of these, only the rows of cells that the threshold
-            cuts are used, and all is exact.
+            sample_weight, in a list or whatever else can be run through again. A
+            callable gets an array of shape (n_boxes, 4), of least and largest risk,
+            least and largest novelty, and returns such an iterable, without rows
+            outside of all these boxes if it likes. Of these, only the rows of cells
+            that the threshold cuts are used, and all is exact.
 
         Returns
         -------
@@ -336,7 +338,11 @@ class DoubleScoreSummary(DictMixin):
             which samples of *high* risk score are accepted first.
 
         parts : iterable or callable, default=None
-            As in `measure`: the same rule is found, and what it achieves is exact.
+            The samples once more, as in `measure`. Then the direction is taken that is
+            best if each cell is in its middle, of its thresholds the best one is found
+            exactly, among rules that accept ties, and what it achieves is exact. Rows
+            of cells are used that this threshold may be in, about 2 million at most.
+            If the certified rule is better, it is taken.
 
         Returns
         -------
@@ -348,7 +354,8 @@ class DoubleScoreSummary(DictMixin):
         Raises
         ------
         InfeasibleTargetError
-            If no rule of the grid keeps the bounds for certain. The message says
+            If no rule of the grid keeps the bounds for certain or, with `parts`, in the
+            direction that looks best. The message says
             whether any rule can; `attainable` is what is certain of each bound while
             the other one holds.
         ValueError
@@ -363,6 +370,11 @@ class DoubleScoreSummary(DictMixin):
         asked = min_tpr, max_fpr, max_risk, min_precision, min_recall, costs, ood_prior
         search = CellSearch(self._cells_with_id(), asked, n_directions, allow_reversed)
         rule = search.solve(search.problem, self.measure)
+        exact = None
+        if parts is not None:
+            exact = search.solve_exactly(rule, partial(self._read, parts=parts))
+        if exact is not None:
+            return exact
         if rule is None:
             raise search.infeasible(self)
         if parts is None:
@@ -460,22 +472,32 @@ class DoubleScoreSummary(DictMixin):
 
     def _fetch(self, rule, score, rows, parts):
         """Return ID weight, OOD weight and loss of what is accepted in some cells."""
-        cut = Cells(self.cells).take(rows)
+        sums = np.zeros(3)
+        for samples in self._read(rows, parts):
+            sums += sum_accepted(rule, score, *samples)
+        return sums
+
+    def _read(self, rows, parts):
+        """Yield the samples of some cells, part by part."""
+        if not callable(parts) and iter(parts) is parts:
+            raise ValueError(
+                "parts can be run through only once, but the samples may have to be "
+                "read several times. Pass a list, or a function that returns a new "
+                "iterator each time."
+            )
+        asked, found = Cells(self.cells).take(rows), 0
         if callable(parts):
-            parts = parts(cut.table[: PLACES["novelty_high"] + 1].T.copy())
-        sums, found = np.zeros(3), 0
+            parts = parts(asked.table[: PLACES["novelty_high"] + 1].T.copy())
         for part in parts:
             samples = check_part(*part)
-            inside = find_cells(cut.table, self.shift, *samples[:2]) >= 0
-            inside &= samples[-1] > 0
-            inside = np.flatnonzero(inside)
+            inside = find_cells(asked.table, self.shift, *samples[:2]) >= 0
+            inside = np.flatnonzero(inside & (samples[-1] > 0))
+            found += len(inside)
             if len(inside):
-                sums += sum_accepted(rule, score, *(array[inside] for array in samples))
-                found += len(inside)
-        if found != n_rows_of(cut.table):
+                yield [array[inside] for array in samples]
+        if found != n_rows_of(asked.table):
             raise ValueError(
-                f"parts have {found} rows in the cells that the threshold cuts, and "
-                f"{n_rows_of(cut.table)} were summarised. Pass all of the samples "
+                f"parts have {found} rows in the cells that are looked at, and "
+                f"{n_rows_of(asked.table)} were summarised. Pass all of the samples "
                 "that the summary was updated with, and each once."
             )
-        return sums

@@ -39,6 +39,14 @@ class Cells:
         """Which cells no rule accepts."""
         return self.novelty_low == np.inf
 
+    def middle(self):
+        """Return the cells as if all samples of each were in its middle."""
+        table = self.table.copy()
+        for name in ("risk", "novelty"):
+            ends = [PLACES[f"{name}_low"], PLACES[f"{name}_high"]]
+            table[ends] = table[ends[0]] / 2 + table[ends[1]] / 2
+        return Cells(table)
+
     def parts(self):
         """Return the weights `of_least` and `of_most`, of shape (2, n_cells)."""
         spread = self.most_loss - self.least_loss

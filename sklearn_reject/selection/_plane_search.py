@@ -97,6 +97,37 @@ def _sums_over_middle(cells, weights):
     return low - middle - margin, high - middle + margin
 
 
+def find_window(cells, always, problem, weights):
+    """Return a cut of a direction that is certain, and where a better one may be.
+
+    These are the ends of the thresholds; None if there is no such cut, or no threshold.
+    """
+    known = find_cell_cut(cells, always, problem, rule_borders(cells, [weights]))
+    low, high, _, most = cells.sums(weights)
+    margin = 2 * TIE_TOLERANCE * most
+    first, last = low - margin, high + margin
+    thresholds = np.append(-np.inf, np.unique(first))
+    borders = Borders(weights, first, last, thresholds, is_worst=False)
+    sums = _Sums(cells, always, problem, borders)
+    possible = sums.is_feasible()
+    if known is not None:
+        slack = problem.slack(known.price)
+        slack = slack * (sums.id_weight if problem.is_mean else 1.0)
+        possible &= sums.excess(known.price) <= slack
+    places = np.flatnonzero(possible)
+    if not len(places):
+        return known, None
+    return known, (thresholds[places[0]], np.append(thresholds, np.inf)[places[-1] + 1])
+
+
+def split_cells(cells, weights, start, end):
+    """Return which cells any threshold from start to end accepts, and which it cuts."""
+    low, high, _, most = cells.sums(weights)
+    margin = 2 * TIE_TOLERANCE * most
+    inside = high + margin < start
+    return inside, ~inside & (low - margin <= end)
+
+
 def _on_one_scale(first, second):
     """Return weights of two directions, that of novelty alone as large as the other's.
 

@@ -1,5 +1,6 @@
 import json
 import pickle
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -254,9 +255,61 @@ def test_what_is_certified_holds(model, offset):
     best = tune_double_score(*scores.T, losses, is_ood, **model, method="exact")
     bound = summary.lower_bound(**model, n_directions=31)
     assert 0 <= bound <= price_of(best, model) * (1 + SLACK)
-    fetched = summary.tune(**model, n_directions=31, parts=[samples])
-    assert fetched.threshold == rule.threshold
-    assert price_of(fetched, model) == pytest.approx(price_of(exact, model))
+
+
+@by_model
+@pytest.mark.parametrize("has_ties", [False, True])
+def test_parts_make_the_threshold_of_a_direction_exact(model, has_ties):
+    scores, losses, is_ood = noisy_sample(500, seed=2, offset=5.0)
+    scores = np.round(scores, 2 if has_ties else 12)
+    samples = scores, losses, is_ood
+    summary = make_summary(samples, 100, 3)
+    parts = [[array[i::2] for array in samples] for i in range(2)]
+    rule = summary.tune(**model, n_directions=31, parts=parts)
+    exact = rule.measure(*scores.T, losses, is_ood)
+    for name in ("tpr", "fpr", "precision", "selective_risk"):
+        assert getattr(rule, name) == pytest.approx(getattr(exact, name), nan_ok=True)
+    assert_kept(rule, model)
+    assert price_of(rule, model) <= price_of(summary.tune(**model), model) + SLACK
+    prices = []
+    for threshold in rule.combine(*scores.T):
+        other = replace(rule, threshold=threshold).measure(*scores.T, losses, is_ood)
+        if is_kept(other, model):
+            prices.append(price_of(other, model))
+    assert price_of(rule, model) == pytest.approx(min(prices))
+
+
+def is_kept(rule, model):
+    """Tell whether a rule keeps all bounds."""
+    try:
+        assert_kept(rule, model)
+    except AssertionError:
+        return False
+    return True
+
+
+@given(samples_and_rules(), st.sampled_from(list(MODELS.values())), st.integers(4, 9))
+def test_parts_are_never_worse(drawn, model, max_cells):
+    samples, weight, _ = drawn
+    scores, losses, is_ood = samples
+    present = np.ones(len(losses), bool) if weight is None else weight > 0
+    assume((is_ood & present).any())
+    summary = make_summary(samples, max_cells, 2, weight)
+    parts = [(*samples, weight)]
+    try:
+        exact = summary.tune(**model, n_directions=5, parts=parts)
+    except InfeasibleTargetError:
+        with pytest.raises(InfeasibleTargetError):
+            summary.tune(**model, n_directions=5)
+        return
+    measured = exact.measure(*scores.T, losses, is_ood, sample_weight=weight)
+    assert_kept(measured, model)
+    assert price_of(exact, model) == pytest.approx(price_of(measured, model))
+    try:
+        rule = summary.tune(**model, n_directions=5)
+    except InfeasibleTargetError:
+        return  # the cells cannot tell
+    assert price_of(exact, model) <= price_of(rule, model) * (1 + SLACK)
 
 
 @given(samples_and_rules(), st.sampled_from(list(MODELS.values())), st.integers(4, 9))
@@ -374,6 +427,8 @@ def test_parts_are_read_once_and_boxes_hold_what_is_needed():
     assert found.tpr.n_samples == (~is_ood).sum()
     assert found.fpr.n_samples == is_ood.sum()
 
+    with pytest.raises(ValueError, match="parts can be run through only once"):
+        summary.measure(rule, parts=iter([(scores, losses, is_ood)]))
     with pytest.raises(ValueError, match=r"parts have \d+ rows .* were summarised"):
         summary.measure(rule, parts=[(scores[::2], losses[::2], is_ood[::2])])
 
