@@ -67,7 +67,7 @@ class CellSearch:
         is better, or where there is none in this direction.
         """
         weights = self._promising_weights()
-        if weights is None:
+        if weights is None or not len(self.places):
             return None
         _, window = find_window(self.cells, self.always, self.problem, weights)
         if window is None:

@@ -207,7 +207,7 @@ def test_few_points_are_tuned_as_they_are(model):
     scores, losses, is_ood = noisy_sample(150, seed=3)
     scores = np.round(scores, 1)
     summary = make_summary((scores, losses, is_ood), 2**10, 3)
-    rule = summary.tune(**model, n_directions=31)
+    rule = summary.tune(**model, n_directions=13)
     exact = rule.measure(*scores.T, losses, is_ood)
     for name in ("tpr", "fpr", "precision", "selective_risk"):
         assert getattr(rule, name) == pytest.approx(getattr(exact, name), nan_ok=True)
@@ -242,35 +242,36 @@ def assert_kept(rule, model):
 
 
 @by_model
-@pytest.mark.parametrize("offset", [0.0, -700.0])
-def test_what_is_certified_holds(model, offset):
-    scores, losses, is_ood = samples = noisy_sample(600, seed=1, offset=offset)
+def test_what_is_certified_holds(model):
+    scores, losses, is_ood = samples = noisy_sample(600, seed=1, offset=-700.0)
     summary = make_summary(samples, 128, 3)
     assert summary.n_cells > 64
-    rule = summary.tune(**model, n_directions=31)
+    rule = summary.tune(**model, n_directions=13)
     assert_kept(rule, model)
     exact = rule.measure(*scores.T, losses, is_ood)
     assert_kept(exact, model)
     assert price_of(exact, model) <= price_of(rule, model) * (1 + SLACK)
     best = tune_double_score(*scores.T, losses, is_ood, **model, method="exact")
-    bound = summary.lower_bound(**model, n_directions=31)
+    bound = summary.lower_bound(**model, n_directions=13)
     assert 0 <= bound <= price_of(best, model) * (1 + SLACK)
 
 
 @by_model
-@pytest.mark.parametrize("has_ties", [False, True])
-def test_parts_make_the_threshold_of_a_direction_exact(model, has_ties):
+def test_parts_make_the_threshold_of_a_direction_exact(model):
     scores, losses, is_ood = noisy_sample(500, seed=2, offset=5.0)
-    scores = np.round(scores, 2 if has_ties else 12)
+    scores = np.round(scores, 2)  # some tie
     samples = scores, losses, is_ood
     summary = make_summary(samples, 100, 3)
     parts = [[array[i::2] for array in samples] for i in range(2)]
-    rule = summary.tune(**model, n_directions=31, parts=parts)
+    rule = summary.tune(**model, n_directions=13, parts=parts)
     exact = rule.measure(*scores.T, losses, is_ood)
     for name in ("tpr", "fpr", "precision", "selective_risk"):
         assert getattr(rule, name) == pytest.approx(getattr(exact, name), nan_ok=True)
     assert_kept(rule, model)
-    assert price_of(rule, model) <= price_of(summary.tune(**model), model) + SLACK
+    assert (
+        price_of(rule, model)
+        <= price_of(summary.tune(**model, n_directions=13), model) + SLACK
+    )
     prices = []
     for threshold in rule.combine(*scores.T):
         other = replace(rule, threshold=threshold).measure(*scores.T, losses, is_ood)
