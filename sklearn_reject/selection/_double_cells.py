@@ -366,6 +366,14 @@ class DoubleScoreSummary(DictMixin):
         --------
         lower_bound : What no rule can be better than.
         tune_double_score : The best rule of samples in memory.
+
+        Notes
+        -----
+        A rule that is certain to keep its bounds keeps a distance from them, about as
+        large as the intervals of `measure` are wide; with `parts` there is none. Rules
+        on one score cut fewer cells, so they are preferred where bounds are tight and
+        cells few. Rules that draw at the threshold, mixtures for OOD samples and a
+        tolerance of the risk are for :func:`tune_double_score` only.
         """
         asked = min_tpr, max_fpr, max_risk, min_precision, min_recall, costs, ood_prior
         search = CellSearch(self._cells_with_id(), asked, n_directions, allow_reversed)
