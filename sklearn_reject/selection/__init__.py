@@ -15,6 +15,8 @@ from sklearn_reject.selection._certify_double import (
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._deferral import solve_deferral, solve_nearest_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule
+from sklearn_reject.selection._double_cells import DoubleScoreSummary
+from sklearn_reject.selection._double_measure import RuleIntervals
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._failure_parts import (
     solve_failure_bounds,
@@ -80,6 +82,7 @@ __all__ = [
     "CoverageMonitor",
     "DeferralRule",
     "DoubleScoreRule",
+    "DoubleScoreSummary",
     "FiniteRule",
     "GroupedDeferralRule",
     "GroupedRule",
@@ -89,6 +92,7 @@ __all__ = [
     "RiskBoundsCertificate",
     "RiskCoverageSummary",
     "RiskMonitor",
+    "RuleIntervals",
     "SingleScoreRule",
     "Tail",
     "TailScoreRule",
