@@ -1,0 +1,51 @@
+"""Metrics and rules of dask collections, larger than one memory.
+
+They take dask arrays, or columns of dask dataframes, where the functions of the same
+names in :mod:`sklearn_reject.metrics` and :mod:`sklearn_reject.selection` take arrays.
+Each partition is reduced to a :class:`~sklearn_reject.selection.RiskCoverageSummary` of
+at most some megabytes where it is, and summaries are merged in a tree. An answer that
+is to be exact reads the data a second time, and fetches the few rows that decide it:
+``persist()`` what takes long to make, where the cluster has room for it.
+
+It needs dask, which ``pip install sklearn-reject[dask]`` brings; so nothing else in the
+package imports it.
+"""
+
+try:
+    import dask.array  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "sklearn_reject.dask needs dask. Install it with "
+        "`pip install sklearn-reject[dask]`, or take sklearn_reject.metrics and "
+        "sklearn_reject.selection for arrays in memory."
+    ) from error
+
+from sklearn_reject.dask._metrics import (
+    augrc_score,
+    aurc_score,
+    coverage_at_risk_score,
+    risk_coverage_curve,
+    sele_score,
+    selective_risk_at_coverage_score,
+)
+from sklearn_reject.dask._solvers import (
+    solve_reject_cost,
+    solve_target_coverage,
+    solve_target_failure_rate,
+    solve_target_risk,
+    summarize,
+)
+
+__all__ = [
+    "augrc_score",
+    "aurc_score",
+    "coverage_at_risk_score",
+    "risk_coverage_curve",
+    "sele_score",
+    "selective_risk_at_coverage_score",
+    "solve_reject_cost",
+    "solve_target_coverage",
+    "solve_target_failure_rate",
+    "solve_target_risk",
+    "summarize",
+]
