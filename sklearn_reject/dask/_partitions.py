@@ -81,8 +81,9 @@ def _is_array(collection):
 
 
 def _is_frame(collection):
-    # Without an import of dask.dataframe, which needs pandas and pyarrow.
-    return is_dask_collection(collection) and hasattr(collection, "divisions")
+    # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
+    # delayed has every attribute, but not its class.
+    return is_dask_collection(collection) and hasattr(type(collection), "divisions")
 
 
 def _check_divisions(collections):

@@ -1,0 +1,185 @@
+"""Partitions of several collections are paired, or an error says why they cannot be."""
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_reject.dask import aurc_score, solve_target_coverage, summarize
+from sklearn_reject.dask._partitions import pair_partitions
+from tests.scale.dask_collections import KINDS, collect, cut
+
+
+@pytest.fixture(autouse=True)
+def synchronous():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def pieces_of(**collections):
+    """Return the rows of each partition, by name."""
+    return [
+        {name: np.asarray(piece).tolist() for name, piece in pieces.items()}
+        for pieces in dask.compute(pair_partitions(collections))[0]
+    ]
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", KINDS)
+def test_the_same_rows_of_each(first, second):
+    values = np.arange(7)
+    found = pieces_of(
+        scores=cut(values, (3, 0, 4), first), losses=cut(-values, (3, 0, 4), second)
+    )
+    assert found == [
+        {"scores": [0, 1, 2], "losses": [0, -1, -2]},
+        {"scores": [], "losses": []},
+        {"scores": [3, 4, 5, 6], "losses": [-3, -4, -5, -6]},
+    ]
+
+
+@given(
+    borders=st.lists(
+        st.lists(st.integers(0, 12), max_size=5).map(sorted), min_size=2, max_size=3
+    )
+)
+def test_other_chunks_are_cut_finer(borders):
+    values = np.arange(12)
+    sizes = [np.diff([0, *inner, 12]).tolist() for inner in borders]
+    arrays = {f"part{i}": cut(values + i, of_one) for i, of_one in enumerate(sizes)}
+    found = pieces_of(**arrays)
+    for i in range(len(arrays)):
+        rows = [value for pieces in found for value in pieces[f"part{i}"]]
+        assert rows == (values + i).tolist()
+    assert max(len(pieces["part0"]) for pieces in found) <= min(map(max, sizes))
+    for pieces in found:
+        assert len({len(piece) for piece in pieces.values()}) == 1
+
+
+def test_several_outputs_stay_together():
+    table = da.from_array(np.arange(12).reshape(4, 3), chunks=(2, 1))
+    found = pieces_of(y_true=table, uncertainty=cut(np.arange(4), (2, 2)))
+    assert found[1]["y_true"] == [[6, 7, 8], [9, 10, 11]]
+
+
+@pytest.mark.parametrize("kind", ["array", "column"])
+def test_what_they_share_is_computed_once_a_pass(kind):
+    made = []
+
+    def model(rows):
+        made.append(len(rows))
+        return rows
+
+    if kind == "array":
+        table = da.from_array(np.arange(12.0).reshape(6, 2), chunks=(2, 2))
+        table = table.map_blocks(model, meta=np.zeros((0, 2)))
+        scores, losses = table[:, 0], table[:, 1]
+    else:
+        frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), columns=["s", "l"])
+        frame = dd.from_pandas(frame, npartitions=3).map_partitions(
+            model, meta=frame[:0]
+        )
+        scores, losses = frame["s"], frame["l"]
+    made.clear()
+    summarize(scores, losses)
+    assert made == [2, 2, 2]
+    solve_target_coverage(scores, losses, 0.5)
+    assert made == [2, 2, 2] * 3
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (np.arange(6.0), "losses must be a dask array .* got ndarray.*from_array"),
+        ([0.0] * 6, "got list"),
+        (dask.delayed([0.0] * 6), "losses is a dask Delayed.*from_delayed"),
+        (cut(np.zeros(5), (3, 2)), "losses has 5 rows where scores has 6"),
+        (
+            cut(np.zeros(6), (2, 2, 2), "unknown"),
+            r"3 partitions where scores has 2.*losses.compute_chunk_sizes\(\)",
+        ),
+        (
+            cut(np.zeros(6), (2, 2, 2), "column"),
+            r"losses.to_dask_array\(lengths=True\) and scores.compute_chunk_sizes\(\)",
+        ),
+        (
+            cut(np.zeros(6), (2, 4), "unknown"),
+            r"In partition \d, losses has \d rows where scores has 3.*compute_chunk_sizes",
+        ),
+        (da.zeros((6, 2, 2), chunks=3), "3 dimensions"),
+        (da.zeros((6, 2), chunks=3), r"In partition \d, losses must be a vector"),
+    ],
+    ids=[
+        *("in memory", "list", "delayed", "fewer rows", "other number unknown"),
+        *("other number of columns", "other rows", "three dimensions", "a table"),
+    ],
+)
+def test_what_cannot_be_paired(other, message):
+    with pytest.raises(ValueError, match=message):
+        summarize(cut(np.arange(6.0), (3, 3)), other)
+
+
+def test_chunks_that_differ_beside_a_column():
+    arrays = cut(np.zeros(6), (3, 3)), cut(np.zeros(6), (2, 4))
+    weight = cut(np.ones(6), (3, 3), "column")
+    with pytest.raises(ValueError, match="sample_weight is a column.*lengths=True"):
+        summarize(*arrays, weight)
+    assert summarize(*arrays, weight.to_dask_array(lengths=True)).n_samples == 6
+
+
+def test_columns_cut_at_other_labels():
+    frame = pd.DataFrame({"s": [0.1, 0.2, 0.3, 0.4], "l": [0, 0, 1, 1]})
+    frame = dd.from_pandas(frame, npartitions=2)
+    other = frame.repartition(divisions=[0, 1, 3])
+    with pytest.raises(
+        ValueError, match="losses and scores are .* other divisions|diff"
+    ):
+        summarize(frame["s"], other["l"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([0.1, np.nan, 0.3], "In partition 2, scores must be finite, got nan in row 1"),
+        ([0.1, np.inf, 0.3], "In partition 2, scores must be finite, got inf in row 1"),
+        (["a", "b", "c"], "In partition 2, scores must hold numbers"),
+        ([1j, 0, 0], "In partition 2, scores must hold real numbers"),
+    ],
+    ids=["nan", "infinite", "texts", "complex"],
+)
+def test_the_partition_at_fault_is_named(kind, bad, message):
+    good = np.array([0.1, 0.2, 0.3])
+    scores = collect([good, good, np.array(bad)], kind)
+    losses = cut(np.zeros(9), (3, 3, 3), kind)
+    with pytest.raises(ValueError, match=message):
+        summarize(scores, losses)
+
+
+def test_masked_values():
+    masked = np.ma.array([0.1, 0.2, 0.3, 0.4], mask=[0, 0, 0, 1])
+    scores, losses = da.from_array(masked, chunks=2), cut(np.zeros(4), (2, 2))
+    with pytest.raises(ValueError, match="In partition 1, scores is a masked array"):
+        summarize(scores, losses)
+    with pytest.raises(ValueError, match="In partition 1, y_true is a masked array"):
+        aurc_score(scores, losses, losses, loss="squared")
+
+
+def test_no_samples_at_all():
+    with pytest.raises(ValueError, match="No partition has a sample"):
+        summarize(cut(np.zeros(0), (0, 0)), cut(np.zeros(0), (0, 0)))
+    zeros = cut(np.zeros(4), (2, 2))
+    with pytest.raises(ValueError, match="No partition has a sample"):
+        summarize(zeros, zeros, zeros)
+
+
+def test_empty_partitions_of_another_type():
+    scores, losses = (
+        dd.from_map(pd.Series, [[], [0.1, 0.2]], meta=pd.Series(dtype=float))
+        for _ in range(2)
+    )
+    assert summarize(scores, losses).n_samples == 2
