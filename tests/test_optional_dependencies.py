@@ -203,11 +203,12 @@ def test_plot_without_matplotlib_in_this_process(monkeypatch):
 
 
 def test_collections_without_dask(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("sklearn_reject.dask")]:
+    loaded = [name for name in sys.modules if name.startswith("sklearn_reject.dask")]
+    for name in loaded:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(vars(sklearn_reject), "dask", raising=False)
     monkeypatch.setitem(sys.modules, "dask", None)
-    with pytest.raises(ImportError, match="needs dask.*sklearn-reject\\[dask\\]"):
+    with pytest.raises(ImportError, match=r"needs dask.*sklearn-reject\[dask\]"):
         sklearn_reject.dask  # noqa: B018
     assert "sklearn_reject.dask" not in sys.modules
     # Whoever looks at all names does not ask for it.

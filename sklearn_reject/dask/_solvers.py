@@ -48,8 +48,8 @@ def summarize(scores, losses, sample_weight=None, *, n_bits=22, compute=True):
     >>> summary = summarize(scores, losses)
     >>> summary.n_samples
     4
-    >>> summary.aurc().low <= 0.208334 <= summary.aurc().high
-    True
+    >>> summary.solve_target_coverage(0.25).selective_risk
+    0.0
     """
     samples = partition_losses(scores, losses, sample_weight, n_bits)
     return samples.answer(lambda summary, parts: summary, compute=compute)

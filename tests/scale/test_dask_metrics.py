@@ -163,7 +163,7 @@ def test_labels_of_two_kinds():
         collect([numbers, texts], "unknown"),
         cut([0, 1, 2, 3], (2, 2)),
     )
-    with pytest.raises(ValueError, match="texts in partition 1 and numbers in .* 0"):
+    with pytest.raises(ValueError, match=r"texts in partition 1 and numbers in .* 0"):
         of_dask.aurc_score(labels, labels, uncertainty)
 
 
@@ -199,9 +199,9 @@ def test_costs_need_labels():
 
 def test_losses_in_memory():
     arrays = [cut(values, (5, 5)) for values in draw(10)[:3]]
-    with pytest.raises(ValueError, match="loss must be a dask array .* got ndarray"):
+    with pytest.raises(ValueError, match=r"loss must be a dask array .* got ndarray"):
         of_dask.aurc_score(None, None, arrays[2], loss=np.zeros(10))
-    with pytest.raises(ValueError, match="y_true is None.*loss='zero_one'"):
+    with pytest.raises(ValueError, match=r"y_true is None.*loss='zero_one'"):
         of_dask.aurc_score(None, None, arrays[2])
 
 
@@ -239,7 +239,7 @@ def test_delayed_answers():
     assert delayed.compute() == of_dask.aurc_score(*arrays, method="cells")
     curve = of_dask.risk_coverage_curve(*arrays, compute=False).compute()
     np.testing.assert_array_equal(curve, of_dask.risk_coverage_curve(*arrays))
-    with pytest.raises(ValueError, match="compute=False .* method='cells'"):
+    with pytest.raises(ValueError, match=r"compute=False .* method='cells'"):
         of_dask.aurc_score(*arrays, compute=False)
     with pytest.raises(ValueError, match="method must be one of"):
         of_dask.aurc_score(*arrays, method="fast")

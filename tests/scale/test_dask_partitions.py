@@ -94,9 +94,9 @@ def test_what_they_share_is_computed_once_a_pass(kind):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (np.arange(6.0), "losses must be a dask array .* got ndarray.*from_array"),
+        (np.arange(6.0), r"losses must be a dask array .* got ndarray.*from_array"),
         ([0.0] * 6, "got list"),
-        (dask.delayed([0.0] * 6), "losses is a dask Delayed.*from_delayed"),
+        (dask.delayed([0.0] * 6), r"losses is a dask Delayed.*from_delayed"),
         (cut(np.zeros(5), (3, 2)), "losses has 5 rows where scores has 6"),
         (
             cut(np.zeros(6), (2, 2, 2), "unknown"),
@@ -108,7 +108,7 @@ def test_what_they_share_is_computed_once_a_pass(kind):
         ),
         (
             cut(np.zeros(6), (2, 4), "unknown"),
-            r"In partition \d, losses has \d rows where scores has 3.*compute_chunk_sizes",
+            r"In partition \d, losses has \d rows where scores has 3.*compute_chunk",
         ),
         (da.zeros((6, 2, 2), chunks=3), "3 dimensions"),
         (da.zeros((6, 2), chunks=3), r"In partition \d, losses must be a vector"),
@@ -126,7 +126,7 @@ def test_what_cannot_be_paired(other, message):
 def test_chunks_that_differ_beside_a_column():
     arrays = cut(np.zeros(6), (3, 3)), cut(np.zeros(6), (2, 4))
     weight = cut(np.ones(6), (3, 3), "column")
-    with pytest.raises(ValueError, match="sample_weight is a column.*lengths=True"):
+    with pytest.raises(ValueError, match=r"sample_weight is a column.*lengths=True"):
         summarize(*arrays, weight)
     assert summarize(*arrays, weight.to_dask_array(lengths=True)).n_samples == 6
 
@@ -136,7 +136,7 @@ def test_columns_cut_at_other_labels():
     frame = dd.from_pandas(frame, npartitions=2)
     other = frame.repartition(divisions=[0, 1, 3])
     with pytest.raises(
-        ValueError, match="losses and scores are .* other divisions|diff"
+        ValueError, match=r"losses and scores are .* different divisions"
     ):
         summarize(frame["s"], other["l"])
 
