@@ -1,5 +1,10 @@
 """Metrics of risk and coverage from dask collections."""
 
+import warnings
+from math import isnan
+
+from sklearn.exceptions import UndefinedMetricWarning
+
 from sklearn_reject.dask._samples import partition_predictions
 
 
@@ -49,7 +54,7 @@ def aurc_score(
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -139,7 +144,7 @@ def augrc_score(
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -229,7 +234,7 @@ def sele_score(
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -325,7 +330,7 @@ def selective_risk_at_coverage_score(
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -382,7 +387,8 @@ def coverage_at_risk_score(
 ):
     """Compute the largest coverage whose selective risk is at most `risk`.
 
-    Higher is better. NaN with a warning where no threshold keeps the risk.
+    Higher is better. NaN with a warning where no threshold keeps the risk. That of
+    cells is what their borders reach: its interval begins there.
 
     Parameters
     ----------
@@ -421,7 +427,7 @@ def coverage_at_risk_score(
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -456,7 +462,16 @@ def coverage_at_risk_score(
     )
 
     def ask(summary, parts):
-        return summary.coverage_at_risk(risk, randomize=randomize, parts=parts)
+        coverage = summary.coverage_at_risk(risk, randomize=randomize, parts=parts)
+        if isnan(coverage.value):
+            warnings.warn(
+                "No threshold keeps the selective risk at or below "
+                f"risk={risk:g}, so the coverage is undefined and set to NaN. Ask for "
+                "a larger risk.",
+                UndefinedMetricWarning,
+                stacklevel=2,
+            )
+        return coverage
 
     return _answer(samples, ask, method, compute)
 
@@ -506,7 +521,8 @@ def risk_coverage_curve(
         Largest number of points.
 
     compute : bool, default=True
-        False gives a `dask.delayed.Delayed` of the answer.
+        False gives a `dask.delayed.Delayed` of the answer. Warnings then come where it
+        is computed.
 
     Returns
     -------

@@ -25,7 +25,8 @@ def summarize(scores, losses, sample_weight=None, *, n_bits=22, compute=True):
         :class:`~sklearn_reject.selection.RiskCoverageSummary` takes them.
 
     compute : bool, default=True
-        False gives a `dask.delayed.Delayed` of the summary.
+        False gives a `dask.delayed.Delayed` of the summary. Warnings then come where it
+        is computed.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def solve_reject_cost(
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -156,10 +157,10 @@ def solve_target_risk(
         Probability with which the risk is to hold for the population. The parameters
         below are used with it only.
 
-    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
-        Where p-values come from: "binomial" is exact for losses that are 0 or
-        `max_loss`, the others hold for all losses between. "auto" is the binomial where
-        `max_loss` is None, else betting.
+    bound : {"auto", "binomial", "hoeffding_bentkus"}, default="auto"
+        Where p-values come from: "binomial" is exact for losses that are 0 or 1, the
+        other holds for all losses up to `max_loss`. "auto" is the binomial where
+        `max_loss` is None.
 
     max_loss : float > 0, default=None
         Largest loss that is possible, not the largest in the sample. None stands for a
@@ -169,11 +170,12 @@ def solve_target_risk(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away.
+        a coverage that is at most one cell away. With a `confidence`
+        it makes no difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -212,7 +214,9 @@ def solve_target_risk(
             parts=parts,
         )
 
-    return samples.answer(ask, method=method, compute=compute)
+    return samples.answer(
+        ask, method=method if confidence is None else "cells", compute=compute
+    )
 
 
 def solve_target_coverage(
@@ -256,11 +260,12 @@ def solve_target_coverage(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away.
+        a coverage that is at most one cell away. With a `confidence`
+        it makes no difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -290,7 +295,9 @@ def solve_target_coverage(
             target, randomize=randomize, confidence=confidence, parts=parts
         )
 
-    return samples.answer(ask, method=method, compute=compute)
+    return samples.answer(
+        ask, method=method if confidence is None else "cells", compute=compute
+    )
 
 
 def solve_target_failure_rate(
@@ -306,8 +313,8 @@ def solve_target_failure_rate(
 ):
     """Maximise the coverage under a bound on what is accepted and wrong.
 
-    The rule of :func:`sklearn_reject.selection.solve_target_failure_rate`, whose bound
-    is one for samples drawn alike: there are no weights.
+    The rule of :func:`sklearn_reject.selection.solve_target_failure_rate` that does not
+    randomize. Its bound is one for samples drawn alike: there are no weights.
 
     Parameters
     ----------
@@ -324,10 +331,10 @@ def solve_target_failure_rate(
         Probability with which the failure rate is to hold for the population. None
         bounds its expectation.
 
-    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
-        What losses there are and, with `confidence`, where p-values come from:
-        "binomial" is for losses that are 0 or `max_loss`, the others for all losses
-        between. "auto" is the binomial where `max_loss` is None, else betting.
+    bound : {"auto", "binomial", "hoeffding_bentkus"}, default="auto"
+        Where p-values come from: "binomial" is exact for losses that are 0 or 1, the
+        other holds for all losses up to `max_loss`. "auto" is the binomial where
+        `max_loss` is None.
 
     max_loss : float > 0, default=None
         Largest loss that is possible, not the largest in the sample. None stands for a
@@ -337,11 +344,12 @@ def solve_target_failure_rate(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away.
+        a coverage that is at most one cell away. With a `confidence`
+        it makes no difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
-        "cells".
+        "cells". Warnings then come where it is computed.
 
     Returns
     -------
@@ -350,6 +358,8 @@ def solve_target_failure_rate(
 
     Raises
     ------
+    InfeasibleTargetError
+        If the samples are too few. It says how many are needed.
     ValueError
         If an argument is no dask collection, the collections are not cut at the same
         rows and cannot be, there are no samples, or an argument is invalid. Of values
@@ -359,12 +369,10 @@ def solve_target_failure_rate(
     --------
     >>> import dask.array as da
     >>> from sklearn_reject.dask import solve_target_failure_rate
-    >>> scores = da.from_array([0.1, 0.4, 0.4, 0.8], chunks=2)
-    >>> losses = da.from_array([0, 0, 1, 1], chunks=2)
     >>> scores = da.arange(100, chunks=25) / 100
     >>> rule = solve_target_failure_rate(scores, scores >= 0.8, 0.1)
     >>> round(rule.coverage, 3), round(rule.failure_rate, 3)
-    (0.896, 0.096)
+    (0.89, 0.09)
     """
     samples = partition_losses(scores, losses, None)
 
@@ -377,4 +385,6 @@ def solve_target_failure_rate(
             parts=parts,
         )
 
-    return samples.answer(ask, method=method, compute=compute)
+    return samples.answer(
+        ask, method=method if confidence is None else "cells", compute=compute
+    )

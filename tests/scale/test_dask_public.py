@@ -35,8 +35,8 @@ def test_parameters_are_documented_with_their_defaults(name):
             {name: FUNCTIONS[name] for name in set(FUNCTIONS) - set(METRICS)},
             # What is asked for, and with a confidence or not.
             {
-                **{"target": 4, "randomize": 2, "confidence": 3, "bound": 2},
-                **{"losses": 2, "sample_weight": 2, "compute": 2},
+                **{"target": 4, "randomize": 2, "confidence": 3},
+                **{"losses": 2, "sample_weight": 2, "method": 2, "compute": 2},
             },
         ),
     ],
@@ -60,5 +60,5 @@ def test_arguments_are_those_in_memory():
         own = parameters(FUNCTIONS[name])
         assert set(own) - set(in_memory) == {"method", "compute"}
         for parameter in set(own) & set(in_memory):
-            assert own[parameter].default == in_memory[parameter].default
+            assert own[parameter].default == in_memory[parameter].default, parameter
             assert own[parameter].kind == in_memory[parameter].kind
