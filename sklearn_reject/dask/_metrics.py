@@ -517,7 +517,7 @@ def risk_coverage_curve(
     sample_weight : dask array or column of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
 
-    max_points : int >= 2, default=1000
+    max_points : int >= 1, default=1000
         Largest number of points.
 
     compute : bool, default=True

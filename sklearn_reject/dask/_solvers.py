@@ -170,8 +170,8 @@ def solve_target_risk(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away. With a `confidence`
-        it makes no difference: the rule of cells is the one that is certified.
+        a coverage that is at most one cell away. With a `confidence` it makes no
+        difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
@@ -260,8 +260,8 @@ def solve_target_coverage(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away. With a `confidence`
-        it makes no difference: the rule of cells is the one that is certified.
+        a coverage that is at most one cell away. With a `confidence` it makes no
+        difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be
@@ -344,8 +344,8 @@ def solve_target_failure_rate(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away. With a `confidence`
-        it makes no difference: the rule of cells is the one that is certified.
+        a coverage that is at most one cell away. With a `confidence` it makes no
+        difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the answer, for which `method` must be

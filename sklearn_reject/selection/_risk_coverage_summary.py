@@ -350,7 +350,8 @@ class RiskCoverageSummary:
             return self._interval(rule.selective_risk)
         _, bounds = self._bounds()
         low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
-        value = bounds.mean_risk([coverage])
+        # A whole tie group has another risk than the share that reaches the coverage.
+        value = np.clip(bounds.mean_risk([coverage]), low, high)
         return self._interval(value[0], low[0], high[0])
 
     def coverage_at_risk(self, risk, *, randomize=False, parts=None):

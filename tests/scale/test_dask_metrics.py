@@ -215,11 +215,12 @@ def test_risk_that_no_threshold_keeps():
 def test_points_of_the_curve(is_weighted):
     *arrays, weight = draw(300)
     weight = weight if is_weighted else None
-    all_points = np.c_[metrics.risk_coverage_curve(*arrays, sample_weight=weight)[:2]].T
+    curve = metrics.risk_coverage_curve(*arrays, sample_weight=weight)
+    all_points = np.column_stack(curve[:2])
     sizes = sizes_of(300, 70, with_empty=True)
     collections = [cut(values, sizes) for values in arrays]
     weight = weight if weight is None else cut(weight, sizes)
-    for max_points in (2, 10, 1000):
+    for max_points in (1, 10, 1000):
         coverage, risk, thresholds = of_dask.risk_coverage_curve(
             *collections, sample_weight=weight, max_points=max_points
         )

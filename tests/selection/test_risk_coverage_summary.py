@@ -94,6 +94,7 @@ def test_risk_at_coverage(sample, n_bits, coverage, randomize):
     summary = summarise(sample, n_bits)
     risk = summary.selective_risk_at_coverage(**options)
     assert risk.low <= exact <= risk.high
+    assert risk.low <= risk.value <= risk.high
     if randomize:
         low, high = summary.risk_coverage_band([coverage])
         assert (low[0], high[0]) == (risk.low, risk.high)
