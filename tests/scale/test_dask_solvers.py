@@ -108,15 +108,19 @@ def test_any_cut(data, n_rows, seed, target, kind, name):
 
 
 def test_a_rule_of_cells_keeps_the_target():
-    scores, losses, _ = draw(500)
-    columns = [cut(values, (200, 300)) for values in (scores, losses)]
-    options = {"randomize": False, "method": "cells"}
-    rule = of_dask.solve_target_risk(*columns, 0.2, **options)
-    assert 0 < rule.selective_risk <= 0.2 * (1 + 1e-12)
-    accepted = scores <= rule.threshold
+    rng = np.random.default_rng(0)
+    scores = rng.random(3000)
+    losses = rng.random(3000) < scores
+    columns = [cut(values, (2000, 1000)) for values in (scores, losses)]
+    rule = of_dask.solve_target_risk(*columns, 0.2, method="cells")
+    exact = of_dask.solve_target_risk(*columns, 0.2)
+    assert 0.19 < rule.selective_risk <= 0.2 * (1 + 1e-12)
+    assert exact.coverage - 0.01 < rule.coverage <= exact.coverage
+    accepted = rule.accept_proba(scores)
     assert rule.coverage == pytest.approx(accepted.mean(), rel=1e-12)
-    assert rule.selective_risk == pytest.approx(losses[accepted].mean(), rel=1e-12)
-    delayed = of_dask.solve_target_risk(*columns, 0.2, **options, compute=False)
+    loss = (accepted * losses).mean()
+    assert rule.selective_risk == pytest.approx(loss / rule.coverage, rel=1e-12)
+    delayed = of_dask.solve_target_risk(*columns, 0.2, method="cells", compute=False)
     assert delayed.compute() == rule
 
 
