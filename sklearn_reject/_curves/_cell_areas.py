@@ -6,8 +6,8 @@ from sklearn_reject._curves._area import mean_area_of_part, weigh_losses
 from sklearn_reject._curves._cell_table import rows_in_ranges
 from sklearn_reject._curves._groups import group_validated
 
-# Rows that are read at a time, unless a single cell has more: they take some 100 MB.
-MOST_ROWS = 2**20
+# Rows that are read at a time, unless a single cell has more: they take some 150 MB.
+MOST_ROWS = 2**21
 
 
 class Parts:

@@ -287,12 +287,15 @@ def rows_in_ranges(scores, losses, sample_weight, ranges):
     scores, losses = np.asarray(scores), np.asarray(losses)
     check_same_length(len(scores), losses=losses)
     if len(ranges) == 1:
-        inside = (scores >= ranges[0, 0]) & (scores <= ranges[0, 1])
+        inside = scores >= ranges[0, 0]
+        inside &= scores <= ranges[0, 1]
     else:
         place = np.searchsorted(ranges[:, 1], scores)  # the first that ends at or above
         inside = scores >= np.append(ranges[:, 0], np.inf)[place]
         inside &= place < len(ranges)
+    # To take rows is several times faster than to mask them where many are left out.
+    rows = np.flatnonzero(inside)
     if sample_weight is not None:
         check_same_length(len(scores), sample_weight=sample_weight)
-        sample_weight = np.asarray(sample_weight)[inside]
-    return scores[inside], losses[inside], sample_weight
+        sample_weight = np.asarray(sample_weight)[rows]
+    return scores[rows], losses[rows], sample_weight
