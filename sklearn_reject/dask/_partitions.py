@@ -5,7 +5,10 @@ from functools import reduce
 
 import dask.array as da
 import numpy as np
-from dask import is_dask_collection
+from dask import delayed, is_dask_collection
+
+# What one task merges: all at once would be in the memory of one worker.
+_SPLIT_EVERY = 8
 
 
 def pair_partitions(collections):
@@ -52,6 +55,14 @@ def check_lengths(pieces):
                 "call compute_chunk_sizes() on arrays, which are then cut alike."
             )
     return n_rows
+
+
+def merge_in_tree(parts, merge):
+    """Return the delayed whole of delayed parts, which `merge` makes of a list."""
+    while len(parts) > 1:
+        starts = range(0, len(parts), _SPLIT_EVERY)
+        parts = [delayed(merge)(parts[i : i + _SPLIT_EVERY]) for i in starts]
+    return parts[0]
 
 
 def _check_collection(name, collection):

@@ -12,6 +12,7 @@ from sklearn_reject.dask._labels_seen import SeenLabels
 from sklearn_reject.dask._partitions import (
     check_lengths,
     errors_name_partition,
+    merge_in_tree,
     pair_partitions,
 )
 from sklearn_reject.losses import check_loss
@@ -22,9 +23,6 @@ from sklearn_reject.metrics import (
     name_of_loss,
 )
 from sklearn_reject.selection import RiskCoverageSummary, rows_in_ranges
-
-# Summaries that one task merges: all at once would be in the memory of one worker.
-_SPLIT_EVERY = 8
 
 
 class Samples(NamedTuple):
@@ -60,10 +58,7 @@ class PartitionedSamples:
     def summarize(self):
         """Return the delayed summary of all partitions, by a tree of merges."""
         parts = [delayed(_reduce_one)(each, self.n_bits) for each in self.partitions]
-        while len(parts) > 1:
-            starts = range(0, len(parts), _SPLIT_EVERY)
-            parts = [delayed(_merge)(parts[i : i + _SPLIT_EVERY]) for i in starts]
-        return parts[0]
+        return merge_in_tree(parts, _merge)
 
     def rows(self, ranges):
         """Read the data again, and return the rows of each partition in ranges."""
