@@ -96,7 +96,7 @@ def _join(arrays):
     return np.concatenate(arrays).astype(np.float64) if arrays else np.empty(0)
 
 
-def runs_of_cells(rows, is_skipped, most_rows=MOST_ROWS):
+def runs_of_cells(rows, is_skipped, most_rows):
     """Yield indices of cells in runs of so many rows at most, or of one cell."""
     ends, skipped = np.cumsum(rows), np.append(np.flatnonzero(is_skipped), len(rows))
     start = 0
@@ -151,7 +151,7 @@ def _add_up(table, bounds, parts, exact, of_cells, of_rows):
     """
     from_table = exact & (table.rows > MOST_ROWS // 8)
     runs = []
-    for cells in runs_of_cells(table.rows, from_table):
+    for cells in runs_of_cells(table.rows, from_table, MOST_ROWS):
         if exact[cells].all():
             from_table[cells] = True
         else:

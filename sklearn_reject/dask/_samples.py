@@ -5,7 +5,7 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from dask import compute, delayed
+from dask import delayed
 
 from sklearn_reject._validation import check_option, check_vector, refuse_masked
 from sklearn_reject.dask._labels_seen import SeenLabels
@@ -15,6 +15,7 @@ from sklearn_reject.dask._partitions import (
     merge_in_tree,
     pair_partitions,
 )
+from sklearn_reject.dask._rows import RemoteRows
 from sklearn_reject.losses import check_loss
 from sklearn_reject.metrics import (
     is_table,
@@ -22,7 +23,7 @@ from sklearn_reject.metrics import (
     losses_and_labels,
     name_of_loss,
 )
-from sklearn_reject.selection import RiskCoverageSummary, rows_in_ranges
+from sklearn_reject.selection import RiskCoverageSummary
 
 
 class Samples(NamedTuple):
@@ -60,10 +61,6 @@ class PartitionedSamples:
         parts = [delayed(_reduce_one)(each, self.n_bits) for each in self.partitions]
         return merge_in_tree(parts, _merge)
 
-    def rows(self, ranges):
-        """Read the data again, and return the rows of each partition in ranges."""
-        return compute(*[delayed(_rows_of)(each, ranges) for each in self.partitions])
-
     def answer(self, question, *, method="cells", compute=True):
         """Ask a summary, with the rows that it needs where the answer is to be exact.
 
@@ -73,7 +70,7 @@ class PartitionedSamples:
         check_option(compute, "compute", (True, False))
         if compute:
             # Asked here, where warnings are seen.
-            parts = self.rows if method == "exact" else None
+            parts = RemoteRows(self.partitions) if method == "exact" else None
             return _ask(self.summarize().compute(), question, self.labels, parts)
         if method == "exact":
             raise ValueError(
@@ -174,10 +171,6 @@ def _reduce_one(samples, n_bits):
 
 def _merge(parts):
     return reduce(Reduced.merge, parts)
-
-
-def _rows_of(samples, ranges):
-    return rows_in_ranges(samples.scores, samples.losses, samples.weight, ranges)
 
 
 def _ask(reduced, question, labels, parts):

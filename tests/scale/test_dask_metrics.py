@@ -11,6 +11,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import Interval, metrics
 from sklearn_reject import dask as of_dask
+from sklearn_reject._curves import _cell_areas
+from sklearn_reject.dask import _rows
 from sklearn_reject.exceptions import RejectionWarning
 from tests.scale.dask_collections import KINDS, collect, cut, sizes_of
 
@@ -76,6 +78,30 @@ def test_equal_to_one_call(name, options, size, n_rows, is_weighted):
     sizes = sizes_of(n_rows, size, with_empty=True)
     kind = KINDS[n_rows % 3]
     compare(name, (*arrays, weight), sizes, kind, **options)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", AREAS)
+def test_areas_of_many_runs_of_rows(monkeypatch, name, is_weighted):
+    passes = []
+    split = _rows._split
+
+    def counted(samples, ranges):
+        passes.append(len(ranges))
+        return split(samples, ranges)
+
+    monkeypatch.setattr(_cell_areas, "MOST_ROWS", 8)
+    monkeypatch.setattr(_rows, "_split", counted)
+    monkeypatch.setattr(_rows, "_count_processes", lambda: 3)
+    *arrays, weight = draw(120)
+    # Some ten samples without ties in each of a dozen cells.
+    arrays[2] = 1 + np.random.default_rng(0).permutation(120) / 1e4
+    weight = weight if is_weighted else None
+    compare(name, (*arrays, weight), sizes_of(120, 50), "array")
+    # As few passes as runs, of six at once, allow: each splits the three partitions.
+    n_runs = sum(passes) / 3
+    assert n_runs > 6
+    assert len(passes) == 3 * np.ceil(n_runs / 6)
 
 
 @pytest.mark.parametrize("kind", KINDS)

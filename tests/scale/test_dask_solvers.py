@@ -149,7 +149,7 @@ def test_target_that_cannot_be_met():
 
 
 def test_few_rows_travel(monkeypatch):
-    from sklearn_reject.dask import _samples
+    from sklearn_reject.dask import _rows
 
     fetched = []
 
@@ -158,7 +158,7 @@ def test_few_rows_travel(monkeypatch):
         fetched.append(len(rows[0]))
         return rows
 
-    monkeypatch.setattr(_samples, "rows_in_ranges", rows_in_ranges)
+    monkeypatch.setattr(_rows, "rows_in_ranges", rows_in_ranges)
     rng = np.random.default_rng(0)
     scores = rng.random(20_000)
     losses = rng.random(20_000) < scores
