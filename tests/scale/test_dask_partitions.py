@@ -8,9 +8,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
-from sklearn_reject.dask import aurc_score, solve_target_coverage, summarize
+from sklearn_reject import SelectiveClassifier, metrics
+from sklearn_reject.dask import (
+    aurc_score,
+    solve_target_coverage,
+    solve_target_risk,
+    summarize,
+)
 from sklearn_reject.dask._partitions import pair_partitions
+from sklearn_reject.exceptions import InfeasibleTargetError
 from tests.scale.dask_collections import KINDS, collect, cut
 
 
@@ -183,3 +192,45 @@ def test_empty_partitions_of_another_type():
         for _ in range(2)
     )
     assert summarize(scores, losses).n_samples == 2
+
+
+def test_errors_come_back_from_other_processes(cluster):
+    bad = np.array([0.1, np.nan, 0.3])
+    scores, losses = collect([np.zeros(3), bad]), cut(np.zeros(6), (3, 3))
+    with dask.config.set(scheduler=cluster):
+        with pytest.raises(ValueError, match="In partition 1, scores must be finite"):
+            summarize(scores, losses)
+        ones = cut(np.ones(6), (3, 3))
+        with pytest.raises(InfeasibleTargetError, match="lowest selective risk is 1"):
+            solve_target_risk(cut(np.arange(6.0), (3, 3)), ones, 0.5)
+
+
+@pytest.mark.parametrize("kind", ["array", "column"])
+def test_predictions_of_a_model_on_partitions(kind):
+    X, y = make_classification(300, n_informative=4, flip_y=0.2, random_state=0)
+    selective = SelectiveClassifier(
+        LogisticRegression(), target_coverage=0.8, random_state=0
+    ).fit(X[:100], y[:100])
+    X, y = X[100:], y[100:]
+    if kind == "array":
+        rows, y_true = da.from_array(X, chunks=(60, X.shape[1])), da.from_array(y, 60)
+        uncertainty = rows.map_blocks(
+            selective.uncertainty, drop_axis=1, meta=np.zeros(0)
+        )
+        y_pred = rows.map_blocks(selective.predict_label, drop_axis=1, meta=y[:0])
+    else:
+        frame = dd.from_pandas(pd.DataFrame(X).assign(y=y), npartitions=4)
+
+        def on_partitions(method, dtype):
+            return frame.drop(columns="y").map_partitions(
+                lambda part: pd.Series(method(part.to_numpy()), index=part.index),
+                meta=pd.Series(dtype=dtype),
+            )
+
+        y_true = frame["y"]
+        uncertainty = on_partitions(selective.uncertainty, float)
+        y_pred = on_partitions(selective.predict_label, int)
+    expected = metrics.aurc_score(
+        y, selective.predict_label(X), selective.uncertainty(X)
+    )
+    assert aurc_score(y_true, y_pred, uncertainty) == pytest.approx(expected, rel=1e-12)
