@@ -59,7 +59,11 @@ from sklearn_reject._sklearn import (
     find_response_reader,
     with_callbacks,
 )
-from sklearn_reject._validation import check_same_length, check_sample_weight
+from sklearn_reject._validation import (
+    check_same_length,
+    check_sample_weight,
+    take_weight,
+)
 from sklearn_reject.decoding import (
     check_bounds,
     choose_sets,
@@ -345,7 +349,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
         with several_labels(self.estimator, y):
             evaluated, plan = self._evaluate(X, y, items, fit_params, split_params)
         check_has_probabilities(evaluated.estimator)
-        found = self._choose_and_tune(set_loss, items, evaluated, plan, y, groups)
+        # Items of a set are counted; rows that are sets weigh in the mean.
+        is_set = items.target_type != "binary" and self.average == "samples"
+        weight = check_sample_weight(sample_weight, _num_samples(y)) if is_set else None
+        found = self._choose_and_tune(
+            set_loss, items, evaluated, plan, y, groups, weight
+        )
         fewest = fewest_rows(
             set_loss, items.truth(y), self.batch_size, groups, self.average
         )
@@ -656,7 +665,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             warn_without_folds(reason)
         return evaluated, plan
 
-    def _choose_and_tune(self, set_loss, items, evaluated, plan, y, groups):
+    def _choose_and_tune(self, set_loss, items, evaluated, plan, y, groups, weight):
         """Return the strategy, the calibration, and all that was learned for them."""
         if evaluated.scores is None:
             return choice_without_folds(self)
@@ -680,6 +689,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             groups=None if groups is None else np.asarray(groups)[rows],
             calls=draw_calls(len(rows), self.batch_size) if has_calls else None,
             keep_zeros=is_sparse,
+            weight=take_weight(weight, rows),
         )
         return choose(problem, self.strategy, self.calibration)
 

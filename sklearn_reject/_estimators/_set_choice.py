@@ -10,6 +10,7 @@ from sklearn_reject._estimators._set_calibration import (
     cross_calibrate,
     fit_calibration,
 )
+from sklearn_reject._validation import take_weight
 from sklearn_reject.decoding import (
     choose_sets,
     items_in_place,
@@ -88,7 +89,8 @@ class SetProblem:
     or the entries of a matrix are sets by `average`. Items are decided in `calls` of
     rows, None for one of all of them.
     `parts` are pairs (train, test) of positions; a part is judged by what was learned
-    from the others. Zeros are kept where the probabilities were sparse.
+    from the others. Zeros are kept where the probabilities were sparse. `weight` is
+    that of each row in the mean, where each row is a set.
     """
 
     eta: np.ndarray
@@ -102,6 +104,7 @@ class SetProblem:
     groups: np.ndarray | None = None
     calls: np.ndarray | None = None
     keep_zeros: bool = False
+    weight: np.ndarray | None = None
 
     def tune(self, rows=slice(None)):
         """Return the threshold of the least loss on some rows."""
@@ -119,6 +122,7 @@ class SetProblem:
             average=self.average,
             min_positive=least,
             max_positive=self.max_positive,
+            sample_weight=take_weight(self.weight, rows),
         )
 
     def decide(self, strategy):
@@ -179,6 +183,10 @@ class SetProblem:
         fp, fn = self._count(mask) - tp, self._count(truth) - tp
         tn = self._sets[1] - tp - fp - fn
         return np.asarray(self.loss(tp, fp, fn, tn), dtype=np.float64)
+
+    def mean_loss(self, mask, truth=None):
+        """Return the mean loss over the sets that are scored."""
+        return np.average(self.losses(mask, truth), weights=self.weight)
 
     @cached_property
     def _sets(self):
@@ -273,7 +281,7 @@ def _warn_of_gap(gap, strategy, calibration, distribution):
 
 def _choose_strategy(problem):
     masks = {strategy: problem.decide(strategy) for strategy in STRATEGIES}
-    losses = {strategy: problem.losses(mask).mean() for strategy, mask in masks.items()}
+    losses = {strategy: problem.mean_loss(mask) for strategy, mask in masks.items()}
     best = min(losses, key=losses.get)
     return best, masks[best]
 
@@ -282,10 +290,10 @@ def measure_gap(problem, mask):
     """Compare the loss of a mask with that under labels drawn from probabilities."""
     rng = np.random.default_rng(0)
     n_draws = int(np.clip(_MOST_NUMBERS // problem.eta.size, 10, _DRAWS))
-    drawn = [problem.losses(mask, problem.draw(rng)).mean() for _ in range(n_draws)]
+    drawn = [problem.mean_loss(mask, problem.draw(rng)) for _ in range(n_draws)]
     return CalibrationGap(
         expected_loss=float(np.mean(drawn)),
-        realised_loss=float(problem.losses(mask).mean()),
+        realised_loss=float(problem.mean_loss(mask)),
         standard_error=float(np.std(drawn)),
     )
 

@@ -15,6 +15,7 @@ from sklearn_reject._labels._ratings import (
     find_rated,
     rate,
     split_ratings,
+    split_some_ratings,
 )
 from sklearn_reject._labels._rejected import mark_rejected, resolve_reject_label
 
@@ -31,6 +32,7 @@ __all__ = [
     "resolve_reject_label",
     "split_origin",
     "split_ratings",
+    "split_some_ratings",
     "split_wild",
     "warn_of_unknown_labels",
 ]

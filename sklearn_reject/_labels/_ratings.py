@@ -51,6 +51,38 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
     return is_positive, is_rated & ~is_positive, classes
 
 
+def split_some_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
+    """Return which documents are positive, which negative, and the positive class.
+
+    As `split_ratings` for a part of the documents, which may lack a class or be empty.
+    The positive class is None where nothing tells which it is.
+    """
+    y, is_rated = find_rated(y, unrated_label)
+    seen = _distinct(y[is_rated], name) if is_rated.any() else np.zeros(0)
+    if len(seen) > 1:
+        options = {"unrated_label": unrated_label, "pos_label": pos_label}
+        is_positive, is_negative, classes = split_ratings(y, **options, name=name)
+        return is_positive, is_negative, classes[1].item()
+    if len(seen):
+        pos_label = _positive_of_one(seen[0].item(), pos_label, name)
+    is_positive = is_rated.copy()
+    is_positive[is_rated] = _equals(y[is_rated], pos_label)
+    return is_positive, is_rated & ~is_positive, pos_label
+
+
+def _positive_of_one(seen, pos_label, name):
+    """Return the positive class where only one was seen, or raise if it may be any."""
+    if pos_label is None and seen in (0, 1):
+        return 1
+    if pos_label is None or isinstance(pos_label, str) != isinstance(seen, str):
+        raise ValueError(
+            f"{name} holds the single class {seen!r} in this part of the documents, "
+            "which may be the positive one or the other. Pass pos_label, the one that "
+            f"is positive, got {pos_label!r}."
+        )
+    return pos_label
+
+
 def find_rated(y, unrated_label=-1):
     """Return labels as a vector, and which are not missing, masked or unrated."""
     is_masked = np.zeros(np.size(y), dtype=bool)

@@ -12,6 +12,7 @@ from sklearn_reject.decoding._averages import (
 )
 from sklearn_reject.decoding._best_size import best_size, size_within
 from sklearn_reject.decoding._curves import expected_loss_curve
+from sklearn_reject.decoding._cuts import TunedThreshold
 from sklearn_reject.decoding._decode import choose_sets, decode, expected_curves
 from sklearn_reject.decoding._items import (
     as_array,
@@ -26,6 +27,6 @@ from sklearn_reject.decoding._items import (
     sizes_of_sets,
 )
 from sklearn_reject.decoding._set_counts import add_positive, count_sets, find_positive
-from sklearn_reject.decoding._tune_threshold import TunedThreshold, tune_threshold
+from sklearn_reject.decoding._tune_threshold import tune_threshold
 
 __all__ = ["TunedThreshold", "decode", "expected_loss_curve", "tune_threshold"]

@@ -1,33 +1,22 @@
 """The best threshold on probabilities for a set loss."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
-
 import numpy as np
-from sklearn.utils import gen_batches
 
+from sklearn_reject._validation import check_sample_weight
 from sklearn_reject.decoding._averages import check_average, sets_as_rows
+from sklearn_reject.decoding._cuts import (
+    TunedThreshold,
+    cut_one_set,
+    cut_sets,
+    cut_weighted,
+)
 from sklearn_reject.decoding._items import (
     check_bounds,
     check_indicators,
     check_probabilities,
-    falls,
     number_sets,
 )
 from sklearn_reject.losses import check_set_loss
-
-# Cuts whose losses are evaluated at once, few enough to stay in the cache.
-_BLOCK = 2**14
-
-# What rounding may add to a loss, relative to the numbers that it is made of.
-ROUNDING = 2.0**-52
-
-# Sums of integers stay below it.
-_BITS_OF_SUM = 62
-
-# Losses that reach further above the least sum are cut off.
-_WIDEST_RANGE = 2.0**16
 
 
 def tune_threshold(
@@ -41,6 +30,7 @@ def tune_threshold(
     average="samples",
     min_positive=0,
     max_positive=None,
+    sample_weight=None,
 ):
     """Find the threshold on probabilities that has the least mean loss on data.
 
@@ -89,6 +79,15 @@ def tune_threshold(
         Largest number of items to predict. A set where more reach the threshold keeps
         the most probable, of equally probable ones the first. None for no bound.
 
+    sample_weight : array-like, default=None
+        Of a vector without `groups`, and with "macro" and "micro", the weight of each
+        item or row, shape (n_items,) or (n_samples,): it counts as so many, so that
+        tables of probability, label and number, as those of partitions, stand for all
+        items. Bounds and losses that need them exclude it, and a callable gets sums of
+        weights as counts. Where groups or rows are the
+        sets, the weight of each set in the mean, shape (n_sets,), groups in sorted
+        order. What weighs zero is left out.
+
     Returns
     -------
     tuned : TunedThreshold
@@ -100,8 +99,9 @@ def tune_threshold(
     ValueError
         If `y` holds anything but 0 and 1, a probability is NaN or not in [0, 1], the
         shapes differ, `groups` has another length or comes with a matrix, a vector
-        comes with an `average`, there is no item, a bound is invalid, or the loss is
-        degenerate without bounds.
+        comes with an `average`, there is no item, a bound is invalid, the loss is
+        degenerate without bounds, or `sample_weight` has another shape, is negative,
+        all zero, or weighs items that bounds count.
 
     Warns
     -----
@@ -142,12 +142,22 @@ def tune_threshold(
     ... )
     >>> tuned.threshold
     array([0.7, 0. ])
+
+    Of 60 items, how many have each probability and label:
+
+    >>> tuned = tune_threshold(
+    ...     [0, 1, 0, 1], [0.2, 0.2, 0.7, 0.7], loss="f1", sample_weight=[30, 5, 5, 20]
+    ... )
+    >>> round(tuned.threshold, 2), round(tuned.loss, 2)
+    (0.45, 0.2)
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     eta = check_probabilities(eta)
     y = check_indicators(y, eta.shape)
     check_average(average, eta.shape)
     bounds = {"min_positive": min_positive, "max_positive": max_positive}
+    if sample_weight is not None:
+        return _tune_weighted(y, eta, loss, groups, average, bounds, sample_weight)
     if average == "macro":
         return _tune_columns(y, eta, loss, bounds)
     y, eta = sets_as_rows(y, average), sets_as_rows(eta, average)
@@ -162,10 +172,12 @@ def tune_threshold(
 
 def _tune_columns(y, eta, loss, bounds):
     bounds = check_bounds(loss, len(y), **bounds)
-    columns = [
-        cut_one_set(*column, loss, bounds).tuned()
-        for column in zip(y.T, np.ascontiguousarray(eta.T), strict=True)
-    ]
+    pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
+    return _join_columns([cut_one_set(*pair, loss, bounds).tuned() for pair in pairs])
+
+
+def _join_columns(columns):
+    """Return the thresholds of columns that are sets, tuned one by one."""
     return TunedThreshold(
         np.array([column.threshold for column in columns]),
         float(np.mean([column.loss for column in columns])),
@@ -174,239 +186,52 @@ def _tune_columns(y, eta, loss, bounds):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class TunedThreshold:
-    """A threshold on probabilities, and how good it is.
-
-    Two are equal if their thresholds and their losses are.
-
-    Attributes
-    ----------
-    threshold : float or ndarray of shape (n_labels,)
-        Items of at least this probability are predicted. Infinite if none is, zero if
-        all are. One for each column that is a set.
-
-    loss : float
-        Mean loss over the sets that it was tuned on, lower is better.
-
-    thresholds : ndarray of shape (n_cuts,) or list of ndarray
-        All thresholds that were compared, decreasing from infinity to zero, one more
-        than there are different probabilities. One of them is `threshold`. A list with
-        those of each column.
-
-    losses : ndarray of shape (n_cuts,) or list of ndarray
-        Mean loss of each of the `thresholds`, where bounds hold. The least is `loss`.
-        A list with those of each column.
-
-    Examples
-    --------
-    >>> from sklearn_reject.decoding import tune_threshold
-    >>> tuned = tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f1")
-    >>> tuned
-    TunedThreshold(threshold=0.3..., loss=0.0)
-    >>> tuned.losses.round(2)
-    array([1.  , 0.33, 0.  , 0.2 ])
-    """
-
-    threshold: float | np.ndarray
-    loss: float
-    thresholds: np.ndarray | list = field(repr=False)
-    losses: np.ndarray | list = field(repr=False)
-
-    def __eq__(self, other):
-        if not isinstance(other, TunedThreshold):
-            return NotImplemented
-        is_same = np.array_equal(self.threshold, other.threshold)
-        return is_same and self.loss == other.loss
-
-    def __hash__(self):
-        return hash((tuple(np.atleast_1d(self.threshold).tolist()), self.loss))
+def _tune_weighted(y, eta, loss, groups, average, bounds, sample_weight):
+    """Find the best threshold for weighted items of one set, or weighted sets."""
+    if groups is None and (eta.ndim == 1 or average != "samples"):
+        _refuse_bounds(loss, bounds)
+        weight = _check_weight(
+            sample_weight, len(eta), "item" if eta.ndim == 1 else "row"
+        )
+        rows = np.flatnonzero(weight)
+        y, eta, weight = y[rows], eta[rows], weight[rows]
+        if average == "macro":
+            pairs = zip(y.T, eta.T, strict=True)
+            columns = [cut_weighted(*pair, weight, loss).tuned() for pair in pairs]
+            return _join_columns(columns)
+        weight = np.repeat(weight, eta.size // len(eta))
+        return cut_weighted(y.ravel(), eta.ravel(), weight, loss).tuned()
+    sets, sizes = number_sets(eta.shape, groups)
+    weight = _check_weight(sample_weight, len(sizes), "set")
+    is_used = weight > 0
+    items = np.flatnonzero(is_used[sets])
+    sets = (np.cumsum(is_used) - 1)[sets[items]]
+    y, eta = y.ravel()[items], eta.ravel()[items]
+    bounds = check_bounds(loss, sizes[is_used], **bounds)
+    return cut_sets(y, eta, sets, loss, bounds, weight[is_used]).tuned()
 
 
-def cut_one_set(y, eta, loss, bounds):
-    """Return the cuts of one set, their losses in units of the loss."""
-    positive, sorted_eta = _sort_together(y, eta)
-    tp = np.append(0, np.cumsum(positive))
-    k = np.append(0, ends_of_ties(sorted_eta))
-    values = sorted_eta[k[1:] - 1], sorted_eta[k[:-1]]
-    tp, n_positive = tp[k], tp[-1]
-    moved = 0
-    if bounds[0] > 0 or bounds[1] < len(y):
-        for bound, outside in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
-            tp[outside] = _count_in_top(bound, y, eta, sorted_eta)
-        moved = np.abs(k - np.clip(k, *bounds))
-        k = np.clip(k, *bounds)
-    losses = _evaluate(loss, tp, k, n_positive, len(y))
-    # Losses of up to one are made of numbers of about one, such as 1 - F.
-    slack = ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    return Cuts(*values, losses, slack, moved, losses, losses.__getitem__)
+def _check_weight(sample_weight, length, what):
+    """Return one weight an item, a row or a set."""
+    shape = np.shape(sample_weight)
+    if shape not in ((), (length,)):
+        hint = " Items of a set have no weights of their own." * (what == "set")
+        raise ValueError(
+            f"sample_weight must hold one weight for each {what}, shape ({length},), "
+            f"got shape {shape}.{hint}"
+        )
+    return check_sample_weight(sample_weight, length)
 
 
-def cut_sets(y, eta, sets, loss, bounds):
-    """Return the cuts of several sets, of which none is without items.
-
-    Losses are sums over the sets, less a constant, in tiny units.
-    """
-    table = PrefixTable(y, eta, sets, bounds)
-    tp, n_positive = table.tp, table.n_positive[table.set_of]
-    losses = _evaluate(loss, tp, table.k, n_positive, table.sizes[table.set_of])
-    totals, slack = sum_exactly(table, losses)
-    moved = table.sum_over_sets(table.moved)
-
-    def mean_loss(cut):
-        return losses[table.entries_at(cut)].mean()
-
-    means = mean_at_cuts(table, losses)
-    return Cuts(*table.values, totals, slack, moved, means, mean_loss)
-
-
-class Cuts(NamedTuple):
-    """The loss of each cut, which predicts the items of the first so many values.
-
-    `values` are the distinct probabilities, decreasing, `highest` those that are equal
-    to them but for rounding; losses are equal within `slack`; `moved` is how many items
-    the bounds add or take; `means`, up to rounding, and `mean_loss(cut)` are in units
-    of the loss.
-    """
-
-    values: np.ndarray
-    highest: np.ndarray
-    losses: np.ndarray
-    slack: float
-    moved: np.ndarray
-    means: np.ndarray
-    mean_loss: Callable
-
-    def tuned(self):
-        """Return the best threshold, and all that it was compared with."""
-        equal = self.losses <= self.losses.min() + self.slack
-        moved = np.broadcast_to(self.moved, self.losses.shape)
-        rows = np.flatnonzero(equal)
-        best = int(rows[np.argmin(moved[rows])])
-        loss = float(self.mean_loss(best))
-        # What differs by rounding is shown as equal, and nothing as better.
-        losses = np.where(equal, loss, np.maximum(self.means, loss))
-        thresholds = self.thresholds()
-        return TunedThreshold(float(thresholds[best]), loss, thresholds, losses)
-
-    def thresholds(self):
-        """Return the threshold that makes each cut."""
-        low, high = self.highest[1:], self.values[:-1]
-        middle = low + (high - low) / 2
-        # Between neighbouring floats the middle is one of the two.
-        inner = np.where(middle > low, middle, high)
-        return np.concatenate([[np.inf], inner, [0.0]])
-
-
-def _evaluate(loss, tp, k, n_positive, n_items):
-    """Return the losses of k predicted items each, block by block."""
-    losses = np.empty(len(k))
-    columns = np.broadcast_arrays(tp, k, n_positive, n_items)
-    for part in gen_batches(len(k), _BLOCK):
-        hits, predicted, positive, items = (column[part] for column in columns)
-        fp, fn = predicted - hits, positive - hits
-        losses[part] = loss(hits, fp, fn, items - positive - fp)
-    return losses
-
-
-def _sort_together(y, eta):
-    """Return labels and probabilities by decreasing probability."""
-    # One sort of integers is several times faster than the sort of indices and two
-    # gathers. The bits of floats that are not negative are in the order of the floats,
-    # and the first of them, the sign, makes room for the label.
-    bits = (eta + 0.0).view(np.uint64)  # there is no minus zero any more
-    bits <<= np.uint64(1)
-    bits |= y
-    bits.sort()
-    bits = bits[::-1]
-    return bits & np.uint64(1), (bits >> np.uint64(1)).view(np.float64)
-
-
-def _count_in_top(k, y, eta, sorted_eta):
-    """Return how many of the k most probable items are positive, first come first."""
-    if k == 0:
-        return 0
-    above = eta > sorted_eta[k - 1]
-    tied = np.flatnonzero(eta == sorted_eta[k - 1])[: k - np.count_nonzero(above)]
-    return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
-
-
-def ends_of_ties(sorted_eta):
-    """Return how many probabilities there are up to the end of each tie group."""
-    return np.append(np.flatnonzero(falls(sorted_eta)) + 1, len(sorted_eta))
-
-
-class PrefixTable:
-    """An entry for each set and each number of its most probable items.
-
-    Entries come set after set, each from no item to all; cut i is the threshold that
-    the items of the first i distinct probabilities reach. `values` are these, and the
-    highest that is equal to each but for rounding.
-    """
-
-    def __init__(self, y, eta, sets, bounds):
-        order = np.argsort(-eta, kind="stable")
-        self._sets = sets[order]
-        self._by_set = np.argsort(self._sets, kind="stable")
-        self._ends = np.append(0, ends_of_ties(eta[order]))
-        self.values = eta[order[self._ends[1:] - 1]], eta[order[self._ends[:-1]]]
-        self.sizes = np.bincount(sets)
-        self.first = np.cumsum(self.sizes + 1) - (self.sizes + 1)
-        self.set_of = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
-        k = np.arange(len(self.set_of)) - self.first[self.set_of]
-        least, largest = (np.broadcast_to(b, self.sizes.shape) for b in bounds)
-        self.k = np.clip(k, least[self.set_of], largest[self.set_of])
-        self.moved = np.abs(k - self.k)
-        until = np.append(0, np.cumsum(y[order[self._by_set]]))
-        start = self.first - np.arange(len(self.first))
-        self.n_positive = until[start + self.sizes] - until[start]
-        self.tp = until[start[self.set_of] + self.k] - until[start][self.set_of]
-
-    def sum_over_sets(self, values):
-        """Return the exact sum over the sets at each cut of integers, one an entry."""
-        is_item = np.ones(len(values), dtype=bool)
-        is_item[self.first] = False
-        changes = np.empty(len(self._by_set), dtype=np.int64)
-        changes[self._by_set] = np.diff(values, prepend=0)[is_item]
-        return np.cumsum(np.append(values[self.first].sum(), changes))[self._ends]
-
-    def entries_at(self, cut):
-        """Return the entry of each set at a cut."""
-        reached = self._sets[: self._ends[cut]]
-        return self.first + np.bincount(reached, minlength=len(self.first))
-
-
-def sum_exactly(table, losses):
-    """Return the sums over the sets of the losses at each cut, less a constant.
-
-    They are whole numbers of a tiny unit, and come with what rounding may add to one.
-    """
-    # In whole numbers the sum after a million changes is as exact as the first. The
-    # unit goes by what can occur at the best cut: a loss so large that its cut cannot
-    # be the best may be any other such number.
-    excess = losses - np.minimum.reduceat(losses, table.first)[table.set_of]
-    # Losses of up to one are made of numbers of about one, such as 1 - F.
-    rounded = min(1.0, np.abs(losses).max())
-    n_sets = len(table.first)
-    while True:
-        largest = int(np.frexp(excess.max())[1])
-        exponent = _BITS_OF_SUM - n_sets.bit_length() - largest
-        units = np.rint(np.ldexp(excess, exponent)).astype(np.int64)
-        totals = table.sum_over_sets(units)
-        least = excess[table.entries_at(totals.argmin())].sum()
-        cap = 2 * max(least, rounded)
-        if excess.max() <= _WIDEST_RANGE * cap:
-            break
-        excess = np.minimum(excess, cap)
-    error = 1 + ROUNDING * np.ldexp(max(excess.max(), rounded), exponent)
-    return totals, int(min(n_sets * np.ceil(error), 2.0**_BITS_OF_SUM))
-
-
-def mean_at_cuts(table, losses):
-    """Return the mean loss over the sets at each cut, up to rounding."""
-    n_sets, exponent = len(table.first), 0
-    if losses.any():
-        largest = int(np.frexp(np.abs(losses).max())[1])
-        exponent = _BITS_OF_SUM - n_sets.bit_length() - largest
-    units = np.rint(np.ldexp(losses, exponent)).astype(np.int64)
-    return np.ldexp(table.sum_over_sets(units).astype(np.float64), -exponent) / n_sets
+def _refuse_bounds(loss, bounds):
+    """Raise where bounds count items that weigh more or less than one."""
+    given = {"min_positive": 0, "max_positive": None}
+    names = [name for name in given if bounds[name] != given[name]]
+    names = names or list(loss.needs_bounds)
+    if names:
+        raise ValueError(
+            f"sample_weight lets an item count as any number of items, but "
+            f"{' and '.join(names)}, given or needed by the loss, count each as one. "
+            "Repeat items of whole weights, as np.repeat does, or take a loss that "
+            "needs no bounds."
+        )

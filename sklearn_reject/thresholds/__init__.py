@@ -16,7 +16,6 @@ from sklearn_reject.thresholds._documents import (
     check_weighted_classes,
     fill_missing,
 )
-from sklearn_reject.thresholds._grid import PNTable, pn_table
 from sklearn_reject.thresholds._intervals import count_intervals
 from sklearn_reject.thresholds._path import ThresholdPath
 from sklearn_reject.thresholds._point import (
@@ -26,6 +25,8 @@ from sklearn_reject.thresholds._point import (
 )
 from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
 from sklearn_reject.thresholds._selected import warn_if_selected
+from sklearn_reject.thresholds._table import PNTable
+from sklearn_reject.thresholds._tabulate import pn_table
 from sklearn_reject.thresholds._targets import TARGETS, resolve_target
 
 __all__ = [

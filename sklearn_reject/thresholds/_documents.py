@@ -1,6 +1,7 @@
 """Documents with scores of several classifiers, rated or not."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,6 +14,7 @@ from sklearn_reject._validation import (
     check_sample_weight,
     take_weight,
 )
+from sklearn_reject.thresholds._evidence import Evidence
 
 RULES = ("any", "all")
 
@@ -65,6 +67,10 @@ class RatedDocuments:
     is_complete: bool = True
     #: Whether weights stand for all that might have been rated, by a known chance.
     is_drawn: bool = False
+    #: Whether weights of zero leave out positives, too.
+    leaves_out_positives: bool = False
+    #: The positive class, None where nothing tells which it is.
+    pos_label: object = None
 
     @property
     def n_classifiers(self):
@@ -96,6 +102,14 @@ class RatedDocuments:
             missed_weight=self.missed_weight[missed],
         )
 
+    def reweigh(self, weight):
+        """Return the documents with other weights."""
+        return replace(self, weight=weight)
+
+    def stand_in(self, scores, is_positive):
+        """Return other documents, which weigh one, in the place of these."""
+        return replace(self, scores=scores, is_positive=is_positive, weight=None)
+
     @property
     def predictable(self):
         """Scores of what the lowest thresholds reach; first of what counts."""
@@ -108,6 +122,44 @@ class RatedDocuments:
         weight = 1.0 if self.weight is None else self.weight
         reached = float((self.is_positive * weight).sum())
         return reached + float(self.missed_weight.sum())
+
+    @property
+    def weight_range(self):
+        """The least and the largest weight of a document that may be predicted.
+
+        Those that a draw has left out are as possible as those that it has taken.
+        """
+        if self.weight is None and len(self.scores):
+            return 1.0, 1.0
+        weight = np.ones(0) if self.weight is None else self.weight
+        if self.drawable_weight is not None:
+            weight = np.concatenate([weight, self.drawable_weight])
+        weight = weight[weight > 0]
+        return weight.min(initial=np.inf), weight.max(initial=0.0)
+
+    def count_alerts(self, path):
+        """Return how many of all documents given each vertex of a path predicts."""
+        scores = np.concatenate([self.scores, self.others])
+        last = locate_last(path.thresholds, scores, self.rule)
+        n_last = np.bincount(last + 1, minlength=len(path) + 1)
+        return np.cumsum(n_last[:0:-1])[::-1]
+
+    def evidence_at(self, thresholds):
+        """Return what is known of the documents that thresholds predict positive."""
+        chosen = predict_positive(self.scores, thresholds, self.rule)
+        others = predict_positive(self.others, thresholds, self.rule)
+        weight = np.ones(len(chosen)) if self.weight is None else self.weight
+        weight, is_positive = weight[chosen], self.is_positive[chosen]
+        classes = weight[~is_positive], weight[is_positive]
+        return Evidence(
+            counts=np.array([of_class.sum() for of_class in classes]),
+            squares=np.array([np.sum(of_class**2) for of_class in classes]),
+            n_counted=len(weight),
+            n_others=int(others.sum()),
+            n_weightless=int((others & self.is_weightless).sum()),
+            n_given=self.n_given,
+            weight_range=self.weight_range,
+        )
 
     def count(self, is_predicted):
         """Return the weights of false and of true positives, as floats."""
@@ -138,38 +190,83 @@ def check_documents(
     check_option(rule, "rule", RULES)
     scores = check_scores(scores)
     check_same_length(len(scores), y=y)
-    is_positive, is_negative, _ = split_ratings(
+    is_positive, is_negative, classes = split_ratings(
         y, unrated_label=unrated_label, pos_label=pos_label
     )
+    ratings = weigh_ratings(
+        is_positive,
+        is_negative,
+        check_sample_weight(sample_weight, len(scores)),
+        propensity,
+    )
+    check_weighted_classes(is_positive, is_negative, ratings.weight)
+    rated, unrated = scores[ratings.is_rated], scores[ratings.is_unrated]
+    _check_columns_vary(rated)
+    names = np.arange(len(scores)) if names is None else names
+    names = names[ratings.is_unrated]
+    region = _find_region(base_thresholds, rated, unrated, names, rule)
+    positive = classes[1].item()
+    documents = gather_documents(scores, ratings, region, rule, positive)
+    _check_classes_reached(documents.is_positive, documents.base, base_thresholds)
+    return documents
+
+
+class WeighedRatings(NamedTuple):
+    """Labels of documents, and what each counts; arrays of shape (n_documents,)."""
+
+    is_positive: np.ndarray
+    #: Labelled, and not of weight zero.
+    is_rated: np.ndarray
+    #: Says that ratings are incomplete.
+    is_unrated: np.ndarray
+    is_labelled: np.ndarray
+    #: Not labelled, but might have been, by a known chance.
+    is_drawable: np.ndarray
+    is_weightless: np.ndarray
+    #: None where all weigh one.
+    weight: np.ndarray
+    is_drawn: bool
+
+
+def weigh_ratings(is_positive, is_negative, weight, propensity=None):
+    """Return what each document counts, by its label, its weight and its propensity."""
     is_labelled = is_positive | is_negative
-    weight = check_sample_weight(sample_weight, len(scores))
-    is_sampled = np.zeros(len(scores), dtype=bool)
+    is_sampled = np.zeros(len(is_labelled), dtype=bool)
     if propensity is not None:
         chance = check_propensity(propensity, is_labelled)
         is_sampled = ~np.isnan(chance)
         weight = _weigh_drawn(weight, chance)
-    check_weighted_classes(is_positive, is_negative, weight)
     # A rating of weight zero counts as absent. But a document that nobody has rated
     # says that ratings are incomplete, whatever its weight.
-    is_weightless = np.full(len(scores), False) if weight is None else weight == 0
-    is_rated = is_labelled & ~is_weightless
+    is_weightless = np.full(len(is_labelled), False) if weight is None else weight == 0
+    return WeighedRatings(
+        is_positive=is_positive,
+        is_rated=is_labelled & ~is_weightless,
+        is_unrated=~is_labelled & ~is_sampled,
+        is_labelled=is_labelled,
+        is_drawable=is_sampled & ~is_labelled,
+        is_weightless=is_weightless,
+        weight=weight,
+        is_drawn=propensity is not None,
+    )
+
+
+def gather_documents(scores, ratings, region, rule, pos_label=None):
+    """Return the documents that count in a region, as `_find_region` returns it."""
+    base, floor, is_complete = region
+    is_positive, is_rated = ratings.is_positive, ratings.is_rated
+    is_weightless, weight = ratings.is_weightless, ratings.weight
     # Nobody calls unrated documents positive: where weights of zero leave out positives
     # as well, as in bagging, they are not there to leave out what is unrated.
-    looks_unrated = is_weightless & ~(is_weightless & is_positive).any()
-    is_unrated = ~is_labelled & ~is_sampled
-    rated, unrated = scores[is_rated], scores[is_unrated]
-    _check_columns_vary(rated)
-    names = np.arange(len(scores)) if names is None else names
-    region = _find_region(base_thresholds, rated, unrated, names[is_unrated], rule)
-    base, floor, is_complete = region
+    leaves_out_positives = bool((is_weightless & is_positive).any())
+    looks_unrated = is_weightless & (not leaves_out_positives)
     is_reached = predict_positive(scores, base, rule)
     rows = np.flatnonzero(is_rated & is_reached)
     # Thresholds may be placed below what the lowest ones do not reach.
     other_rows = np.flatnonzero(~is_rated & predict_positive(scores, floor, rule))
-    drawable_rows = other_rows[is_sampled[other_rows] & ~is_labelled[other_rows]]
+    drawable_rows = other_rows[ratings.is_drawable[other_rows]]
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
-    is_given = is_rated | ~is_labelled
-    _check_classes_reached(is_positive[rows], base, base_thresholds)
+    is_given = is_rated | ~ratings.is_labelled
     return RatedDocuments(
         scores=scores[rows],
         is_positive=is_positive[rows],
@@ -191,7 +288,9 @@ def check_documents(
             np.ones(len(missed_rows)) if weight is None else weight[missed_rows]
         ),
         is_complete=is_complete,
-        is_drawn=propensity is not None,
+        is_drawn=ratings.is_drawn,
+        leaves_out_positives=leaves_out_positives,
+        pos_label=pos_label,
     )
 
 
@@ -410,3 +509,12 @@ def predict_positive(scores, thresholds, rule):
     for column, threshold in zip(scores.T[1:], thresholds[1:], strict=True):
         combine(is_predicted, column >= threshold, out=is_predicted)
     return is_predicted
+
+
+def locate_last(thresholds, scores, rule):
+    """Return the last vertex that predicts each document positive, or -1."""
+    columns = zip(thresholds.T, scores.T, strict=True)
+    left = [np.searchsorted(*pair, side="right") - 1 for pair in columns]
+    # A classifier that did not run has reached nothing.
+    left = np.where(np.isnan(scores.T), -1, left)
+    return (np.maximum if rule == "any" else np.minimum).reduce(left)

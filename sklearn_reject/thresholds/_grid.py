@@ -8,8 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn import get_config
 
-from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.thresholds._documents import check_documents
+from sklearn_reject._validation import take_weight
 
 # Counts of both classes, as integers and as sums of doubles. The search for the best
 # path needs less: the sums, the best area up to a node, and some rows at a time.
@@ -25,135 +24,9 @@ _MOST_BUCKETS = 64 << 12
 _FEW_SCORES = 1 << 14
 
 
-def pn_table(
-    scores,
-    y,
-    *,
-    rule="any",
-    n_thresholds=100,
-    spacing="quantile",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-):
-    """Count false and true positives at all combinations of thresholds.
-
-    Only rated documents count (RZMR20). One histogram and its cumulative sums along
-    each classifier take the place of a count for each combination: the time is
-    proportional to the number of documents plus n_classifiers times the number of
-    combinations.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
-
-    y : array-like of shape (n_documents,)
-        1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
-        others. Two other classes are taken in sorted order.
-
-    rule : {"any", "all"}, default="any"
-        Whether one score that reaches its threshold is enough for a document to be
-        predicted positive (union), or all have to (intersection).
-
-    n_thresholds : int >= 2, default=100
-        Largest number of thresholds of a classifier, the two extremes included.
-
-    spacing : {"quantile", "uniform"}, default="quantile"
-        Whether the thresholds are quantiles of the scores, half of them of positives
-        and half of negatives, or equal steps. All distinct scores where they fit.
-
-    base_thresholds : array-like of shape (n_classifiers,), default=None
-        Documents from here on were rated, all or a sample of them. None finds the
-        lowest thresholds that no unrated document reaches.
-
-    unrated_label : label, default=-1
-        What stands for unrated.
-
-    sample_weight : array-like of shape (n_documents,), default=None
-        Weight of each document, such as the inverse of its probability to be rated.
-
-    pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
-
-    propensity : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
-
-    Returns
-    -------
-    table : PNTable
-        Thresholds of each classifier, false and true positives.
-
-    Raises
-    ------
-    ValueError
-        If scores are infinite or constant, a class has no rated documents, there are
-        no thresholds down to which ratings are known, or the table would take more than
-        scikit-learn's ``working_memory``.
-
-    Examples
-    --------
-    >>> from sklearn_reject.thresholds import pn_table
-    >>> scores = [[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]]
-    >>> table = pn_table(scores, [1, 1, 0, 0, 0], n_thresholds=4)
-    >>> [values.tolist() for values in table.thresholds]
-    [[0.1, 0.3, 0.4, inf], [0.2, 0.3, 0.7, inf]]
-    >>> table.tp
-    array([[2., 2., 2., 2.],
-           [2., 2., 2., 2.],
-           [2., 2., 2., 1.],
-           [2., 1., 1., 0.]])
-    """
-    check_n_thresholds(n_thresholds)
-    check_option(spacing, "spacing", SPACINGS)
-    documents = check_documents(
-        scores,
-        y,
-        rule,
-        base_thresholds,
-        unrated_label,
-        sample_weight,
-        pos_label,
-        propensity,
-    )
-    return count_table(documents, threshold_grid(documents, n_thresholds, spacing))
-
-
 @dataclass(frozen=True, eq=False)
-class PNTable:
-    """False and true positives at all combinations of thresholds.
-
-    Attributes
-    ----------
-    thresholds : tuple of n_classifiers ndarrays
-        Increasing thresholds of each classifier, from the lowest, below which ratings
-        are incomplete, to infinity.
-
-    fp, tp : ndarray of shape (n_thresholds_1, ..., n_thresholds_N)
-        False and true positives, counts or sums of weights, float64. None rises along
-        an axis.
-
-    rule : {"any", "all"}
-        How the classifiers decide together.
-
-    Examples
-    --------
-    >>> from sklearn_reject.thresholds import pn_table
-    >>> scores = [[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]]
-    >>> table = pn_table(scores, [1, 1, 0, 0, 0])
-    >>> table.thresholds[0], table.tp.shape
-    (array([0.1, 0.3, 0.4, 0.6, 0.9, inf]), (6, 6))
-    >>> float(table.tp[4, 4]), float(table.fp[4, 4])  # at 0.9 and 0.7
-    (2.0, 0.0)
-    """
+class GridCounts:
+    """False and true positives at all combinations of thresholds, as in PNTable."""
 
     thresholds: tuple
     fp: np.ndarray
@@ -163,10 +36,22 @@ class PNTable:
 
 def count_table(documents, grid):
     """Count false and true positives on a grid."""
-    columns = zip(grid, documents.scores.T, strict=True)
-    ranks = [count_reached(*pair) for pair in columns]
+    ranks = rank_scores(documents.scores, grid)
     fp, tp = count_ranks(ranks, documents, tuple(map(len, grid)))
-    return PNTable(tuple(grid), fp, tp, documents.rule)
+    return GridCounts(tuple(grid), fp, tp, documents.rule)
+
+
+def rank_scores(scores, grid):
+    """Return how many thresholds of its classifier each score reaches, by column."""
+    columns = zip(grid, scores.T, strict=True)
+    return [_count_reached_from(*pair) for pair in columns]
+
+
+def _count_reached_from(thresholds, scores):
+    """Count as `count_reached`, from thresholds of which the first may be -inf."""
+    if thresholds[0] > -np.inf:
+        return count_reached(thresholds, scores)
+    return count_reached(thresholds[1:], scores) + ~np.isnan(scores)
 
 
 def count_ranks(ranks, documents, shape):
@@ -323,24 +208,29 @@ def locate_thresholds(grid, thresholds):
     return np.array([np.searchsorted(*pair) for pair in pairs])
 
 
-def grid_fits(shape):
+def grid_fits(shape, bytes_per_node=BYTES_PER_NODE):
     """Tell whether a grid of this shape fits into scikit-learn's working memory."""
-    return prod(shape) * BYTES_PER_NODE <= get_config()["working_memory"] * 2**20
+    return prod(shape) * bytes_per_node <= get_config()["working_memory"] * 2**20
 
 
-def check_grid_fits(shape):
-    """Raise unless a grid of this shape fits into scikit-learn's working memory."""
-    if grid_fits(shape):
+def check_grid_fits(shape, bytes_per_node=BYTES_PER_NODE, name="n_thresholds"):
+    """Raise unless a grid of this shape fits into scikit-learn's working memory.
+
+    `name` is the parameter that made it, `n_thresholds` or `thresholds`.
+    """
+    if grid_fits(shape, bytes_per_node):
         return
     largest = 1
-    while grid_fits([min(largest + 1, length) for length in shape]):
+    while grid_fits([min(largest + 1, n) for n in shape], bytes_per_node):
         largest += 1
     way_out = f"Take n_thresholds={largest} at most"
+    if name == "thresholds":
+        way_out = f"Give at most {largest} thresholds of each, infinity included"
     if largest == 1:
         way_out = "Not even n_thresholds=2 fits: take fewer classifiers"
-    needed = -(-prod(shape) * BYTES_PER_NODE // 2**20)
+    needed = -(-prod(shape) * bytes_per_node // 2**20)
     raise ValueError(
-        f"n_thresholds is too large: {len(shape)} classifiers with up to {max(shape)} "
+        f"{name} is too large: {len(shape)} classifiers with up to {max(shape)} "
         f"thresholds each make a grid of {_spell(prod(shape))} nodes, which takes "
         f"{_spell(needed)} MiB, more than scikit-learn's working_memory of "
         f"{get_config()['working_memory']:g} MiB. {way_out}, allow "

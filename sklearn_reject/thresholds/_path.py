@@ -8,7 +8,7 @@ from sklearn.utils import gen_batches
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.thresholds._documents import RULES, check_columns
+from sklearn_reject.thresholds._documents import RULES, check_columns, locate_last
 
 # A pass over all points at once is worth while as long as it leaves out so many.
 _LARGEST_PART_LEFT = 0.75
@@ -116,15 +116,6 @@ class ThresholdPath(DictMixin):
             counts.append(np.cumsum(n_last[:0:-1])[::-1].astype(np.float64))
         area = area_under(*counts)
         return ThresholdPath(self.thresholds, *counts, area, documents.rule)
-
-
-def locate_last(thresholds, scores, rule):
-    """Return the last vertex that predicts each document positive, or -1."""
-    columns = zip(thresholds.T, scores.T, strict=True)
-    left = [np.searchsorted(*pair, side="right") - 1 for pair in columns]
-    # A classifier that did not run has reached nothing.
-    left = np.where(np.isnan(scores.T), -1, left)
-    return (np.maximum if rule == "any" else np.minimum).reduce(left)
 
 
 def are_exact(fp, tp):

@@ -1,6 +1,8 @@
 """An operating point, and how reliable it is."""
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from scipy.optimize import ridder
@@ -18,7 +20,7 @@ from sklearn_reject.thresholds._documents import (
     check_columns,
     predict_positive,
 )
-from sklearn_reject.thresholds._intervals import count_intervals
+from sklearn_reject.thresholds._intervals import intervals_of
 
 # Slopes and targets that differ by no more than rounding are equal.
 RELATIVE_TOLERANCE = 1e-12
@@ -159,16 +161,16 @@ def make_point(documents, target, path, vertex, confidence_level=0.95):
     thresholds = path.thresholds[vertex]
     _warn_at_the_edge(documents, path, vertex)
     fp, tp = float(path.fp[vertex]), float(path.tp[vertex])
-    n_predicted, rated_share = count_predicted([documents], [thresholds])
-    _warn_of_unrated(documents, thresholds, n_predicted, rated_share, fp + tp)
-    intervals = count_intervals([documents], [thresholds], confidence_level)
+    evidence = documents.evidence_at(thresholds)
+    _warn_of_unrated(documents, evidence)
+    intervals = intervals_of(evidence, confidence_level)
     return OperatingPoint(
         thresholds,
         path.rule,
         fp,
         tp,
-        n_predicted,
-        rated_share,
+        evidence.n_predicted,
+        evidence.rated_share,
         target.name,
         target.value,
         target.slope(path, vertex, documents),
@@ -180,12 +182,9 @@ def make_point(documents, target, path, vertex, confidence_level=0.95):
 
 def count_predicted(parts, thresholds):
     """Return how many of all documents are predicted, and the share that counts."""
-    n_counted = n_others = 0
-    for part, own in zip(parts, thresholds, strict=True):
-        n_counted += int(predict_positive(part.scores, own, part.rule).sum())
-        n_others += int(predict_positive(part.others, own, part.rule).sum())
-    n_predicted = n_counted + n_others
-    return n_predicted, n_counted / n_predicted if n_predicted else float("nan")
+    pairs = zip(parts, thresholds, strict=True)
+    evidence = reduce(add, (part.evidence_at(own) for part, own in pairs))
+    return evidence.n_predicted, evidence.rated_share
 
 
 def _warn_at_the_edge(documents, path, vertex):
@@ -206,23 +205,21 @@ def _warn_at_the_edge(documents, path, vertex):
         )
 
 
-def _warn_of_unrated(documents, thresholds, n_predicted, rated_share, total):
+def _warn_of_unrated(documents, evidence):
     """Warn where the counts say little of what is predicted."""
-    weightless = documents.others[documents.is_weightless]
-    n_weightless = int(predict_positive(weightless, thresholds, documents.rule).sum())
-    if n_weightless:
+    n_predicted, rated_share = evidence.n_predicted, evidence.rated_share
+    if evidence.n_weightless:
         warn_user(
-            f"{n_weightless} of the {n_predicted} documents that are predicted "
-            "positive have weight 0 and count neither as true nor as false positives. "
-            "If nobody has rated them, mark them by unrated_label, so that no "
-            "threshold is chosen where ratings are incomplete.",
+            f"{evidence.n_weightless} of the {n_predicted} documents that are "
+            "predicted positive have weight 0 and count neither as true nor as false "
+            "positives. If nobody has rated them, mark them by unrated_label, so that "
+            "no threshold is chosen where ratings are incomplete.",
         )
         return
     if documents.is_drawn:
         return
     # Weights may stand for documents that were not drawn, too.
-    weight = documents.weight
-    unit = 1.0 if weight is None else weight.min()
+    total, unit = evidence.counts.sum(), evidence.weight_range[0]
     if rated_share < _LOW_SHARE and total / unit < _LOW_SHARE * n_predicted:
         warn_user(
             f"Of the {n_predicted} documents that are predicted positive only "

@@ -306,6 +306,8 @@ def operating_point(
     See Also
     --------
     sklearn_reject.EnsembleThresholdTuner : The same for classifiers.
+    sklearn_reject.thresholds.PNTable : The same from counts, which add up over parts of
+        the documents.
 
     References
     ----------

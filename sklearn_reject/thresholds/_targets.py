@@ -6,7 +6,6 @@ import numpy as np
 
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, warn_user
-from sklearn_reject.thresholds._path import locate_last
 from sklearn_reject.thresholds._point import point_on_path
 
 #: Names of targets, of which exactly one is to be given; the first three are names of
@@ -122,7 +121,7 @@ class AlertsTarget(Target):
 
     def find_vertex(self, path, documents, smoothing=None):
         """Return the vertex of the path where the target is met."""
-        n_predicted = count_alerts(path, documents)
+        n_predicted = documents.count_alerts(path)
         return self.best(path.fp, path.tp, n_predicted=n_predicted)
 
     def best(self, fp, tp, *, n_predicted, total=None):
@@ -214,14 +213,6 @@ def _last_of_best(allowed, first, second):
         slack = _TOLERANCE * np.abs(values).max()
         rows = rows[values[rows] <= least + slack]
     return int(rows[-1])
-
-
-def count_alerts(path, documents):
-    """Return how many of all documents given each vertex of a path predicts."""
-    scores = np.concatenate([documents.scores, documents.others])
-    last = locate_last(path.thresholds, scores, documents.rule)
-    n_last = np.bincount(last + 1, minlength=len(path) + 1)
-    return np.cumsum(n_last[:0:-1])[::-1]
 
 
 def meet(find, target, on_infeasible):

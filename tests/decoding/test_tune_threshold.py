@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject.decoding import TunedThreshold, tune_threshold
-from sklearn_reject.decoding._tune_threshold import cut_one_set, cut_sets
+from sklearn_reject.decoding._cuts import cut_one_set, cut_sets
 from sklearn_reject.losses import check_set_loss
 from tests.decoding.set_oracle import LOSSES
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -448,3 +448,42 @@ def test_what_asks_for_labels_gets_decoded_ones():
     for column in range(2):
         one = decoder.fit(X, Y[:, column]).predict(X)
         np.testing.assert_array_equal(predicted[:, column], one)
+
+
+def test_weights_of_rows_are_repeated_rows():
+    """Where each row is a set, in all that is chosen out of sample."""
+    rng = np.random.default_rng(0)
+    eta = rng.random((60, 4))
+    truth = rng.random((60, 4)) < eta**2
+    weight = rng.integers(0, 4, 60)
+    parts = ((np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30)))
+    options = (f1_loss(), "independent", 0, None)
+    weighed = SetProblem(eta, truth, parts, *options, weight=weight.astype(float))
+    rows = np.repeat(np.arange(60), weight)
+    copies = tuple(
+        tuple(np.flatnonzero(np.isin(rows, side)) for side in part) for part in parts
+    )
+    repeated = SetProblem(eta[rows], truth[rows], copies, *options)
+    assert weighed.tune().threshold == repeated.tune().threshold
+    assert weighed.tune().loss == pytest.approx(repeated.tune().loss)
+    for strategy in ("dta", "eum"):
+        mask = weighed.decide(strategy)
+        np.testing.assert_array_equal(mask[rows], repeated.decide(strategy))
+        assert weighed.mean_loss(mask) == pytest.approx(repeated.mean_loss(mask[rows]))
+    gap = measure_gap(weighed, mask)
+    assert gap.realised_loss == pytest.approx(weighed.mean_loss(mask))
+
+
+def test_weights_of_rows_tune_the_threshold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    Y = (X + rng.normal(size=X.shape) > 1).astype(int)
+    frozen = FrozenEstimator(OneVsRestClassifier(LogisticRegression()).fit(X, Y))
+    decoder = ExpectedLossDecoder(frozen, strategy="eum", calibration=None)
+    weight = rng.integers(0, 3, 300)
+    decoder.fit(X, Y, sample_weight=weight)
+    tuned = tune_threshold(Y, frozen.predict_proba(X), loss="f1", sample_weight=weight)
+    assert decoder.threshold_ == tuned.threshold
+    assert decoder.tuned_loss_ == tuned.loss
+    plain = clone(decoder).fit(X, Y)
+    assert plain.tuned_loss_ != tuned.loss

@@ -9,17 +9,16 @@ from hypothesis import strategies as st
 from sklearn import config_context
 
 from benchmarks._timing import peak_bytes
+from sklearn_reject.thresholds import PNTable, pn_table
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._graph import best_grid_path
 from sklearn_reject.thresholds._grid import (
     _FEW_SCORES,
     BYTES_PER_NODE,
-    PNTable,
     check_grid_fits,
     count_reached,
     count_table,
     locate_thresholds,
-    pn_table,
     threshold_grid,
 )
 from tests.thresholds.path_oracle import all_nodes, count_positives, rated_documents

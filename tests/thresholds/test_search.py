@@ -17,7 +17,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.thresholds import operating_point, optimal_path
 from sklearn_reject.thresholds._documents import check_documents
-from sklearn_reject.thresholds._point import count_intervals
+from sklearn_reject.thresholds._intervals import count_intervals
 
 METHODS = pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
 

@@ -13,7 +13,7 @@ from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.thresholds import _direct_targets, check_documents, operating_point
 from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._search import Search
-from sklearn_reject.thresholds._targets import count_alerts, resolve_target
+from sklearn_reject.thresholds._targets import resolve_target
 from tests.thresholds.path_oracle import count_positives, rated_documents
 
 
@@ -32,7 +32,7 @@ def all_points(documents):
 
 def found_by(documents, target, method="direct"):
     path, vertex = Search(method=method).find_point(documents, target)
-    alerts = count_alerts(path, documents)
+    alerts = documents.count_alerts(path)
     return path.fp[vertex], path.tp[vertex], alerts[vertex]
 
 
