@@ -1,8 +1,10 @@
 """Metrics and rules of dask collections, larger than one memory.
 
 They take dask arrays, or columns of dask dataframes, where the functions of the same
-names in :mod:`sklearn_reject.metrics` and :mod:`sklearn_reject.selection` take arrays.
-Each partition is reduced to a :class:`~sklearn_reject.selection.RiskCoverageSummary` of
+names in :mod:`sklearn_reject.metrics`, :mod:`sklearn_reject.selection` and
+:mod:`sklearn_reject.thresholds` take arrays. All collections of a call are cut at the
+same rows; arrays of other chunks are cut again. Columns come best from one dataframe,
+whose partitions are then made once for all of them. Each partition is reduced to a :class:`~sklearn_reject.selection.RiskCoverageSummary` of
 at most some megabytes where it is, and summaries are merged in a tree. An answer that
 is to be exact reads the data a second time, and fetches the few rows that decide it:
 ``persist()`` what takes long to make, where the cluster has room for it.
@@ -16,8 +18,8 @@ try:
 except ImportError as error:
     raise ImportError(
         "sklearn_reject.dask needs dask. Install it with "
-        "`pip install sklearn-reject[dask]`, or take sklearn_reject.metrics and "
-        "sklearn_reject.selection for arrays in memory."
+        "`pip install sklearn-reject[dask]`, or take sklearn_reject.metrics, "
+        "sklearn_reject.selection and sklearn_reject.thresholds for arrays in memory."
     ) from error
 
 from sklearn_reject.dask._metrics import (
@@ -35,11 +37,13 @@ from sklearn_reject.dask._solvers import (
     solve_target_risk,
     summarize,
 )
+from sklearn_reject.dask._thresholds import pn_table
 
 __all__ = [
     "augrc_score",
     "aurc_score",
     "coverage_at_risk_score",
+    "pn_table",
     "risk_coverage_curve",
     "sele_score",
     "selective_risk_at_coverage_score",
