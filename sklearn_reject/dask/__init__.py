@@ -4,10 +4,14 @@ They take dask arrays, or columns of dask dataframes, where the functions of the
 names in :mod:`sklearn_reject.metrics`, :mod:`sklearn_reject.selection` and
 :mod:`sklearn_reject.thresholds` take arrays. All collections of a call are cut at the
 same rows; arrays of other chunks are cut again. Columns come best from one dataframe,
-whose partitions are then made once for all of them. Each partition is reduced to a :class:`~sklearn_reject.selection.RiskCoverageSummary` of
-at most some megabytes where it is, and summaries are merged in a tree. An answer that
-is to be exact reads the data a second time, and fetches the few rows that decide it:
-``persist()`` what takes long to make, where the cluster has room for it.
+whose partitions are then made once for all of them.
+
+For metrics and rules, each partition is reduced where it is to a
+:class:`~sklearn_reject.selection.RiskCoverageSummary` of some megabytes at most, and
+summaries are merged in a tree. An answer that is to be exact reads the data again and
+fetches the rows that decide it, few of them for a rule. An exact area takes a pass for
+every four million rows and process: ``persist()`` what takes long to make, where the
+cluster has room for it, or take the interval of cells.
 
 It needs dask, which ``pip install sklearn-reject[dask]`` brings; so nothing else in the
 package imports it.
