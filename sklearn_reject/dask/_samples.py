@@ -103,6 +103,8 @@ def partition_predictions(y_true, y_pred, uncertainty, loss, labels, sample_weig
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
     pairs = enumerate(pair_partitions(columns))
+    # Once for all partitions, whatever a callable brings along.
+    loss = delayed(loss, traverse=False)
     partitions = [delayed(_judge)(index, each, loss, labels) for index, each in pairs]
     return PartitionedSamples(partitions, labels)
 
