@@ -1,5 +1,7 @@
 """Scores and losses of each partition, and their summary, made where the data are."""
 
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
@@ -16,6 +18,7 @@ from sklearn_reject.dask._partitions import (
     pair_partitions,
 )
 from sklearn_reject.dask._rows import RemoteRows
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import check_loss
 from sklearn_reject.metrics import (
     is_table,
@@ -53,6 +56,7 @@ class PartitionedSamples:
     """Delayed `Samples` of each partition; `labels` are known beside those seen."""
 
     partitions: list
+    has_weight: bool
     labels: object = None
     n_bits: int = 22
 
@@ -68,6 +72,7 @@ class PartitionedSamples:
         """
         check_option(method, "method", ("exact", "cells"))
         check_option(compute, "compute", (True, False))
+        self._try(question)
         if compute:
             # Asked here, where warnings are seen.
             parts = RemoteRows(self.partitions) if method == "exact" else None
@@ -80,6 +85,15 @@ class PartitionedSamples:
             )
         return delayed(_ask)(self.summarize(), question, self.labels, None)
 
+    def _try(self, question):
+        """Raise for parameters that are wrong whatever the data, before a pass."""
+        weight = [1.0] if self.has_weight else None
+        summary = RiskCoverageSummary(self.n_bits).update([0.0], [0.0], weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with suppress(InfeasibleTargetError):
+                question(summary, None)
+
 
 def partition_losses(scores, losses, sample_weight, n_bits=22):
     """Return the samples of collections of scores and losses."""
@@ -87,9 +101,8 @@ def partition_losses(scores, losses, sample_weight, n_bits=22):
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
     pairs = enumerate(pair_partitions(columns))
-    return PartitionedSamples(
-        [delayed(_take_losses)(index, pieces) for index, pieces in pairs], n_bits=n_bits
-    )
+    partitions = [delayed(_take_losses)(index, each) for index, each in pairs]
+    return PartitionedSamples(partitions, sample_weight is not None, n_bits=n_bits)
 
 
 def partition_predictions(y_true, y_pred, uncertainty, loss, labels, sample_weight):
@@ -106,7 +119,7 @@ def partition_predictions(y_true, y_pred, uncertainty, loss, labels, sample_weig
     # Once for all partitions, whatever a callable brings along.
     loss = delayed(loss, traverse=False)
     partitions = [delayed(_judge)(index, each, loss, labels) for index, each in pairs]
-    return PartitionedSamples(partitions, labels)
+    return PartitionedSamples(partitions, sample_weight is not None, labels)
 
 
 def _check_task(loss, labels, y_true, y_pred):

@@ -527,10 +527,10 @@ class RiskCoverageSummary:
         """
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
+        bound, max_loss = _check_bound(bound, max_loss)
         if confidence is None:
             return solve_risk_of_cells(self._sample(parts), risk, randomize)
         confidence = self._check_confidence(confidence, parts)
-        bound, max_loss = _check_bound(bound, max_loss)
         return certify_risk_of_cells(self._sample(), risk, confidence, bound, max_loss)
 
     def solve_target_coverage(

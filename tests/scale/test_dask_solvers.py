@@ -148,6 +148,35 @@ def test_target_that_cannot_be_met():
     assert error.value.lowest_risk == 0.5
 
 
+@pytest.mark.parametrize(
+    ("name", "target", "options", "message"),
+    [
+        ("solve_target_risk", -1, {}, "target .* must be in"),
+        ("solve_target_risk", 0.1, {"confidence": 2}, "confidence"),
+        ("solve_target_risk", 0.1, {"bound": "exact"}, "bound must be one of"),
+        ("solve_target_coverage", 0, {}, "target .* must be in"),
+        ("solve_target_failure_rate", 0.1, {"max_loss": 0}, "max_loss"),
+        ("solve_reject_cost", "low", {}, "target"),
+        ("summarize", None, {"n_bits": 50}, "n_bits must be in"),
+        ("solve_target_risk", 0.1, {"method": "fast"}, "method must be one of"),
+        ("solve_target_risk", 0.1, {"compute": False}, "method='cells'"),
+    ],
+)
+def test_nothing_is_read_for_a_parameter_that_is_wrong(name, target, options, message):
+    def read(rows):
+        raise AssertionError("the data are read")
+
+    scores = cut(np.arange(4.0), (2, 2)).map_blocks(read, meta=np.zeros(0))
+    with pytest.raises(ValueError, match=message):
+        getattr(of_dask, name)(scores, scores, target, **options)
+
+
+def test_weights_with_a_confidence():
+    ones = cut(np.ones(4), (2, 2))
+    with pytest.raises(ValueError, match="sample_weight cannot be combined"):
+        of_dask.solve_target_risk(ones, ones, 0.1, sample_weight=ones, confidence=0.9)
+
+
 def test_few_rows_travel(monkeypatch):
     from sklearn_reject.dask import _rows
 
