@@ -38,6 +38,7 @@ _NAMES = (
     "risk_bounds",
     "bounds_on_new_samples",
     "deferral_peers",
+    "scale",
 )
 _LONGER = frozenset({"deferral", "learned", "novelty", "reject_cost"})
 _PACKAGES = (

@@ -29,7 +29,7 @@ _LIMITS = {0.02: 0.35, 0.1: 0.45, 0.4: 0.75}
 _REAL_LIMIT = 1.3
 _TIES_LIMIT = 1.15
 _FASTER_THAN_PEERS = 4
-_LARGEST_PEAK = 6  # float64 arrays of one number a sample
+_LARGEST_PEAK = 41  # bytes a sample
 _WITHOUT_TIES, _WITH_TIES = ("uniform", "confident"), "100 distinct"
 
 
@@ -110,5 +110,5 @@ def _memory_rows():
 
 
 def _memory_row(what, function):
-    arrays = peak_bytes(function) / (8 * N_SAMPLES)
-    return at_most(f"peak memory, {what}", _LARGEST_PEAK, arrays, " arrays")
+    peak = peak_bytes(function) / N_SAMPLES
+    return at_most(f"peak bytes a sample, {what}", _LARGEST_PEAK, peak, " B")

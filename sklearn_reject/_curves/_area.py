@@ -6,13 +6,9 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import gen_batches
 
 from sklearn_reject._curves._cells import cut_into_cells, draw_evenly
-from sklearn_reject._curves._groups import (
-    group_by_score,
-    group_validated,
-)
+from sklearn_reject._curves._groups import batches, group_by_score, group_validated
 from sklearn_reject._validation import check_option, check_samples
 
 
@@ -40,7 +36,7 @@ def aurc_score(
     check_option(normalize, "normalize", (None, "excess", "prr"))
     samples = _with_weights_of_mean_one(*check_samples(scores, losses, sample_weight))
     if interpolation == "trapezoid":
-        area, oracle, random = _trapezoid_areas(*samples)
+        area, oracle, random = _trapezoid_areas(*samples, normalize is not None)
     else:
         area = _mean_area(*samples)
     if normalize is None:
@@ -91,8 +87,9 @@ def _mean_area(scores, losses, weight):
         risks = np.arange(1.0, len(groups) + 1)
         np.divide(groups.cumulative_losses, risks, out=risks)
         return risks.mean()
-    below = groups.cumulative_weights - groups.weights
-    return weigh_losses(groups.total_weight, below, groups.weights, groups.losses)
+    total, below = groups.total_weight, groups.cumulative_weights
+    below -= groups.weights  # in place, as nothing else is made of these groups
+    return weigh_losses(total, below, groups.weights, groups.losses)
 
 
 def mean_area_of_part(scores, losses, weight, below, total):
@@ -150,14 +147,10 @@ def _mean_area_of_few_losses(scores, losses, n_before, total):
     return weigh_losses(total, below, weights, groups.losses[with_loss])
 
 
-# Batches of so many groups keep the temporary arrays in the cache.
-_BATCH_SIZE = 2**14
-
-
 def weigh_losses(total, below, weights, losses):
     """Add up what the losses of each group contribute to the mean selective risk."""
     area = 0.0
-    for batch in gen_batches(len(below), _BATCH_SIZE):
+    for batch in batches(len(below)):
         low, weight = below[batch], weights[batch]
         factors = digamma(total + 1.0) - digamma(low + 1.0)
         tied = np.flatnonzero(weight != 1)  # elsewhere the rest is zero
@@ -176,11 +169,20 @@ def _mean_references(losses, weight, area):
     return _mean_area(losses, losses, weight), np.average(losses, weights=weight)
 
 
-def _trapezoid_areas(scores, losses, weight):
-    """Return the area below the points of the curve, of the oracle and of random."""
+def _trapezoid_areas(scores, losses, weight, has_references):
+    """Return the area below the points of the curve, of the oracle and of random.
+
+    The others are None where there are no references.
+    """
     groups = group_validated(scores, losses, weight)
-    weights = groups.cumulative_weights
-    coverage = weights / groups.total_weight
+    weights, risks = groups.cumulative_weights, groups.cumulative_losses
+    random = risks[-1] / weights[-1]
+    coverage = weights / weights[-1]
+    risks /= weights  # in place, as nothing else is made of these groups
+    area = trapezoid(risks, coverage)
+    if not has_references:
+        return area, None, None
+    del groups, risks
     # The oracle: the least loss that samples of each total weight can have.
     best = group_validated(losses, losses, weight)
     least = np.interp(
@@ -188,12 +190,9 @@ def _trapezoid_areas(scores, losses, weight):
         np.append(0.0, best.cumulative_weights),
         np.append(0.0, best.cumulative_losses),
     )
-    random = groups.cumulative_losses[-1] / groups.total_weight
-    return (
-        trapezoid(groups.cumulative_losses / weights, coverage),
-        trapezoid(least / weights, coverage),
-        random * (1 - coverage[0]),
-    )
+    del best
+    least /= weights
+    return area, trapezoid(least, coverage), random * (1 - coverage[0])
 
 
 def augrc_score(scores, losses, *, sample_weight=None):
@@ -210,10 +209,13 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     check_option(ties, "ties", ("inclusive", "midrank"))
     groups = group_by_score(scores, losses, sample_weight)
     tied_part = 0.0 if ties == "inclusive" else 0.5
-    below = groups.cumulative_weights - (1 - tied_part) * groups.weights
-    after = groups.total_weight - below
     total = groups.total_weight
-    return float((groups.losses / total) @ (after / total))
+    # The share of what is after, in place: each array is one number a sample.
+    after = (1 - tied_part) * groups.weights
+    after -= groups.cumulative_weights
+    after += total
+    after /= total
+    return float(groups.losses @ after / total)
 
 
 # The asymptotic series below is exact to 1e-16 from here on.

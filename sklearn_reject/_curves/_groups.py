@@ -65,14 +65,41 @@ class TieGroups:
         Prefix risks are not monotone on data, so shorter prefixes may be over it. Zero
         where there is none.
         """
-        allowed = self.cumulative_weights * (risk * (1 + RELATIVE_TOLERANCE))
-        within = self.cumulative_losses <= allowed
-        return len(self) - int(np.argmax(within[::-1])) if within.any() else 0
+        risk *= 1 + RELATIVE_TOLERANCE
+
+        def is_within(batch):
+            return (
+                self.cumulative_losses[batch] <= self.cumulative_weights[batch] * risk
+            )
+
+        return count_to_last(len(self), is_within)
 
     def count_reaching_coverage(self, coverage):
         """Return the length, one or more, of the shortest prefix of that coverage."""
         wanted = coverage * self.total_weight * (1 - RELATIVE_TOLERANCE)
         return int(np.searchsorted(self.cumulative_weights, wanted)) + 1
+
+
+# Batches of so many groups keep temporary arrays small and in the cache.
+BATCH_SIZE = 2**13
+
+
+def batches(n_groups):
+    """Return slices of consecutive groups."""
+    starts = range(0, n_groups, BATCH_SIZE)
+    return [slice(start, min(start + BATCH_SIZE, n_groups)) for start in starts]
+
+
+def count_to_last(n_groups, test):
+    """Return how many groups there are up to the last that passes, 0 if none does.
+
+    `test` maps a slice of the groups to booleans.
+    """
+    for batch in reversed(batches(n_groups)):
+        passed = np.flatnonzero(test(batch))
+        if passed.size:
+            return batch.start + int(passed[-1]) + 1
+    return 0
 
 
 def group_by_score(scores, losses, sample_weight=None):
@@ -85,26 +112,39 @@ def group_by_score(scores, losses, sample_weight=None):
 
 def group_validated(scores, losses, weight, *, near=False):
     """Group arrays that have been through `check_samples`; `near`: up to rounding."""
-    if weight is not None and not weight.all():
-        present = weight > 0
-        scores, losses, weight = scores[present], losses[present], weight[present]
-    order, scores = argsort_scores(scores)
-    scores = snap_sorted(scores) if near else scores
-    losses = _gather(losses, order)
+    if weight is None or weight.all():
+        order = np.argsort(scores)
+    else:
+        present = np.flatnonzero(weight)
+        order = present[np.argsort(scores[present])]
+        del present
+    # Arrays are freed as soon as they can be: this is where a sample takes most memory.
+    scores, losses = scores[order], _gather(losses, order)
     if weight is not None:
         weight = weight[order]
         losses *= weight
     del order
+    scores = snap_sorted(scores) if near else scores
     is_start = starts_of_ties(scores)
     if is_start.all():
         weight = np.broadcast_to(1.0, len(scores)) if weight is None else weight
         return TieGroups(scores, weight, losses)
+    scores, n_samples = scores[is_start], len(scores)
     starts = np.flatnonzero(is_start)
+    losses = np.add.reduceat(losses, starts)
     if weight is None:
-        weight = np.diff(starts, append=len(scores)).astype(np.float64)
+        weight = _sizes(starts, n_samples)
     else:
         weight = np.add.reduceat(weight, starts)
-    return TieGroups(scores[starts], weight, np.add.reduceat(losses, starts))
+    return TieGroups(scores, weight, losses)
+
+
+def _sizes(starts, stop):
+    """Return the number of samples of each group as floats."""
+    sizes = np.empty(len(starts))
+    np.subtract(starts[1:], starts[:-1], out=sizes[:-1])
+    sizes[-1] = stop - starts[-1]
+    return sizes
 
 
 def _gather(losses, order):
@@ -178,12 +218,34 @@ def snap_sorted(scores, sizes=None):
     near = _near_next(scores, sizes)
     if not near.any():
         return scores
+    scores = scores.copy()
+    for part in _cut_runs(near, starts_of_ties(scores)):
+        if near[part].any():
+            some = sizes if sizes is None else sizes[part]
+            scores[part] = _snap_part(scores[part], some, near[part])
+    return scores
+
+
+def _cut_runs(near, is_start):
+    """Return slices of about one batch that share no run of what may tie."""
+    may_start = is_start.copy()
+    may_start[1:] &= ~near[:-1]
+    first, n_scores = 0, len(near)
+    while first < n_scores:
+        stop = first + BATCH_SIZE
+        rest = may_start[stop:]
+        stop = stop + int(np.argmax(rest)) if rest.any() else n_scores
+        yield slice(first, stop)
+        first = stop
+
+
+def _snap_part(scores, sizes, near):
+    """Return sorted scores as `snap_sorted` does, told which are near the next one."""
     # As a rule few of many are near another one: these, and those that equal them.
     starts = np.flatnonzero(starts_of_ties(scores))
-    near[1:] |= near[:-1].copy()
+    near = near | np.append(False, near[:-1])
     near = np.logical_or.reduceat(near, starts)
     rows = np.repeat(near, np.diff(starts, append=len(scores)))
-    scores = scores.copy()
     scores[rows] = _snap_near(scores[rows], sizes if sizes is None else sizes[rows])
     return scores
 

@@ -27,8 +27,11 @@ def risk_coverage_curve(
             "are marked. Pass is_ood, or ood_label to the metric of the same name."
         )
     groups = group_by_score(scores, losses, sample_weight)
-    coverage = groups.cumulative_weights / groups.total_weight
-    return coverage, groups.cumulative_losses / groups.cumulative_weights, groups.scores
+    weights, losses = groups.cumulative_weights, groups.cumulative_losses
+    # In place, as nothing else is made of these groups.
+    losses /= weights
+    weights /= groups.total_weight
+    return weights, losses, groups.scores
 
 
 def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):

@@ -68,20 +68,31 @@ def betting_p_value(losses, risk, level):
     """
     if len(losses) == 0:
         return 1.0
-    stakes = np.sqrt(-2 * math.log(level) / len(losses) / _variances(losses, risk))
+    # In place, as there may be many losses.
+    stakes = _variances(losses, risk)
+    np.divide(-2 * math.log(level) / len(losses), stakes, out=stakes)
+    np.sqrt(stakes, out=stakes)
     np.minimum(stakes, _LARGEST_STAKE / (1 - risk), out=stakes)
-    growth = np.cumsum(np.log1p(stakes * (risk - losses)))
+    growth = risk - losses
+    growth *= stakes
+    np.log1p(growth, out=growth)
+    np.cumsum(growth, out=growth)
     return math.exp(-max(0.0, float(growth.max())))
 
 
 def _variances(losses, risk):
     """Return the variance of the losses before each, after one imagined at the risk."""
-    count = np.arange(1, len(losses) + 1)
-    means = (risk + np.cumsum(losses)) / (count + 1)
-    squares = np.cumsum((losses - means) ** 2)
+    count = np.arange(1.0, len(losses) + 1)
+    deviations = np.cumsum(losses)
+    deviations += risk
+    deviations /= count + 1  # the means so far
+    np.subtract(losses, deviations, out=deviations)
+    np.square(deviations, out=deviations)
     variances = np.empty(len(losses))
     variances[0] = risk * (1 - risk)
-    variances[1:] = (variances[0] + squares[:-1]) / count[1:]
+    np.cumsum(deviations[:-1], out=variances[1:])
+    variances[1:] += variances[0]
+    variances[1:] /= count[1:]
     return variances
 
 
@@ -170,7 +181,8 @@ class Betting(_Bound):
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
-        losses = [prefixes.shuffled_losses(count) for count in counts]
+        # One after the other: each is an array.
+        losses = map(prefixes.shuffled_losses, counts)
         return np.array([betting_p_value(some, risk, level) for some in losses])
 
 

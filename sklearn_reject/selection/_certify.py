@@ -71,7 +71,7 @@ def rank_samples(scores, losses, draws=None):
     ranked_scores = snap_sorted(ranked_scores)
     is_start = starts_of_ties(ranked_scores)
     if draws is None or is_start.all():
-        draws = np.full(len(scores), np.nan)
+        draws = np.broadcast_to(np.nan, len(scores))
         return RankedSample(ranked_scores, losses[order], draws, order)
     order = order[np.lexsort((draws[order], np.cumsum(is_start)))]
     is_single = is_start & np.append(is_start[1:], True)
@@ -155,7 +155,9 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
         return certificate(len(ranked), 0.0)
     delta = 1 - confidence
     refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
-    scaled = replace(ranked, losses=ranked.losses / max_loss)
+    scaled = ranked
+    if max_loss != 1:
+        scaled = replace(ranked, losses=ranked.losses / max_loss)
     prefixes = Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
 
     def find(risk):

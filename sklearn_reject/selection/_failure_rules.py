@@ -186,11 +186,10 @@ def _solve_in_expectation(problem, randomize):
             raise problem.refuse(1 / (len(problem) + 1))
         return problem.conclude(_accept_losses(problem.group(), allowed - 1, 1.0, 0))
     proba = min(1.0, allowed / problem.room)
-    groups = problem.group()
     if problem.bound.is_binary:
-        rule = _accept_errors(groups, allowed)
+        rule = _accept_errors(problem.group(), allowed)
     else:
-        rule = _accept_losses(groups, allowed / proba - 1, proba, 1)
+        rule = _accept_losses(problem.group(), allowed / proba - 1, proba, 1)
     return problem.conclude(rule)
 
 

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._curves import group_validated, tie_range
+from sklearn_reject._curves import batches, group_validated, tie_range
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
     check_samples,
     check_vector,
 )
+from sklearn_reject.selection._hull import hull_slope
 from sklearn_reject.selection._monitor import RiskMonitor
 
 
@@ -352,17 +352,22 @@ class RejectionRule(DictMixin):
         (0.75, 0.5)
         """
         scores, losses, weight = check_samples(scores, losses, sample_weight)
-        groups = group_validated(scores, losses, weight, near=True)
-        n_reached = np.count_nonzero(self.accept_proba(groups.scores))
         accepted = self.accept_proba(scores)
         if weight is not None:
             accepted *= weight
         covered = float(accepted.sum())
+        lost = float(accepted @ losses)
+        del accepted
+        groups = group_validated(scores, losses, weight, near=True)
+        n_reached = sum(
+            np.count_nonzero(self.accept_proba(groups.scores[batch]))
+            for batch in batches(len(groups))
+        )
         total = len(scores) if weight is None else float(weight.sum())
         return replace(
             self,
             coverage=covered / total,
-            selective_risk=float(accepted @ losses) / covered if covered else np.nan,
+            selective_risk=lost / covered if covered else np.nan,
             reject_cost=hull_slope(groups, n_reached),
         )
 
@@ -473,18 +478,6 @@ class RejectionRule(DictMixin):
                 "to. Pass the largest risk that is tolerated as target."
             )
         return self.selective_risk
-
-
-def hull_slope(groups, n_groups):
-    """Return the reject cost at which accepting some groups is optimal, 0 for none.
-
-    It is the slope of the lower convex hull of the prefixes at the last of them.
-    """
-    if n_groups == 0:
-        return 0.0
-    means = groups.losses / groups.weights
-    slopes = isotonic_regression(means, sample_weight=groups.weights)
-    return float(slopes[n_groups - 1])
 
 
 def chow_rule(reject_cost):

@@ -8,6 +8,8 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
+    batches,
+    count_to_last,
     group_validated,
     share_reaching_coverage,
     share_within_risk,
@@ -420,12 +422,25 @@ def solve_target_coverage(
 
 def cheapest_prefix(groups, cost):
     """Return the number of groups with the least loss and cost of rejecting others."""
-    # Shares of the total, so that no cost overflows.
-    saved = np.append(0.0, cost * (groups.cumulative_weights / groups.total_weight))
-    losses = np.append(0.0, groups.cumulative_losses / groups.total_weight)
-    gains = saved - losses
-    slack = RELATIVE_TOLERANCE * np.maximum(saved, losses)
-    return int(np.flatnonzero(gains >= gains.max() - slack)[-1])
+
+    def save(batch):
+        """Return what accepting saves and what it loses."""
+        # Shares of the total, so that no cost overflows.
+        saved = cost * (groups.cumulative_weights[batch] / groups.total_weight)
+        return saved, groups.cumulative_losses[batch] / groups.total_weight
+
+    def gain(batch):
+        saved, lost = save(batch)
+        return (saved - lost).max()
+
+    largest = max(0.0, *map(gain, batches(len(groups))))
+
+    def is_best(batch):
+        saved, lost = save(batch)
+        slack = RELATIVE_TOLERANCE * np.maximum(saved, lost)
+        return saved - lost >= largest - slack
+
+    return count_to_last(len(groups), is_best)
 
 
 def _group(scores, losses, sample_weight):

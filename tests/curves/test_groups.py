@@ -1,9 +1,11 @@
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._curves import group_by_score
+from sklearn_reject._curves import _groups, group_by_score
 from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     TIE_TOLERANCE,
@@ -133,6 +135,36 @@ def test_snapped_scores_are_what_is_at_their_value(steps):
         if inside.sum() == len(scores[inside]) == 1:
             continue
         assert np.ptp(scores[inside]) <= 2.001 * TIE_TOLERANCE * abs(value)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 8), st.sampled_from([-3.0, 0.0, 1.0]), st.floats(1, 2)
+        ),
+        min_size=1,
+        max_size=40,
+    ),
+    st.integers(1, 5),
+    st.booleans(),
+)
+def test_batches_cut_no_run_of_near_scores(steps, batch_size, has_sizes):
+    order = np.argsort([base * (1 + k * TIE_TOLERANCE / 2) for k, base, _ in steps])
+    scores = np.array([base * (1 + k * TIE_TOLERANCE / 2) for k, base, _ in steps])
+    scores = scores[order]
+    sizes = np.array([size for *_, size in steps])[order] if has_sizes else None
+    expected = snap_sorted(scores, sizes)
+    with mock.patch.object(_groups, "BATCH_SIZE", batch_size):
+        np.testing.assert_array_equal(snap_sorted(scores, sizes), expected)
+
+
+@given(samples(), st.integers(0, 6), st.integers(1, 5))
+def test_the_last_prefix_within_a_risk_is_found_in_batches(sample, eighths, batch_size):
+    groups, risk = group_by_score(*sample), eighths / 8
+    prefixes = exact_prefixes(exact_groups(*sample))[1:]
+    within = [k for k, (w, loss) in enumerate(prefixes, 1) if loss <= risk * w]
+    with mock.patch.object(_groups, "BATCH_SIZE", batch_size):
+        assert groups.count_within_risk(risk) == max(within, default=0)
 
 
 def test_scores_without_near_ties_are_untouched():

@@ -1,5 +1,7 @@
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from sklearn_reject._curves import _groups
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     chow_rule,
@@ -106,6 +109,17 @@ def test_reject_cost_against_all_thresholds(sample, eighths):
     if coverage == 0:
         assert rule.threshold == -INF
         assert np.isnan(rule.selective_risk)
+
+
+@given(samples(), st.integers(0, 12), st.integers(1, 5))
+def test_reject_cost_does_not_depend_on_batches(sample, eighths, batch_size):
+    scores, losses, weights = sample
+    solve = partial(
+        solve_reject_cost, scores, losses, eighths / 8, sample_weight=weights
+    )
+    whole = solve()
+    with mock.patch.object(_groups, "BATCH_SIZE", batch_size):
+        np.testing.assert_equal(solve().to_dict(), whole.to_dict())
 
 
 @given(samples(), st.integers(1, 11))
