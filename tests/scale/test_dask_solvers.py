@@ -177,6 +177,16 @@ def test_weights_with_a_confidence():
         of_dask.solve_target_risk(ones, ones, 0.1, sample_weight=ones, confidence=0.9)
 
 
+def test_data_that_differ_when_they_are_read_again():
+    rng = np.random.default_rng(0)
+    scores = cut(np.zeros(4000), (2000, 2000)).map_blocks(
+        lambda rows: rng.random(len(rows)), meta=np.zeros(0)
+    )
+    losses = cut(np.arange(4000) % 5 == 0, (2000, 2000))
+    with pytest.raises(ValueError, match="for which the summary has counted"):
+        of_dask.solve_target_coverage(scores, losses, 0.5)
+
+
 def test_few_rows_travel(monkeypatch):
     from sklearn_reject.dask import _rows
 

@@ -346,6 +346,7 @@ def test_other_samples_on_the_second_reading():
         ("solve_target_risk", {"target": -1.0}, "selective risk"),
         ("solve_target_risk", {"target": 0.1, "randomize": 2}, "randomize"),
         ("solve_target_risk", {"target": 0.1, "confidence": 2}, "confidence"),
+        ("solve_target_risk", {"target": 0.1, "bound": "exact"}, "bound must be one"),
         ("solve_target_coverage", {"target": 0}, "coverage"),
         ("solve_reject_cost", {"target": -1}, "reject cost"),
         ("solve_target_failure_rate", {"target": 0}, "failure rate"),
