@@ -8,6 +8,7 @@ The first two draw the same samples in each run: a test fails for what was chang
 """
 
 import os
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -18,6 +19,9 @@ settings.register_profile("fast", max_examples=20, derandomize=True, deadline=No
 settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=5000, print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+# What needs dask is tested where there is dask.
+collect_ignore = [] if find_spec("dask") else ["sklearn_reject/dask"]
 
 
 @pytest.fixture

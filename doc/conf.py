@@ -28,6 +28,8 @@ nitpick_ignore_regex = [
 ]
 
 autosummary_generate = True
+# What is documented of sklearn_reject.dask does without it.
+autodoc_mock_imports = ["dask"]
 autodoc_typehints = "none"
 # numpydoc would list the methods of a class a second time.
 numpydoc_show_class_members = False

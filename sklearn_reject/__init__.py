@@ -18,6 +18,8 @@ _SUBMODULES = (
     "selection",
     "thresholds",
 )
+# Submodules that need more than the package does: none asks for them unawares.
+_OPTIONAL = ("dask",)
 _HOMES = {
     "AchievedBound": "sklearn_reject._estimators._risk_bounds",
     "Decisions": "sklearn_reject._estimators._base",
@@ -39,7 +41,7 @@ __all__ = ["__version__", *_SUBMODULES, *_HOMES]
 
 
 def __getattr__(name):
-    if name in _SUBMODULES:
+    if name in (*_SUBMODULES, *_OPTIONAL):
         return import_module(f"{__name__}.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)

@@ -29,6 +29,7 @@ FLOORS = {
     "_estimators": 6,
     "datasets": 7,
     "metrics": 7,
+    "dask": 8,
 }
 
 # They never see an estimator: each function is tested on arrays.

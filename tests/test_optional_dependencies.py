@@ -1,4 +1,4 @@
-"""The package does without matplotlib, pandas and rich, and is quick to import.
+"""The package does without matplotlib, pandas, rich and dask, and is quick to import.
 
 Both scripts below run in a fresh interpreter and report case by case: starting one for
 each case would take longer than all the rest of the tests of this file.
@@ -17,7 +17,7 @@ import sklearn_reject
 ROOT = Path(sklearn_reject.__file__).parents[1]
 
 CASES = [
-    ("matplotlib", "pandas", "rich", "polars"),
+    ("matplotlib", "pandas", "rich", "polars", "dask"),
     ("matplotlib",),
     ("pandas",),
     ("rich",),
@@ -105,7 +105,7 @@ USES = [
 ]
 HEAVY = ["matplotlib", "pandas", "scipy", "sklearn", "numpy", "joblib", "rich"]
 ESTIMATORS = ["sklearn.model_selection", "sklearn.pipeline"]
-OPTIONAL = ["matplotlib", "pandas", "polars", "rich"]
+OPTIONAL = ["dask", "matplotlib", "pandas", "polars", "rich"]
 
 # What one step loads stays for those that follow: the first name in the report with
 # more than it should have is the one at fault.
@@ -200,6 +200,20 @@ def test_plot_without_matplotlib_in_this_process(monkeypatch):
     display = RiskCoverageDisplay([[0.5, 1.0]], [[0.0, 0.5]])
     with pytest.raises(ImportError, match="sklearn-reject\\[plot\\]"):
         display.plot()
+
+
+def test_collections_without_dask(monkeypatch):
+    loaded = [name for name in sys.modules if name.startswith("sklearn_reject.dask")]
+    for name in loaded:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(vars(sklearn_reject), "dask", raising=False)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r"needs dask.*sklearn-reject\[dask\]"):
+        sklearn_reject.dask  # noqa: B018
+    assert "sklearn_reject.dask" not in sys.modules
+    # Whoever looks at all names does not ask for it.
+    assert "dask" not in dir(sklearn_reject)
+    assert "dask" not in sklearn_reject.__all__
 
 
 def test_name_that_is_none():

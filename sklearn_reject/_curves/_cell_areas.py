@@ -1,5 +1,7 @@
 """Exact areas of samples that are read again, some cells of their table at a time."""
 
+from functools import partial
+
 import numpy as np
 
 from sklearn_reject._curves._area import mean_area_of_part, weigh_losses
@@ -27,16 +29,29 @@ class Parts:
         ranges = self._ranges(cells)
         parts = self._parts(ranges) if callable(self._parts) else self._parts
         taken = [rows_in_ranges(*_as_triple(part), ranges) for part in parts]
-        scores, losses, weights = zip(*taken, strict=True) if taken else ((), (), ())
-        scores, losses = _join(scores), _join(losses)
-        weight = None
-        if self._table.weight is not None:
-            pairs = zip(weights, taken, strict=True)
-            weight = _join([np.ones(len(t[0])) if w is None else w for w, t in pairs])
-            present = weight > 0
-            scores, losses, weight = scores[present], losses[present], weight[present]
-        self._check(cells, scores)
-        return scores, losses, weight
+        return _join_rows(taken, *self._counted(cells))
+
+    def add_up(self, runs, function):
+        """Return the sum of what a function makes of the rows of some runs of cells.
+
+        A run comes with a number, which the function takes after scores, losses and
+        weights. Parts that can `apply` a function to rows do so where the rows are.
+        """
+        apply = getattr(self._parts, "apply", None)
+        if apply is None:
+            return sum(function(*self.read(cells), number) for cells, number in runs)
+        jobs = [
+            (
+                self._ranges(cells),
+                partial(_apply_to_rows, function, number, *self._counted(cells)),
+            )
+            for cells, number in runs
+        ]
+        return sum(apply(jobs))
+
+    def _counted(self, cells):
+        """Return how many samples there are in cells, and whether they have weights."""
+        return int(self._table.rows[cells].sum()), self._table.weight is not None
 
     def _ranges(self, cells):
         """Return the scores of each run of neighbouring cells, shape (n_runs, 2)."""
@@ -45,14 +60,27 @@ class Parts:
         lasts = cells[np.append(breaks, len(cells) - 1)]
         return np.column_stack([self._table.low[firsts], self._table.high[lasts]])
 
-    def _check(self, cells, scores):
-        counted = int(self._table.rows[cells].sum())
-        if len(scores) != counted:
-            raise ValueError(
-                f"parts has {len(scores)} samples with scores for which the summary "
-                f"has counted {counted}. Pass the samples that the summary was updated "
-                "with, all of them and no others."
-            )
+
+def _apply_to_rows(function, number, n_rows, has_weight, taken):
+    return function(*_join_rows(taken, n_rows, has_weight), number)
+
+
+def _join_rows(taken, n_rows, has_weight):
+    """Return scores, losses and weights, None if all are one, of rows of all parts."""
+    scores, losses, weights = zip(*taken, strict=True) if taken else ((), (), ())
+    scores, losses, weight = _join(scores), _join(losses), None
+    if has_weight:
+        pairs = zip(weights, taken, strict=True)
+        weight = _join([np.ones(len(t[0])) if w is None else w for w, t in pairs])
+        present = weight > 0
+        scores, losses, weight = scores[present], losses[present], weight[present]
+    if len(scores) != n_rows:
+        raise ValueError(
+            f"parts has {len(scores)} samples with scores for which the summary has "
+            f"counted {n_rows}. Pass the samples that the summary was updated with, "
+            "all of them and no others."
+        )
+    return scores, losses, weight
 
 
 def _as_triple(part):
@@ -68,7 +96,7 @@ def _join(arrays):
     return np.concatenate(arrays).astype(np.float64) if arrays else np.empty(0)
 
 
-def runs_of_cells(rows, is_skipped, most_rows=MOST_ROWS):
+def runs_of_cells(rows, is_skipped, most_rows):
     """Yield indices of cells in runs of so many rows at most, or of one cell."""
     ends, skipped = np.cumsum(rows), np.append(np.flatnonzero(is_skipped), len(rows))
     start = 0
@@ -121,14 +149,14 @@ def _add_up(table, bounds, parts, exact, of_cells, of_rows):
 
     Exact cells between others are read with them, unless they are large.
     """
-    parts = Parts(parts, table)
     from_table = exact & (table.rows > MOST_ROWS // 8)
-    area = 0.0
-    for cells in runs_of_cells(table.rows, from_table):
+    runs = []
+    for cells in runs_of_cells(table.rows, from_table, MOST_ROWS):
         if exact[cells].all():
             from_table[cells] = True
         else:
-            area += of_rows(*parts.read(cells), bounds.starts[cells[0]])
+            runs.append((cells, float(bounds.starts[cells[0]])))
+    area = Parts(parts, table).add_up(runs, of_rows)
     if from_table.any():
         area += of_cells(*(each[from_table] for each in bounds.whole()))
     return float(area)

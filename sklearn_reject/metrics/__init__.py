@@ -1,7 +1,8 @@
 """Metrics, scorers and displays of classifiers that may abstain.
 
 The metrics take ``(y_true, y_pred, uncertainty)``, or ``(None, None, uncertainty)`` and
-the losses themselves as `loss`.
+the losses themselves as `loss`. What is imported but not in ``__all__`` is for the
+other rooms of the package, and may change.
 """
 
 from sklearn_reject.metrics._deferral import deferral_area_score, deferral_curve
@@ -11,6 +12,13 @@ from sklearn_reject.metrics._deferral_scorers import (
     neg_deferral_area_scorer,
 )
 from sklearn_reject.metrics._intervals import bootstrap_interval
+from sklearn_reject.metrics._losses import (
+    ComparedLabels,
+    is_table,
+    is_vector,
+    losses_and_labels,
+    name_of_loss,
+)
 from sklearn_reject.metrics._ood import (
     fpr_at_tpr_score,
     ood_aupr_score,

@@ -39,14 +39,14 @@ def refuse_reject_label(
     and say of the label what `mark` says.
     """
     labels = set(np.asarray(labels).tolist())
-    unknown = _distinct(y_pred) - labels
+    unknown = distinct_labels(y_pred) - labels
     # Most classes are among any few samples, and few labels take no sort to look for.
-    unknown -= _distinct(y_true[:: 1 + len(y_true) // _SOME])
+    unknown -= distinct_labels(y_true[:: 1 + len(y_true) // _SOME])
     if len(unknown) <= _FEW:
         unknown = {label for label in unknown if not np.any(y_true == label)}
     if not unknown:
         return
-    known = _distinct(y_true) | labels
+    known = distinct_labels(y_true) | labels
     unknown -= known
     classes = np.array([*known], dtype=object)
     automatic = resolve_reject_label("auto", classes, automatic=mark.automatic)
@@ -69,7 +69,7 @@ def refuse_reject_label(
         )
 
 
-def _distinct(labels):
+def distinct_labels(labels):
     """Return the set of labels that occur."""
     if labels.dtype.kind == "O":
         return set(labels.tolist())

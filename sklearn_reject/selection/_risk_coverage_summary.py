@@ -350,7 +350,8 @@ class RiskCoverageSummary:
             return self._interval(rule.selective_risk)
         _, bounds = self._bounds()
         low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
-        value = bounds.mean_risk([coverage])
+        # A whole tie group has another risk than the share that reaches the coverage.
+        value = np.clip(bounds.mean_risk([coverage]), low, high)
         return self._interval(value[0], low[0], high[0])
 
     def coverage_at_risk(self, risk, *, randomize=False, parts=None):
@@ -526,10 +527,10 @@ class RiskCoverageSummary:
         """
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
+        bound, max_loss = _check_bound(bound, max_loss)
         if confidence is None:
             return solve_risk_of_cells(self._sample(parts), risk, randomize)
         confidence = self._check_confidence(confidence, parts)
-        bound, max_loss = _check_bound(bound, max_loss)
         return certify_risk_of_cells(self._sample(), risk, confidence, bound, max_loss)
 
     def solve_target_coverage(

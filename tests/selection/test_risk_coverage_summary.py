@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sklearn_reject import _curves as curves
 from sklearn_reject import selection
+from sklearn_reject._curves import _cell_areas
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection import RiskCoverageSummary, _cell_rules, rows_in_ranges
 
@@ -69,8 +70,9 @@ def summarise(sample, n_bits):
 bits = st.sampled_from([13, 16, 22, 30])
 
 
+@pytest.mark.parametrize("most_rows", [2**21, 3])
 @given(sample=samples(), n_bits=bits, name=st.sampled_from(sorted(AREAS)))
-def test_areas(sample, n_bits, name):
+def test_areas(most_rows, sample, n_bits, name):
     function, options = AREAS[name]
     exact = function(*sample[:2], sample_weight=sample[2], **options)
     summary = summarise(sample, n_bits)
@@ -78,7 +80,9 @@ def test_areas(sample, n_bits, name):
     area = method(**options)
     assert area.low <= exact <= area.high
     assert area.low <= area.value <= area.high
-    read = method(parts=list(take(sample)), **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_cell_areas, "MOST_ROWS", most_rows)
+        read = method(parts=list(take(sample)), **options)
     assert read.value == read.low == read.high == pytest.approx(exact, rel=1e-11)
 
 
@@ -96,6 +100,7 @@ def test_risk_at_coverage(sample, n_bits, coverage, randomize):
     summary = summarise(sample, n_bits)
     risk = summary.selective_risk_at_coverage(**options)
     assert risk.low <= exact <= risk.high
+    assert risk.low <= risk.value <= risk.high
     if randomize:
         low, high = summary.risk_coverage_band([coverage])
         assert (low[0], high[0]) == (risk.low, risk.high)
@@ -341,6 +346,7 @@ def test_other_samples_on_the_second_reading():
         ("solve_target_risk", {"target": -1.0}, "selective risk"),
         ("solve_target_risk", {"target": 0.1, "randomize": 2}, "randomize"),
         ("solve_target_risk", {"target": 0.1, "confidence": 2}, "confidence"),
+        ("solve_target_risk", {"target": 0.1, "bound": "exact"}, "bound must be one"),
         ("solve_target_coverage", {"target": 0}, "coverage"),
         ("solve_reject_cost", {"target": -1}, "reject cost"),
         ("solve_target_failure_rate", {"target": 0}, "failure rate"),
