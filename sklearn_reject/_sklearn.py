@@ -68,11 +68,12 @@ _LABEL_COUNTERS = {
     "sklearn.multioutput": "ClassifierChain",
 }
 
-# Their `predict` is that of what is inside.
+# Their `predict` is that of what is inside, or one of them is around ours.
 _PASSES_ON = (
     "sklearn.model_selection._search",
     "sklearn.pipeline",
     "sklearn.utils._response",
+    "sklearn_reject._estimators._rows",
 )
 
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import indexable
 
-from sklearn_reject._estimators._base import check_keys, draw_rows, require_fit
+from sklearn_reject._estimators._base import check_keys, draw_rows
 from sklearn_reject._estimators._deferral_experts import refuse_labels
 from sklearn_reject._estimators._groups import labels_of
+from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import ask, asks_person, fill_in, is_fixed
 from sklearn_reject._labels import mark_rejected, merge_labels
 from sklearn_reject._response import Response
