@@ -1,5 +1,7 @@
 """Checks of arguments and arrays, shared by every floor."""
 
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
@@ -35,6 +37,19 @@ def require_in_memory(**arguments):
 def refuse_unmapped(X, method="the method"):
     """Raise for rows in a Dask collection, over whose parts a method can be mapped."""
     _refuse_dask(X, "X", _MAP, method=method)
+
+
+def of_arrays(function):
+    """Decorate a function of arrays that raises for Dask collections by their names."""
+    parameters = list(signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args, **kwargs):
+        for name, values in (*zip(parameters, args, strict=False), *kwargs.items()):
+            refuse_dask(values, name)
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def refuse_dask(values, name):

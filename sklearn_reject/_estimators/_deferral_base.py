@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import indexable
 
 from sklearn_reject._estimators._base import check_keys, draw_rows
 from sklearn_reject._estimators._deferral_experts import refuse_labels
@@ -13,7 +12,7 @@ from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import ask, asks_person, fill_in, is_fixed
 from sklearn_reject._labels import mark_rejected, merge_labels
 from sklearn_reject._response import Response
-from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._validation import index_labels
 from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import labels_or_none
@@ -150,4 +149,4 @@ class DeferMixin:
 
 def take(X, rows):
     """Return some rows of samples, without a copy where these are all."""
-    return X if len(rows) == _num_samples(X) else _safe_indexing(*indexable(X), rows)
+    return X if len(rows) == _num_samples(X) else take_rows(X, rows)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
+from sklearn_reject._validation import of_arrays
 from sklearn_reject.decoding._averages import check_average, sets_as_rows
 from sklearn_reject.decoding._items import (
     check_bounds,
@@ -30,6 +31,7 @@ _BITS_OF_SUM = 62
 _WIDEST_RANGE = 2.0**16
 
 
+@of_arrays
 def tune_threshold(
     y,
     eta,

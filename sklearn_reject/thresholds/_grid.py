@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn import get_config
 
-from sklearn_reject._validation import check_option, take_weight
+from sklearn_reject._validation import check_option, of_arrays, take_weight
 from sklearn_reject.thresholds._documents import check_documents
 
 # Counts of both classes, as integers and as sums of doubles. The search for the best
@@ -25,6 +25,7 @@ _MOST_BUCKETS = 64 << 12
 _FEW_SCORES = 1 << 14
 
 
+@of_arrays
 def pn_table(
     scores,
     y,
