@@ -42,11 +42,11 @@ def _even_cut(scores, n_bits):
 
 
 def _floating_point_cut(scores, n_bits):
-    low, high = _float_keys(np.array([scores.min(), scores.max()]))
+    low, high = float_keys(np.array([scores.min(), scores.max()]))
     shift = max(0, (int(high) - int(low)).bit_length() - n_bits)
 
     def cut(values):
-        keys = _float_keys(values)
+        keys = float_keys(values)
         keys -= low
         keys >>= np.uint64(shift)
         return keys.view(np.int64)
@@ -54,7 +54,7 @@ def _floating_point_cut(scores, n_bits):
     return cut
 
 
-def _float_keys(values):
+def float_keys(values):
     """Return unsigned integers in the order of the floats."""
     bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
     # Flips all bits of negative floats, else the sign only.

@@ -22,6 +22,7 @@ from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_ne
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import (
     RejectCost,
+    RiskBounds,
     check_certifiable,
     check_max_loss,
     find_target,
@@ -222,6 +223,47 @@ def _bound_options(estimator, target, calibration, confidence, seed, loss, max_l
     return options
 
 
+def solve_on_summary(estimator, target, summary, loss, max_loss):
+    """Return the rule that meets a target on a summary of samples."""
+    options = {}
+    if target.name != "reject_cost":
+        options["confidence"] = estimator.confidence
+    if target.name in ("target_risk", "target_coverage"):
+        options["randomize"] = estimator.randomize
+    if target.bounds_losses:
+        options |= bound_of_losses(loss, max_loss, "hoeffding_bentkus")
+        # The binomial of a summary is for losses of 0 and 1.
+        if options["max_loss"] != 1:
+            options["bound"] = "hoeffding_bentkus"
+    solve = getattr(summary, f"solve_{target.name}")
+
+    def find_nearest(error):
+        # What a search for a certificate ends at is none.
+        if estimator.confidence is not None or not np.isfinite(error.lowest_risk):
+            raise error
+        nearest = error.lowest_risk * (1 + 1e-9)
+        return {target.name: nearest}, solve(nearest, **options)
+
+    return solve_or_nearest(
+        estimator, lambda: solve(target.value, **options), find_nearest
+    )
+
+
+def refuse_rows(estimator, target):
+    """Raise for what needs more of the samples than a summary has."""
+    refused = {
+        "group_by": estimator.group_by is not None,
+        "min_precision and min_recall": isinstance(target, RiskBounds),
+        f"cv={PLUG_IN!r}": isinstance(estimator.cv, str) and estimator.cv == PLUG_IN,
+    }
+    for name, is_asked in refused.items():
+        if is_asked:
+            raise ValueError(
+                f"partial_fit does not go with {name}: what that needs of the samples "
+                "is not in a summary of scores and losses. Call fit with all samples."
+            )
+
+
 def retarget(estimator, changes, default):
     """Return a copy of a fitted estimator whose rule is solved for another target."""
     names = target_names(estimator)
@@ -245,12 +287,17 @@ def retarget(estimator, changes, default):
             f"confidence={other.confidence!r} is about samples drawn alike, and those "
             "held out were drawn class by class. Fit with a confidence."
         )
-    if calibration is None and not uses_plain_rule(other, target, score):
+    is_unknown = calibration is None and other.summary_ is None
+    if is_unknown and not uses_plain_rule(other, target, score):
         raise ValueError(
             f"{target} needs predictions out of sample, and none "
             "were made: the rule compared probabilities as they are. Fit with cv=5."
         )
     warn_if_vacuous(target, max_loss)
+    if other.summary_ is not None:
+        refuse_rows(other, target)
+        other.rule_ = solve_on_summary(other, target, other.summary_, loss, max_loss)
+        return other
     calibration = add_groups(calibration, groups)
     other.calibration_ = calibration
     other.group_by_ = other.group_by if groups is None else groups.group_by

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array, indexable
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._curves import aurc_score
@@ -15,9 +16,17 @@ from sklearn_reject._estimators._base import (
 from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
+from sklearn_reject._estimators._partial_fit import (
+    add_samples,
+    check_partial_fit,
+    is_frozen,
+    made_of,
+    summary_so_far,
+)
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     retarget,
+    solve_on_summary,
     solve_rule,
     takes_sparse,
 )
@@ -159,6 +168,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         predictions that solved it, and the certificate of a `confidence`; with groups,
         those of each in ``rule_.rules``.
 
+    summary_ : RiskCoverageSummary or None
+        Scores and losses of all samples so far that `partial_fit` was given. None after
+        `fit`.
+
     group_by_ : str, int, callable or None
         What finds the groups of samples.
 
@@ -276,6 +289,51 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
+        return self._fit(X, y, sample_weight, params)
+
+    @available_if(is_frozen)
+    @with_callbacks
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add calibration samples, and solve the rule again on all there were.
+
+        For an estimator in a :class:`~sklearn.frozen.FrozenEstimator`. The samples are
+        kept as a :class:`~sklearn_reject.selection.RiskCoverageSummary`, so that memory
+        and time do not grow with their number; thresholds are between the cells of that
+        summary, and at most one cell of coverage is missing. After a `fit`, its
+        calibration samples are the first ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that the estimator was not fitted on, and that no earlier call had.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their labels or targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+
+        Returns
+        -------
+        self : object
+            The estimator, with `rule_` and `summary_`. With a `confidence`, the
+            certificate after each call holds with that probability, but not all of them
+            at once: choose beforehand when to look.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold meets the target yet. The samples count nevertheless, and
+            the rule stays the one before, if there was any.
+        ValueError
+            If a parameter is invalid, or does not go with a summary: `group_by`,
+            `min_precision`, `min_recall`, a score that is learned, or another estimator
+            or score or loss than that of the samples so far. Then nothing is added.
+        """
+        return self._fit(X, y, sample_weight, {}, summary=summary_so_far(self))
+
+    def _fit(self, X, y, sample_weight, params, summary=None):
+        """Fit, or add samples to a summary and solve the rule on that."""
         target = find_target(self, None)
         check_inner(self, "regressor", way_out=" Use SelectiveClassifier.")
         check_option(self.randomize, "randomize", (True, False))
@@ -305,6 +363,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         max_loss = check_max_loss(self, target, loss)
         check_guarantee(self, target, score, weight)
         warn_if_vacuous(target, max_loss)
+        if summary is not None:
+            check_partial_fit(self, target, evaluation)
 
         plan = plan_fits(
             self,
@@ -324,19 +384,25 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             sample_weight=weight,
             caller=self,
         )
-        calibration = calibration_of(
-            evaluated, X, weight, plan, row_seed, groups=groups
-        )
-        rule = solve_rule(
-            self,
-            target,
-            calibration,
-            score=evaluated.score.score,
-            loss=loss,
-            max_loss=max_loss,
-            seed=row_seed,
-            groups=groups,
-        )
+        if summary is None:
+            calibration = calibration_of(
+                evaluated, X, weight, plan, row_seed, groups=groups
+            )
+            rule = solve_rule(
+                self,
+                target,
+                calibration,
+                score=evaluated.score.score,
+                loss=loss,
+                max_loss=max_loss,
+                seed=row_seed,
+                groups=groups,
+            )
+        else:
+            calibration = None
+            summary = add_samples(self, summary, evaluated, weight)
+            row_seed = getattr(self, "seed_", row_seed)
+            rule = solve_on_summary(self, target, summary, loss, max_loss)
         return store_fitted(
             self,
             evaluated.estimator,
@@ -344,6 +410,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
+            summary_=summary,
+            _summarised=made_of(self),
             group_by_=self.group_by,
             seed_=row_seed,
             _shape_of_target=y.shape[1:],

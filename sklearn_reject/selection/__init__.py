@@ -4,6 +4,7 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
+from sklearn_reject._curves import rows_in_ranges
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence
@@ -56,6 +57,7 @@ from sklearn_reject.selection._risk_bounds import (
     solve_nearest_risk_bounds,
     solve_risk_bounds,
 )
+from sklearn_reject.selection._risk_coverage_summary import RiskCoverageSummary
 from sklearn_reject.selection._rule import (
     Certificate,
     RejectionRule,
@@ -85,6 +87,7 @@ __all__ = [
     "OODCertificate",
     "RejectionRule",
     "RiskBoundsCertificate",
+    "RiskCoverageSummary",
     "RiskMonitor",
     "SingleScoreRule",
     "Tail",
@@ -95,6 +98,7 @@ __all__ = [
     "keyed_draws",
     "likelihood_ratio_rule",
     "measure_risk_bounds",
+    "rows_in_ranges",
     "solve_deferral",
     "solve_failure_bounds",
     "solve_finite_lp",

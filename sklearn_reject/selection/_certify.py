@@ -165,7 +165,7 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
 
     n_accepted = find(risk / max_loss)
     if n_accepted is None:
-        raise _nothing_passes(find, len(ranked), risk, max_loss, confidence)
+        raise nothing_passes(find, len(ranked), risk, max_loss, confidence)
     counts = np.array([n_accepted])
     p_value = bound.p_values(prefixes, counts, risk / max_loss, delta)
     return certificate(n_accepted, float(p_value[0]))
@@ -212,7 +212,7 @@ def _fewest_samples(risk, bound, search, delta):
     return needed
 
 
-def _nothing_passes(find, n_samples, risk, max_loss, confidence):
+def nothing_passes(find, n_samples, risk, max_loss, confidence):
     """Return the error of a target that no threshold passes, with one that does."""
     lowest, n_accepted = find_least_risk(find, risk / max_loss, n_samples)
     lowest *= max_loss

@@ -33,8 +33,12 @@ class _OfSums:
     def tests(self, losses, rate, delta):
         """Return the p-value of a prefix as a function of its length."""
         sums = np.append(0.0, running_sum(losses))
-        size = np.array([len(losses)])
-        return lambda count: float(self._p_values(size, sums[[count]], rate)[0])
+        return self.tests_of_sums(sums, len(losses), rate)
+
+    def tests_of_sums(self, sums, n_samples, rate):
+        """Return the p-value of a prefix as a function of the index of its sum."""
+        size = np.array([n_samples])
+        return lambda index: float(self._p_values(size, sums[[index]], rate)[0])
 
     def lowest_rate(self, n_samples, delta):
         """Return the smallest rate that samples without any loss can certify."""

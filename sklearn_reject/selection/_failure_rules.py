@@ -36,7 +36,12 @@ from sklearn.utils import check_random_state
 from sklearn_reject._curves import RELATIVE_TOLERANCE, group_validated
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._failure_bounds import find_longest
-from sklearn_reject.selection._rule import Certificate, RejectionRule, Thinning
+from sklearn_reject.selection._rule import (
+    Certificate,
+    RejectionRule,
+    Thinning,
+    compare,
+)
 from sklearn_reject.selection._solve import rank
 
 # With losses between, what a rule that has to thin may accept of losses, in multiples
@@ -90,7 +95,7 @@ class FailureProblem:
             self.bound.name if has_confidence else "conformal",
             None,
             len(self),
-            int(np.count_nonzero(self.scores < rule.threshold)),
+            int(np.count_nonzero(compare(self.scores, rule.threshold)[0])),
             p_value if has_confidence else None,
         )
         rule = replace(rule, certificate=certificate)
@@ -98,15 +103,14 @@ class FailureProblem:
 
     def refuse(self, lowest):
         """Return the error of samples that are too few for a rule that is certain."""
-        lowest *= self.max_loss
-        return InfeasibleTargetError(
-            f"{len(self)} samples cannot promise the failure rate "
-            f"{self.rate:g}{self._at_confidence()}, even if none of them is wrong: it "
-            f"takes {self._fewest()}. The smallest rate that these can promise is "
-            f"{round_up(lowest)}. Give more samples, ask for a larger rate, or pass "
-            "randomize=True, which accepts samples with a probability that so few can "
-            "promise.",
-            attainable={"min_failure_rate": float(round_up(lowest))},
+        promise = f"{self.rate:g}{self._at_confidence()}"
+        return too_few_for_failures(
+            len(self),
+            promise,
+            self._fewest(),
+            lowest * self.max_loss,
+            ", ask for a larger rate, or pass randomize=True, which accepts samples "
+            "with a probability that so few can promise",
         )
 
     def remark(self, rule):
@@ -135,10 +139,25 @@ class FailureProblem:
         share = self.share / room
         if self.confidence is not None:
             return self.bound.fewest(share, 1 - self.confidence)
-        return math.ceil((1 / share) * (1 - RELATIVE_TOLERANCE)) - 1
+        return fewest_for_failures(share)
 
     def _at_confidence(self):
         return "" if self.confidence is None else f" at confidence={self.confidence:g}"
+
+
+def fewest_for_failures(share):
+    """Return how many samples can promise a share of the largest loss on average."""
+    return math.ceil((1 / share) * (1 - RELATIVE_TOLERANCE)) - 1
+
+
+def too_few_for_failures(n_samples, promise, fewest, lowest, way_out):
+    """Return the error of samples that are too few, `way_out` if not by giving more."""
+    return InfeasibleTargetError(
+        f"{n_samples} samples cannot promise the failure rate {promise}, even if none "
+        f"of them is wrong: it takes {fewest}. The smallest rate that these can "
+        f"promise is {round_up(lowest)}. Give more samples{way_out}.",
+        attainable={"min_failure_rate": float(round_up(lowest))},
+    )
 
 
 def solve_failures(problem, randomize, draws=None, random_state=None):
@@ -161,10 +180,7 @@ def solve_failures(problem, randomize, draws=None, random_state=None):
 
 def _solve_in_expectation(problem, randomize):
     """Return the rule whose failure rate is at most the target on average."""
-    # What all samples and the new one may lose; sums of floats miss whole numbers.
-    allowed = problem.share * (len(problem) + 1)
-    if abs(allowed - round(allowed)) <= RELATIVE_TOLERANCE * allowed:
-        allowed = float(round(allowed))
+    allowed = allowed_failures(problem.share, len(problem))
     if not randomize:
         if allowed < 1:
             raise problem.refuse(1 / (len(problem) + 1))
@@ -176,6 +192,15 @@ def _solve_in_expectation(problem, randomize):
     else:
         rule = _accept_losses(groups, allowed / proba - 1, proba, 1)
     return problem.conclude(rule)
+
+
+def allowed_failures(share, n_samples):
+    """Return what all samples and the new one may lose, in multiples of the largest."""
+    allowed = share * (n_samples + 1)
+    # Sums of floats miss whole numbers.
+    if abs(allowed - round(allowed)) <= RELATIVE_TOLERANCE * allowed:
+        allowed = float(round(allowed))
+    return allowed
 
 
 def _accept_errors(groups, allowed):

@@ -99,13 +99,7 @@ def solve_reject_cost(
         )
     cost = check_number(target, "target (the reject cost)")
     groups = _group(scores, losses, sample_weight)
-    # Shares of the total, so that no cost overflows.
-    saved = np.append(0.0, cost * (groups.cumulative_weights / groups.total_weight))
-    losses = np.append(0.0, groups.cumulative_losses / groups.total_weight)
-    gains = saved - losses
-    slack = RELATIVE_TOLERANCE * np.maximum(saved, losses)
-    best = np.flatnonzero(gains >= gains.max() - slack)[-1]
-    return make_rule_at(groups, int(best))
+    return make_rule_at(groups, cheapest_prefix(groups, cost))
 
 
 @of_arrays
@@ -261,7 +255,7 @@ def solve_target_risk(
         groups = _group(scores, losses, sample_weight)
         n_groups = groups.count_within_risk(risk)
         if n_groups == 0:
-            raise _infeasible(groups, risk)
+            raise infeasible_risk(groups, risk)
         share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
         return make_rule_at(groups, n_groups, share)
     confidence = check_confidence(confidence, sample_weight)
@@ -432,6 +426,16 @@ def solve_target_coverage(
     return make_certified_rule(ranked, certificate, single_is_in=True)
 
 
+def cheapest_prefix(groups, cost):
+    """Return the number of groups with the least loss and cost of rejecting others."""
+    # Shares of the total, so that no cost overflows.
+    saved = np.append(0.0, cost * (groups.cumulative_weights / groups.total_weight))
+    losses = np.append(0.0, groups.cumulative_losses / groups.total_weight)
+    gains = saved - losses
+    slack = RELATIVE_TOLERANCE * np.maximum(saved, losses)
+    return int(np.flatnonzero(gains >= gains.max() - slack)[-1])
+
+
 def _group(scores, losses, sample_weight):
     """Group samples by score, up to rounding: rules apply with the same tolerance."""
     samples = check_samples(scores, losses, sample_weight)
@@ -490,7 +494,7 @@ def make_rule_at(groups, n_groups, share=None):
     )
 
 
-def _infeasible(groups, risk):
+def infeasible_risk(groups, risk):
     risks = groups.cumulative_losses / groups.cumulative_weights
     lowest = float(risks.min())
     within = np.flatnonzero(risks <= lowest * (1 + RELATIVE_TOLERANCE))

@@ -1,0 +1,134 @@
+"""Exact areas of samples that are read again, some cells of their table at a time."""
+
+import numpy as np
+
+from sklearn_reject._curves._area import mean_area_of_part, weigh_losses
+from sklearn_reject._curves._cell_table import rows_in_ranges
+from sklearn_reject._curves._groups import group_validated
+
+# Rows that are read at a time, unless a single cell has more: they take some 150 MB.
+MOST_ROWS = 2**21
+
+
+class Parts:
+    """The samples of a table, to be read once more: of some cells at a time."""
+
+    def __init__(self, parts, table):
+        if not callable(parts) and iter(parts) is parts:
+            raise ValueError(
+                "parts can be run through only once, but the samples may have to be "
+                "read several times. Pass a list, or a function that returns a new "
+                "iterator each time."
+            )
+        self._parts, self._table = parts, table
+
+    def read(self, cells):
+        """Return scores, losses and weights, None if all are one, of cells by index."""
+        ranges = self._ranges(cells)
+        parts = self._parts(ranges) if callable(self._parts) else self._parts
+        taken = [rows_in_ranges(*_as_triple(part), ranges) for part in parts]
+        scores, losses, weights = zip(*taken, strict=True) if taken else ((), (), ())
+        scores, losses = _join(scores), _join(losses)
+        weight = None
+        if self._table.weight is not None:
+            pairs = zip(weights, taken, strict=True)
+            weight = _join([np.ones(len(t[0])) if w is None else w for w, t in pairs])
+            present = weight > 0
+            scores, losses, weight = scores[present], losses[present], weight[present]
+        self._check(cells, scores)
+        return scores, losses, weight
+
+    def _ranges(self, cells):
+        """Return the scores of each run of neighbouring cells, shape (n_runs, 2)."""
+        breaks = np.flatnonzero(np.diff(cells) > 1)
+        firsts = cells[np.append(0, breaks + 1)]
+        lasts = cells[np.append(breaks, len(cells) - 1)]
+        return np.column_stack([self._table.low[firsts], self._table.high[lasts]])
+
+    def _check(self, cells, scores):
+        counted = int(self._table.rows[cells].sum())
+        if len(scores) != counted:
+            raise ValueError(
+                f"parts has {len(scores)} samples with scores for which the summary "
+                f"has counted {counted}. Pass the samples that the summary was updated "
+                "with, all of them and no others."
+            )
+
+
+def _as_triple(part):
+    if len(part) not in (2, 3):
+        raise ValueError(
+            "parts must hold pairs of scores and losses, or triples with sample_weight "
+            f"as well, got a tuple of length {len(part)}."
+        )
+    return (*part, None) if len(part) == 2 else tuple(part)
+
+
+def _join(arrays):
+    return np.concatenate(arrays).astype(np.float64) if arrays else np.empty(0)
+
+
+def runs_of_cells(rows, is_skipped, most_rows=MOST_ROWS):
+    """Yield indices of cells in runs of so many rows at most, or of one cell."""
+    ends, skipped = np.cumsum(rows), np.append(np.flatnonzero(is_skipped), len(rows))
+    start = 0
+    while start < len(rows):
+        if is_skipped[start]:
+            start += 1
+            continue
+        before = ends[start] - rows[start]
+        stop = int(np.searchsorted(ends, before + most_rows, side="right"))
+        stop = min(max(stop, start + 1), skipped[np.searchsorted(skipped, start)])
+        yield np.arange(start, stop)
+        start = stop
+
+
+def exact_aurc(table, bounds, parts):
+    """Return `aurc_score` of the samples of a table."""
+    n_samples = float(table.rows.sum())
+    scale = n_samples / bounds.total
+
+    def of_cells(starts, weights, losses):
+        return weigh_losses(n_samples, starts * scale, weights * scale, losses * scale)
+
+    def of_rows(scores, losses, weight, start):
+        weight = None if weight is None else weight * scale
+        return mean_area_of_part(scores, losses, weight, start * scale, n_samples)
+
+    return _add_up(table, bounds, parts, bounds.is_exact, of_cells, of_rows)
+
+
+def exact_pairs(table, bounds, parts, *, inclusive):
+    """Return `sele_score` of the samples of a table."""
+    total = bounds.total
+    tied_part = 0.0 if inclusive else 0.5
+
+    def of_cells(starts, weights, losses):
+        after = total - starts - tied_part * weights
+        return float((losses / total) @ (after / total))
+
+    def of_rows(scores, losses, weight, start):
+        groups = group_validated(scores, losses, weight)
+        starts = start + groups.cumulative_weights - groups.weights
+        return of_cells(starts, groups.weights, groups.losses)
+
+    exact = bounds.is_tied if inclusive else bounds.is_exact
+    return _add_up(table, bounds, parts, exact, of_cells, of_rows)
+
+
+def _add_up(table, bounds, parts, exact, of_cells, of_rows):
+    """Add up an area of cells whose order makes no difference, and of other rows.
+
+    Exact cells between others are read with them, unless they are large.
+    """
+    parts = Parts(parts, table)
+    from_table = exact & (table.rows > MOST_ROWS // 8)
+    area = 0.0
+    for cells in runs_of_cells(table.rows, from_table):
+        if exact[cells].all():
+            from_table[cells] = True
+        else:
+            area += of_rows(*parts.read(cells), bounds.starts[cells[0]])
+    if from_table.any():
+        area += of_cells(*(each[from_table] for each in bounds.whole()))
+    return float(area)

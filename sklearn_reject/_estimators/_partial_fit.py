@@ -1,0 +1,63 @@
+"""Rules that follow new samples: a summary of those so far, of a frozen estimator."""
+
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_reject._estimators._rejection_models import refuse_rows
+from sklearn_reject._validation import take_weight
+from sklearn_reject.selection import RiskCoverageSummary
+
+
+def is_frozen(estimator):
+    """Tell `available_if` whether only the rule has to follow new samples."""
+    if isinstance(estimator.estimator, FrozenEstimator):
+        return True
+    raise AttributeError(
+        f"{type(estimator).__name__} has partial_fit for an estimator that is fitted "
+        "already: wrap it in FrozenEstimator. What it rests on could not stay out of "
+        "sample otherwise."
+    )
+
+
+def summary_so_far(estimator):
+    """Return what is known of the samples of earlier calls, or of a `fit`."""
+    if not hasattr(estimator, "summary_"):
+        return RiskCoverageSummary()
+    is_other = estimator.estimator_ is not estimator.estimator
+    if is_other or made_of(estimator) != estimator._summarised:
+        raise ValueError(
+            "The samples so far were evaluated with another estimator, "
+            "uncertainty_score or loss. Call fit, which starts anew, or take a clone."
+        )
+    if estimator.summary_ is not None:
+        return estimator.summary_
+    summary = RiskCoverageSummary()
+    if estimator.calibration_ is None:
+        return summary
+    return summary.update(*estimator.calibration_.samples.values())
+
+
+def made_of(estimator):
+    """Return what scores and losses depend on beside the classifier, as text."""
+    return f"{estimator.uncertainty_score!r}, {estimator.loss!r}"
+
+
+def check_partial_fit(estimator, target, evaluation):
+    """Raise for what cannot be solved on a summary."""
+    refuse_rows(estimator, target)
+    if evaluation.learns:
+        raise ValueError(
+            f"partial_fit takes no uncertainty_score that is learned, got "
+            f"{estimator.uncertainty_score!r}: new samples would change the scores of "
+            "those before. Learn it in a fit, and wrap the fitted score in "
+            "FrozenEstimator."
+        )
+
+
+def add_samples(estimator, summary, evaluated, weight):
+    """Return the summary with new samples, and keep it whatever comes after."""
+    weight = take_weight(weight, evaluated.rows)
+    new = RiskCoverageSummary().update(evaluated.scores, evaluated.losses, weight)
+    estimator.summary_ = summary.merge(new)
+    estimator.estimator_ = evaluated.estimator
+    estimator._summarised = made_of(estimator)
+    return estimator.summary_

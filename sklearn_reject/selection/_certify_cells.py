@@ -1,0 +1,150 @@
+"""Certified rules from the table of cells of a sample.
+
+The borders of the cells are fixed before the sample is drawn, so that the losses below
+each of them are a plain sample of what a threshold there accepts: no noise has to break
+ties, and nothing is read again.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from sklearn_reject._curves import tie_range
+from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._certify import (
+    certify_coverage,
+    find_by_fixed_sequence,
+    nothing_passes,
+    refuse_hopeless,
+)
+from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS, find_longest
+from sklearn_reject.selection._failure_rules import too_few_for_failures
+from sklearn_reject.selection._rule import Certificate
+from sklearn_reject.selection._solve import make_rule_at
+
+# Without the losses one by one, these are the tests that there are.
+OF_SUMS = ("binomial", "hoeffding_bentkus")
+
+
+class Borders:
+    """Thresholds between cells: how many samples each accepts, and the sum of losses.
+
+    The first accepts nothing, the last everything. One is left out where a sample is so
+    close below it that a rule would take it for a tie of the threshold.
+    """
+
+    def __init__(self, sample, max_loss):
+        table = sample.table
+        self.thresholds = np.append(table.edges, np.inf)
+        _, high = tie_range(table.high)
+        is_clear = np.append(True, high < self.thresholds[1:])
+        self.places = np.flatnonzero(is_clear)
+        self.counts = np.append(0, np.cumsum(table.rows)).astype(np.int64)[self.places]
+        sums = np.append(0.0, sample.bounds.sums) / max_loss
+        self.sums = sums[self.places]
+        self._sample = sample
+
+    def sums_at(self, counts):
+        """Return the sum of the losses that thresholds accept, by how many they do."""
+        return self.sums[np.searchsorted(self.counts, counts)]
+
+    def rule(self, index, certificate):
+        """Return the rule of a threshold."""
+        groups, _ = self._sample.group()
+        place = int(self.places[index])
+        is_inner = place < len(groups)
+        rule = make_rule_at(groups, place, 0.0 if is_inner else None)
+        if is_inner:
+            rule = replace(rule, threshold=float(self.thresholds[place]))
+        return replace(rule, certificate=certificate)
+
+
+def choose_bound_of_sums(table, name, max_loss):
+    """Return the bound of a name, which the losses allow for, and the largest loss."""
+    if name == "betting":
+        raise ValueError(
+            "bound='betting' takes the losses one by one, and a summary keeps sums of "
+            "them. Pass bound='hoeffding_bentkus', or all samples to the function."
+        )
+    is_unit = table.is_unit
+    if max_loss is None and not is_unit:
+        raise ValueError(
+            "max_loss is needed to certify losses that are not all 0 or 1. Pass the "
+            "largest loss that is possible, not the largest in the sample: the "
+            "guarantee rests on it."
+        )
+    if name == "binomial" and (max_loss not in (None, 1) or not is_unit):
+        raise ValueError(
+            "bound='binomial' is for losses that are 0 or 1. Pass "
+            "bound='hoeffding_bentkus'."
+        )
+    if name == "auto":
+        name = "binomial" if max_loss is None else "hoeffding_bentkus"
+    largest = 1.0 if max_loss is None else max_loss
+    if table.largest.max() > largest:
+        raise ValueError(
+            f"losses held {table.largest.max():g}, above max_loss={largest:g}. Pass "
+            "the largest loss that is possible, or clip the losses to max_loss."
+        )
+    return name, largest
+
+
+def certify_risk_of_cells(sample, risk, confidence, bound, max_loss):
+    """Return the rule of largest coverage whose risk can be certified."""
+    name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
+    bound, n_samples, delta = BOUNDS[name], len(sample), 1 - confidence
+    borders = Borders(sample, max_loss)
+    certificate = partial(
+        Certificate, "risk", risk, confidence, name, "fixed_sequence", n_samples
+    )
+    if risk >= max_loss:
+        return borders.rule(-1, certificate(n_samples, 0.0))
+    refuse_hopeless(n_samples, risk, max_loss, bound, "fixed_sequence", delta)
+
+    def p_values(counts, risk):
+        return bound.of_sums(counts, borders.sums_at(counts), risk)
+
+    def find(risk):
+        """Return how many samples the last threshold that passes accepts, or None."""
+        test = partial(p_values, risk=risk)
+        return find_by_fixed_sequence(test, borders.counts, delta, bound, risk)
+
+    n_accepted = find(risk / max_loss)
+    if n_accepted is None:
+        raise nothing_passes(find, n_samples, risk, max_loss, confidence)
+    p_value = float(p_values(np.array([n_accepted]), risk / max_loss)[0])
+    index = int(np.searchsorted(borders.counts, n_accepted))
+    return borders.rule(index, certificate(n_accepted, p_value))
+
+
+def certify_coverage_of_cells(sample, coverage, confidence):
+    """Return the rule of smallest coverage that can be certified."""
+    certificate = certify_coverage(len(sample), coverage, confidence=confidence)
+    borders = Borders(sample, 1.0)
+    index = int(np.searchsorted(borders.counts, certificate.n_accepted))
+    return borders.rule(index, certificate)
+
+
+def certify_failures_of_cells(sample, rate, confidence, bound, max_loss):
+    """Return the rule of largest coverage whose failure rate can be certified."""
+    name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
+    bound, n_samples, delta = FAILURE_BOUNDS[name], len(sample), 1 - confidence
+    borders = Borders(sample, max_loss)
+    certificate = partial(
+        Certificate, "failure_rate", rate, confidence, name, None, n_samples
+    )
+    if rate >= max_loss:
+        return borders.rule(-1, certificate(n_samples, 0.0))
+    p_value = bound.tests_of_sums(borders.sums, n_samples, rate / max_loss)
+    index = find_longest(p_value, np.arange(len(borders.counts)), delta)
+    if index is None:
+        raise too_few_for_failures(
+            n_samples,
+            f"{rate:g} at confidence={confidence:g}",
+            bound.fewest(rate / max_loss, delta),
+            bound.lowest_rate(n_samples, delta) * max_loss,
+            ", or ask for a larger rate or less confidence",
+        )
+    n_accepted = int(borders.counts[index])
+    return borders.rule(index, certificate(n_accepted, min(p_value(index), 1.0)))

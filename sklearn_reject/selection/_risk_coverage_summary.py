@@ -1,0 +1,774 @@
+"""A summary of scores and losses that adds up, and what can be told from it."""
+
+import numpy as np
+
+from sklearn_reject._as_dict import check_fields
+from sklearn_reject._curves import (
+    CellBounds,
+    CellTable,
+    add_tables,
+    bound_aurc,
+    bound_pairs,
+    bound_risks,
+    check_cells,
+    count_cells,
+    empty_table,
+    exact_aurc,
+    exact_pairs,
+    last_within_risk,
+)
+from sklearn_reject._interval import Interval
+from sklearn_reject._validation import (
+    as_real_array,
+    check_count,
+    check_extended_vector,
+    check_number,
+    check_option,
+    check_same_length,
+    check_sample_weight,
+    check_vector,
+)
+from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection._cell_rules import (
+    CellSample,
+    solve_cost_of_cells,
+    solve_coverage_of_cells,
+    solve_failures_of_cells,
+    solve_risk_of_cells,
+)
+from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._certify_cells import (
+    OF_SUMS,
+    certify_coverage_of_cells,
+    certify_failures_of_cells,
+    certify_risk_of_cells,
+)
+
+# Sign and exponent take twelve bits, and cells of more than 2^20 a power of two would
+# be as many as the samples.
+_FEWEST_BITS, _MOST_BITS = 13, 32
+
+
+class RiskCoverageSummary:
+    """What curves, areas and rules need to know of scores and losses, in little memory.
+
+    Samples are counted in cells of their scores: rows, weight, losses. Summaries of
+    parts add up to that of the whole, wherever each was made, so that samples that fit
+    into no memory, or that come day by day, are summarised as they come.
+
+    From the summary alone each area is known up to an interval that always contains the
+    value of all samples, and each rule has its threshold between two cells. What the
+    rule says of itself is exact, and at most one cell of coverage is missing. Methods
+    with `parts` read the samples a second time, few of them for a rule, and then return
+    what the function of the same name does of all samples at once.
+
+    Parameters
+    ----------
+    n_bits : int in [13, 32], default=22
+        Leading bits of a score, sign and exponent included, that name its cell. With 22
+        a cell is as wide as a thousandth of its scores: some 25,000 cells, which take
+        0.8 MB, and 1.2 MB with losses that are not 0 or 1, where scores are uniform,
+        however many there are. Each bit halves cells and intervals, and doubles the
+        memory.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples, those of zero weight left out.
+
+    n_cells : int
+        Number of cells with samples.
+
+    nbytes : int
+        Bytes of the summary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.selection import RiskCoverageSummary
+    >>> rng = np.random.RandomState(0)
+    >>> days = []
+    >>> for _ in range(3):
+    ...     scores = rng.random_sample(1000)
+    ...     days.append((scores, rng.random_sample(1000) < scores**2))
+    >>> summary = RiskCoverageSummary(n_bits=16)  # large cells, for the example
+    >>> for scores, losses in days:
+    ...     summary = summary.update(scores, losses)
+    >>> summary
+    <RiskCoverageSummary(n_bits=16): n_samples=3000, n_cells=126>
+
+    The area is known up to the order inside of cells:
+
+    >>> area = summary.aurc()
+    >>> bool(area.low <= area.value <= area.high), round(area.high - area.low, 4)
+    (True, 0.0059)
+
+    A rule at once, and the exact one from a second reading:
+
+    >>> round(summary.solve_target_risk(0.1).coverage, 4)
+    0.5437
+    >>> round(summary.solve_target_risk(0.1, parts=days).coverage, 4)
+    0.5463
+    """
+
+    def __init__(self, n_bits=22):
+        self.n_bits = check_count(n_bits, "n_bits")
+        if not _FEWEST_BITS <= n_bits <= _MOST_BITS:
+            raise ValueError(
+                f"n_bits must be in [{_FEWEST_BITS}, {_MOST_BITS}], got {n_bits}. With "
+                "22 a cell is as wide as a thousandth of its scores."
+            )
+        self._table = empty_table(self.n_bits)
+
+    @property
+    def n_samples(self):
+        """Number of samples, those of zero weight left out."""
+        return int(self._table.rows.sum())
+
+    @property
+    def n_cells(self):
+        """Number of cells with samples."""
+        return len(self._table)
+
+    @property
+    def nbytes(self):
+        """Bytes of the summary."""
+        return self._table.nbytes
+
+    def update(self, scores, losses, sample_weight=None):
+        """Add samples.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Uncertainty scores, higher = more uncertain. They may be infinite, and there
+            may be none.
+
+        losses : array-like of shape (n_samples,)
+            Non-negative losses.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights. None stands for one each.
+
+        Returns
+        -------
+        self : RiskCoverageSummary
+            The summary.
+
+        Raises
+        ------
+        ValueError
+            If an array is invalid. The summary then is what it was.
+        """
+        n_samples = len(as_real_array(scores, "scores"))
+        check_same_length(n_samples, losses=losses)
+        if n_samples == 0:
+            check_same_length(0, **_given(sample_weight))
+            return self
+        scores = check_extended_vector(scores, "scores")
+        losses = check_vector(losses, "losses", non_negative=True)
+        weight = _check_weights(sample_weight, n_samples)
+        counted = count_cells(scores, losses, weight, self.n_bits)
+        self._table = add_tables(self._table, counted)
+        return self
+
+    def merge(self, other):
+        """Return the summary of the samples of both.
+
+        Parameters
+        ----------
+        other : RiskCoverageSummary
+            Summary of other samples, of as many bits.
+
+        Returns
+        -------
+        merged : RiskCoverageSummary
+            A new summary.
+
+        Raises
+        ------
+        ValueError
+            If `other` is no such summary, has other cells, or is this one itself.
+        """
+        if not isinstance(other, RiskCoverageSummary):
+            raise ValueError(
+                f"other must be a RiskCoverageSummary, got {type(other).__name__}."
+            )
+        if other is self:
+            raise ValueError(
+                "other is the summary itself, whose samples would count twice. Merge "
+                "summaries of different samples."
+            )
+        if other.n_bits != self.n_bits:
+            raise ValueError(
+                f"other has n_bits={other.n_bits}, and not {self.n_bits}, so that its "
+                "cells are others. Make summaries with the same n_bits."
+            )
+        merged = RiskCoverageSummary(self.n_bits)
+        merged._table = add_tables(self._table, other._table)
+        return merged
+
+    def aurc(self, *, parts=None):
+        """Return the area under the risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.aurc_score` with
+        ``interpolation="mean"``.
+
+        Parameters
+        ----------
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples. With `parts`, value and both ends are the
+            exact area.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples, or `parts` are others than those summarised.
+        """
+        table, bounds = self._bounds()
+        if parts is None:
+            return self._interval(*bound_aurc(bounds))
+        return self._interval(exact_aurc(table, bounds, parts))
+
+    def augrc(self, *, parts=None):
+        """Return the area under the generalized risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.augrc_score`.
+
+        Parameters
+        ----------
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples. With `parts`, value and both ends are the
+            exact area.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples, or `parts` are others than those summarised.
+        """
+        return self.sele(ties="midrank", parts=parts)
+
+    def sele(self, *, ties="inclusive", parts=None):
+        """Return the SELE statistic. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.sele_score`.
+
+        Parameters
+        ----------
+        ties : {"inclusive", "midrank"}, default="inclusive"
+            Whether a pair of tied samples, a sample with itself included, counts in
+            full as in the paper, or one half.
+
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+
+        Returns
+        -------
+        value : Interval
+            The value that cells in random order have, and an interval that always
+            contains that of the samples. With `parts`, value and both ends are the
+            exact value.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples, or `parts` are others than those summarised.
+        """
+        check_option(ties, "ties", ("inclusive", "midrank"))
+        inclusive = ties == "inclusive"
+        table, bounds = self._bounds()
+        if parts is None:
+            has_weights = table.weight is not None
+            bound = bound_pairs(bounds, has_weights=has_weights, inclusive=inclusive)
+            return self._interval(*bound)
+        return self._interval(exact_pairs(table, bounds, parts, inclusive=inclusive))
+
+    def selective_risk_at_coverage(self, coverage, *, randomize=False, parts=None):
+        """Return the risk at the smallest threshold that reaches a coverage.
+
+        That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
+        is better.
+
+        Parameters
+        ----------
+        coverage : float in ]0, 1]
+            Share of the samples to accept.
+
+        randomize : bool, default=False
+            If False, the whole tie group at the threshold is accepted. If True, the
+            share of that group is accepted that makes the coverage exact.
+
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+
+        Returns
+        -------
+        risk : Interval
+            The risk that a cell in random order has, and an interval that always
+            contains that of the samples. With `parts`, value and both ends are the
+            exact risk.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not in ]0, 1], there are no samples, or `parts` are others
+            than those summarised.
+        """
+        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+        check_option(randomize, "randomize", (True, False))
+        if parts is not None:
+            sample = self._sample(parts)
+            rule = solve_coverage_of_cells(sample, coverage, randomize)
+            return self._interval(rule.selective_risk)
+        _, bounds = self._bounds()
+        low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
+        value = bounds.mean_risk([coverage])
+        return self._interval(value[0], low[0], high[0])
+
+    def coverage_at_risk(self, risk, *, randomize=False, parts=None):
+        """Return the largest coverage whose selective risk stays within a bound.
+
+        That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
+        better.
+
+        Parameters
+        ----------
+        risk : float >= 0
+            Largest selective risk, in units of the loss.
+
+        randomize : bool, default=False
+            If False, tie groups are accepted as a whole or not at all. If True, a
+            share of the one that would exceed the risk is accepted.
+
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+
+        Returns
+        -------
+        coverage : Interval
+            The coverage up to the last cell within the risk, and an interval that
+            always contains that of the samples. With `parts`, value and both ends are
+            the exact coverage. NaN where no threshold keeps the risk, and 0 as the
+            lower end where maybe none does.
+
+        Raises
+        ------
+        ValueError
+            If `risk` is negative, there are no samples, or `parts` are others than
+            those summarised.
+        """
+        risk = check_number(risk, "risk")
+        check_option(randomize, "randomize", (True, False))
+        if parts is not None:
+            return self._interval(self._coverage_at(risk, randomize, parts))
+        _, bounds = self._bounds()
+        value = self._coverage_at(risk, randomize, None)
+        # Up to the end of the last cell that may end within: randomized, of a tie group
+        # that follows, too.
+        highest = float(last_within_risk(bounds, risk).max()) / bounds.total
+        if not highest > 0:
+            return self._interval(float("nan"))
+        low = 0.0 if np.isnan(value) else value
+        return Interval(low, low, max(low, min(highest, 1.0)), self.n_samples)
+
+    def risk_coverage_curve(self, *, max_points=1000):
+        """Return points of the risk-coverage curve between cells, which are exact.
+
+        Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
+
+        Parameters
+        ----------
+        max_points : int >= 1, default=1000
+            Largest number of points, spread evenly over the coverage.
+
+        Returns
+        -------
+        coverage : ndarray of shape (n_points,)
+            Weighted share of accepted samples, increasing up to 1.
+
+        risk : ndarray of shape (n_points,)
+            Weighted mean loss of the accepted samples, in units of the loss.
+
+        thresholds : ndarray of shape (n_points,)
+            Scores up to which samples are accepted, increasing.
+
+        Raises
+        ------
+        ValueError
+            If `max_points` is no positive int, or there are no samples.
+        """
+        check_count(max_points, "max_points")
+        table, bounds = self._bounds()
+        wanted = np.arange(1, max_points + 1) / max_points * bounds.total
+        cells = np.arange(len(table))
+        if len(cells) > max_points:
+            cells = np.unique(bounds.locate(wanted))
+        coverage = bounds.ends[cells] / bounds.total
+        return coverage, bounds.sums[cells] / bounds.ends[cells], table.high[cells]
+
+    def risk_coverage_band(self, coverage):
+        """Return a band that always contains the risk-coverage curve.
+
+        Parameters
+        ----------
+        coverage : array-like of shape (n_points,)
+            Coverages in ]0, 1], reached exactly: tie groups are accepted in part.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_points,)
+            Lower and upper bound of the selective risk.
+
+        Raises
+        ------
+        ValueError
+            If a coverage is not in ]0, 1], or there are no samples.
+        """
+        coverage = check_vector(coverage, "coverage")
+        if coverage.min() <= 0 or coverage.max() > 1:
+            raise ValueError(
+                f"coverage must be in ]0, 1], got numbers from {coverage.min():g} to "
+                f"{coverage.max():g}."
+            )
+        return bound_risks(self._bounds()[1], coverage, up_to_end=False)
+
+    def solve_target_risk(
+        self,
+        target,
+        *,
+        randomize=True,
+        confidence=None,
+        bound="auto",
+        max_loss=None,
+        parts=None,
+    ):
+        """Maximise the coverage under a bound on the selective risk.
+
+        The rule of :func:`~sklearn_reject.selection.solve_target_risk` or, without
+        `parts`, one whose threshold is between cells.
+
+        Parameters
+        ----------
+        target : float >= 0
+            Selective risk that must not be exceeded, in units of the loss.
+
+        randomize : bool, default=True
+            Whether a tie group that would exceed the risk may be accepted in part.
+
+        confidence : float in ]0, 1[, default=None
+            Probability with which the risk is to hold for the population. The
+            thresholds between cells, which are fixed beforehand, are tested one after
+            the other, from several starts. Not possible with weights.
+
+        bound : {"auto", "binomial", "hoeffding_bentkus"}, default="auto"
+            Where p-values come from: "binomial" is exact for losses that are 0 or 1,
+            the other holds for all losses up to `max_loss`. "auto" is the binomial
+            where `max_loss` is None.
+
+        max_loss : float > 0, default=None
+            Largest loss that is possible, not the largest in the sample. None stands
+            for a loss that is 0 or 1.
+
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+            Not possible with `confidence`, which needs none.
+
+        Returns
+        -------
+        rule : RejectionRule
+            The rule. Its `reject_cost` is the slope of the hull of the cells, and of
+            the rows that are read. With `confidence` it has a certificate.
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If no threshold attains the target or, with `confidence`, none can be
+            certified.
+        ValueError
+            If a parameter is out of range or does not go with the others, there are no
+            samples, or `parts` are others than those summarised.
+        """
+        risk = check_number(target, "target (the selective risk)")
+        check_option(randomize, "randomize", (True, False))
+        if confidence is None:
+            return solve_risk_of_cells(self._sample(parts), risk, randomize)
+        confidence = self._check_confidence(confidence, parts)
+        bound, max_loss = _check_bound(bound, max_loss)
+        return certify_risk_of_cells(self._sample(), risk, confidence, bound, max_loss)
+
+    def solve_target_coverage(
+        self, target, *, randomize=True, confidence=None, parts=None
+    ):
+        """Minimise the selective risk under a bound on the coverage.
+
+        The rule of :func:`~sklearn_reject.selection.solve_target_coverage` or, without
+        `parts`, one whose threshold is between cells.
+
+        Parameters
+        ----------
+        target : float in ]0, 1]
+            Share of the samples to accept.
+
+        randomize : bool, default=True
+            Whether the tie group that reaches the coverage may be accepted in part.
+
+        confidence : float in ]0, 1[, default=None
+            Probability with which the coverage is to be reached in the population. Not
+            possible with weights.
+
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+            Not possible with `confidence`, which needs none.
+
+        Returns
+        -------
+        rule : RejectionRule
+            The rule. With `confidence` it has a certificate.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range or does not go with the others, there are no
+            samples, or `parts` are others than those summarised.
+        """
+        high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
+        check_option(randomize, "randomize", (True, False))
+        if confidence is None:
+            return solve_coverage_of_cells(self._sample(parts), high, randomize)
+        confidence = self._check_confidence(confidence, parts)
+        return certify_coverage_of_cells(self._sample(), high, confidence)
+
+    def solve_reject_cost(self, target, *, parts=None):
+        """Minimise the expected loss when rejecting has a price.
+
+        The rule of :func:`~sklearn_reject.selection.solve_reject_cost` or, without
+        `parts`, one whose threshold is between cells.
+
+        Parameters
+        ----------
+        target : float >= 0
+            Cost of rejecting a sample, in units of the loss.
+
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+
+        Returns
+        -------
+        rule : RejectionRule
+            The rule.
+
+        Raises
+        ------
+        ValueError
+            If `target` is negative, there are no samples, or `parts` are others than
+            those summarised.
+        """
+        cost = check_number(target, "target (the reject cost)")
+        return solve_cost_of_cells(self._sample(parts), cost)
+
+    def solve_target_failure_rate(
+        self, target, *, confidence=None, bound="auto", max_loss=None, parts=None
+    ):
+        """Maximise the coverage under a bound on what is accepted and wrong.
+
+        The rule of :func:`~sklearn_reject.selection.solve_target_failure_rate` with
+        ``randomize=False`` or, without `parts`, one whose threshold is between cells.
+
+        Parameters
+        ----------
+        target : float > 0
+            Failure rate that must not be exceeded, in units of the loss.
+
+        confidence : float in ]0, 1[, default=None
+            Probability with which the failure rate is to hold for the population. None
+            bounds its expectation.
+
+        bound : {"auto", "binomial", "hoeffding_bentkus"}, default="auto"
+            Where p-values come from with `confidence`: "binomial" is exact for losses
+            that are 0 or 1, the other holds for all losses up to `max_loss`. "auto" is
+            the binomial where `max_loss` is None.
+
+        max_loss : float > 0, default=None
+            Largest loss that is possible, not the largest in the sample. None stands
+            for a loss that is 0 or 1.
+
+        parts : iterable or callable, default=None
+            The samples, to be read once more: pairs of scores and losses, or triples
+            with weights, in a list or whatever else can be run through again. A
+            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
+            iterable, without samples whose score is outside of these closed intervals
+            if it likes. None reads nothing.
+            Not possible with `confidence`, which needs none.
+
+        Returns
+        -------
+        rule : RejectionRule
+            The rule, with a certificate of the quantity "failure_rate".
+
+        Raises
+        ------
+        InfeasibleTargetError
+            If the samples are too few. It says how many are needed.
+        ValueError
+            If a parameter is out of range or does not go with the others, samples have
+            weights, there are none, or `parts` are others than those summarised.
+        """
+        rate = check_number(target, "target (the failure rate)", open_low=True)
+        bound, max_loss = _check_bound(bound, max_loss)
+        if self._table.weight is not None:
+            raise ValueError(
+                "The summary has sample weights, which cannot be combined with a "
+                "failure rate: its bound is for samples drawn alike. Ask for a risk."
+            )
+        if confidence is not None:
+            confidence = self._check_confidence(confidence, parts)
+            return certify_failures_of_cells(
+                self._sample(), rate, confidence, bound, max_loss
+            )
+        return solve_failures_of_cells(self._sample(parts), rate, bound, max_loss)
+
+    def to_dict(self):
+        """Return a dictionary for strict JSON, from which `from_dict` restores this.
+
+        Returns
+        -------
+        state : dict
+            The cells, as large after a million samples as after a thousand.
+        """
+        return {"type": type(self).__name__, "cells": self._table.to_dict()}
+
+    @classmethod
+    def from_dict(cls, state):
+        """Return the summary that `to_dict` has written.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_dict` returned, maybe after a way through JSON.
+
+        Returns
+        -------
+        summary : RiskCoverageSummary
+            Equal to what was written, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the dictionary is of another type, or its cells are no such cells.
+        """
+        name = state.get("type") if isinstance(state, dict) else None
+        if name != cls.__name__:
+            raise ValueError(
+                f'state must be a dictionary of `to_dict` whose "type" is '
+                f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
+            )
+        check_fields(name, state.keys(), {"type", "cells"}, {"type", "cells"})
+        table = CellTable.from_dict(state["cells"])
+        summary = cls(table.n_bits)
+        check_cells(table)
+        summary._table = table
+        return summary
+
+    def __repr__(self):
+        """Return the parameters and what is known so far."""
+        return (
+            f"<{type(self).__name__}(n_bits={self.n_bits}): "
+            f"n_samples={self.n_samples}, n_cells={self.n_cells}>"
+        )
+
+    def _bounds(self):
+        """Return the table of at least one sample, and the bounds of it."""
+        if not len(self._table):
+            raise ValueError(
+                "The summary has no samples (of positive weight) yet: update it first."
+            )
+        return self._table, CellBounds(self._table)
+
+    def _sample(self, parts=None):
+        return CellSample(self._bounds()[0], parts)
+
+    def _interval(self, value, low=None, high=None):
+        """Return an interval; a value that is exact is its own ends."""
+        if low is None:
+            low = high = value
+        return Interval(float(value), float(low), float(high), self.n_samples)
+
+    def _coverage_at(self, risk, randomize, parts):
+        try:
+            return solve_risk_of_cells(self._sample(parts), risk, randomize).coverage
+        except InfeasibleTargetError:
+            return float("nan")
+
+    def _check_confidence(self, confidence, parts):
+        """Return the confidence, after refusing what does not go with it."""
+        if parts is not None:
+            raise ValueError(
+                "parts cannot be combined with confidence: thresholds between cells "
+                "are tested, for which nothing has to be read again. Pass parts=None."
+            )
+        return check_confidence(confidence, self._table.weight)
+
+
+def _given(sample_weight):
+    return {} if sample_weight is None else {"sample_weight": sample_weight}
+
+
+def _check_weights(sample_weight, n_samples):
+    """Return weights, all of which may be zero in a part of the samples."""
+    if sample_weight is None:
+        return None
+    weight = check_vector(sample_weight, "sample_weight", non_negative=True)
+    check_same_length(n_samples, sample_weight=weight)
+    return check_sample_weight(weight, n_samples) if weight.any() else weight
+
+
+def _check_bound(bound, max_loss):
+    """Return name and largest loss, where both are such."""
+    check_option(bound, "bound", ("auto", *OF_SUMS, "betting"))
+    if max_loss is not None:
+        max_loss = check_number(max_loss, "max_loss", open_low=True)
+    return bound, max_loss
