@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._rows import (
+    features_of,
     no_decision_values,
     no_flags,
     no_labels,
@@ -379,7 +380,8 @@ class RejectMixin:
 
     def _accept(self, X, labels, scores, keys):
         """Return whether samples are accepted."""
-        return draw_rows(self._probability(X, labels, scores), X, keys, self.seed_)
+        probability = self._probability(X, labels, scores)
+        return draw_rows(probability, features_of(self, X), keys, self.seed_)
 
     def _check_keys(self, X, keys):
         return check_keys(X, keys, self.rule_)

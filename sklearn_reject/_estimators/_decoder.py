@@ -12,6 +12,7 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._rows import (
+    features_of,
     no_decision_values,
     no_probabilities,
     of_rows,
@@ -721,7 +722,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _choose(self, X, groups=None, *, tells_loss=True):
         """Return the mask of the sets and, if `tells_loss`, their expected losses."""
-        order = order_of_samples(X) if self._samples_are_cut() else None
+        order = (
+            order_of_samples(features_of(self, X)) if self._samples_are_cut() else None
+        )
         eta, groups = self._items_in_order(X, groups, order)
         sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
         # Exactly k of a call are wanted as they are, however small it is.

@@ -98,6 +98,23 @@ def _repeat(answer, n_rows):
     return type(answer)(*parts) if hasattr(answer, "_fields") else type(answer)(parts)
 
 
+def features_of(estimator, X):
+    """Return the columns of a data frame that were fitted, in their order.
+
+    A transformer that picks columns by their names takes them in any order, and with
+    others beside them. Draws are made by the values of a row, which are then the same.
+    """
+    names = list(getattr(estimator, "feature_names_in_", ()))
+    if not names or not hasattr(X, "columns"):
+        return X
+    given = list(getattr(X, "column_names", X.columns))
+    is_complete = len(set(given)) == len(given) and set(names) <= set(given)
+    if given == names or not is_complete:
+        return X
+    # Arrow has its own way.
+    return X.select(names) if hasattr(X, "column_names") else X[names]
+
+
 def no_numbers(_):
     """Return a number for each of no rows."""
     return np.empty(0)
