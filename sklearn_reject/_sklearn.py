@@ -3,7 +3,7 @@
 import sys
 
 from sklearn.linear_model._base import LinearClassifierMixin
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import _check_method_params, _num_samples
@@ -58,6 +58,14 @@ def visual_block(kind, named):
     return _VisualBlock(kind, estimators, names=names)
 
 
+def take_rows(X, rows):
+    """Return some rows of samples at the positions in an array, in their container."""
+    if hasattr(X, "num_rows") and hasattr(X, "take"):
+        return X.take(rows)  # scikit-learn makes structs of the rows of Arrow's batches
+    [X] = indexable(X)  # for sparse matrices that cannot be indexed
+    return _safe_indexing(X, rows)
+
+
 # What counts the labels of `predict`, or learns from them, by the module that calls it.
 # A reject label breaks the count, is taken for the last class, or gets lost.
 _LABEL_COUNTERS = {
@@ -68,11 +76,12 @@ _LABEL_COUNTERS = {
     "sklearn.multioutput": "ClassifierChain",
 }
 
-# Their `predict` is that of what is inside.
+# Their `predict` is that of what is inside, or one of them is around ours.
 _PASSES_ON = (
     "sklearn.model_selection._search",
     "sklearn.pipeline",
     "sklearn.utils._response",
+    "sklearn_reject._estimators._rows",
 )
 
 
@@ -122,6 +131,7 @@ __all__ = [
     "_safe_split",
     "find_label_counter",
     "find_response_reader",
+    "take_rows",
     "visual_block",
     "with_callbacks",
 ]

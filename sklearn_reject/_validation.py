@@ -1,5 +1,7 @@
 """Checks of arguments and arrays, shared by every floor."""
 
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
@@ -9,6 +11,60 @@ _LARGEST_SUMMAND = 1e100
 
 # Integers beyond it do not survive the conversion to float64.
 LARGEST_EXACT_INTEGER = 2**53
+
+
+_COMPUTE = (
+    "Its rows are needed in memory at once: pass `{name}.compute()`, of what "
+    "`{name}.persist()` returns where they take long to make and are used again."
+)
+_MAP = (
+    "Map {method} over its parts, as decisions belong to rows: "
+    "`{name}.map_blocks(model.{method}, drop_axis=1)` of an array, "
+    "`{name}.map_partitions(model.{method})` of a data frame."
+)
+_ADD_UP = (
+    "Use the function of the same name in `sklearn_reject.dask`, which reads one part "
+    "after the other, or pass `{name}.compute()`."
+)
+
+
+def require_in_memory(**arguments):
+    """Raise for Dask collections, all of which a conversion would compute silently."""
+    for name, values in arguments.items():
+        _refuse_dask(values, name, _COMPUTE)
+
+
+def refuse_unmapped(X, method="the method"):
+    """Raise for rows in a Dask collection, over whose parts a method can be mapped."""
+    _refuse_dask(X, "X", _MAP, method=method)
+
+
+def of_arrays(function):
+    """Decorate a function of arrays that raises for Dask collections by their names."""
+    parameters = list(signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args, **kwargs):
+        for name, values in (*zip(parameters, args, strict=False), *kwargs.items()):
+            refuse_dask(values, name)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def refuse_dask(values, name):
+    """Raise for a Dask collection of scores, losses, labels or weights."""
+    _refuse_dask(values, name, _ADD_UP)
+
+
+def _refuse_dask(values, name, way_out, **words):
+    kind = type(values)
+    if not hasattr(kind, "__dask_graph__") or values.__dask_graph__() is None:
+        return  # xarray has the method, too, and no graph of arrays in memory
+    raise TypeError(
+        f"{name} is a Dask collection ({kind.__module__}.{kind.__qualname__}). "
+        + way_out.format(name=name, **words)
+    )
 
 
 def check_vector(values, name, *, non_negative=False):
@@ -52,6 +108,7 @@ def check_vector(values, name, *, non_negative=False):
 
 def check_extended_vector(values, name):
     """Return `values` as a float64 vector that may be infinite, but not NaN."""
+    refuse_dask(values, name)
     values = np.asarray(values)
     is_infinite = np.zeros(0, dtype=bool)
     if values.dtype.kind == "f" and values.ndim == 1:
@@ -64,6 +121,7 @@ def check_extended_vector(values, name):
 
 def check_flags(values, name):
     """Return `values`, booleans or zeros and ones, as a vector of booleans."""
+    refuse_dask(values, name)
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise ValueError(
@@ -82,6 +140,7 @@ def check_flags(values, name):
 
 def as_real_array(values, name):
     """Return `values` as an array of numbers that float64 can hold."""
+    refuse_dask(values, name)
     refuse_masked(values, name)
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves._cells import float_keys
 from sklearn_reject._curves._groups import TIE_TOLERANCE
-from sklearn_reject._validation import check_same_length, take_weight
+from sklearn_reject._validation import check_same_length, of_arrays, take_weight
 
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
 _BATCH_SIZE = 2**19
@@ -246,6 +246,7 @@ def lowest_of_cells(cells, n_bits):
     return np.where(np.isnan(scores), -np.inf, scores)
 
 
+@of_arrays
 def rows_in_ranges(scores, losses, sample_weight, ranges):
     """Return the samples whose score is in one of some ranges.
 

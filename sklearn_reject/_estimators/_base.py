@@ -11,6 +11,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._estimators._groups import labels_of
+from sklearn_reject._estimators._rows import (
+    features_of,
+    no_decision_values,
+    no_flags,
+    no_labels,
+    no_numbers,
+    no_probabilities,
+    of_rows,
+    require_fit,
+)
 from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys
@@ -23,15 +33,6 @@ DOC_LINK_TEMPLATE = (
     "https://sklearn-reject.readthedocs.io/en/latest/generated/"
     "sklearn_reject.{estimator_name}.html"
 )
-
-
-def require_fit(estimator):
-    """Raise unless a meta-estimator is fitted.
-
-    Asking for its tags, as `check_is_fitted` does, would resolve its score anew.
-    """
-    if not estimator.__sklearn_is_fitted__():
-        check_is_fitted(estimator)
 
 
 def store_fitted(estimator, inner, **attributes):
@@ -93,6 +94,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         return self.estimator_.classes_
 
     @available_if(inner_has("predict_proba"))
+    @of_rows(no_probabilities)
     def predict_proba(self, X):
         """Return the class probabilities of the inner classifier.
 
@@ -110,6 +112,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         return self.estimator_.predict_proba(X)
 
     @available_if(inner_has("predict_log_proba"))
+    @of_rows(no_probabilities)
     def predict_log_proba(self, X):
         """Return the logarithms of the class probabilities of the inner classifier.
 
@@ -127,6 +130,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         return self.estimator_.predict_log_proba(X)
 
     @available_if(inner_has("decision_function"))
+    @of_rows(no_decision_values)
     def decision_function(self, X):
         """Return the decision values of the inner classifier.
 
@@ -243,6 +247,10 @@ def check_keys(X, keys, rule):
     return user_keys(keys, X)
 
 
+def _no_decisions(estimator):
+    return Decisions(estimator._no_labels(), np.empty(0), np.empty(0, dtype=bool))
+
+
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
@@ -250,6 +258,7 @@ class RejectMixin:
     fit `estimator_`, `rule_` and `seed_`.
     """
 
+    @of_rows(no_numbers)
     def uncertainty(self, X):
         """Return how uncertain the prediction of each sample is.
 
@@ -265,6 +274,7 @@ class RejectMixin:
         """
         return self._combine(self._scores(X))
 
+    @of_rows(no_flags)
     def accept(self, X, keys=None):
         """Tell which samples are accepted.
 
@@ -291,6 +301,7 @@ class RejectMixin:
         keys = self._check_keys(X, keys)
         return self._accept(X, *self._evaluate(Response(self.estimator_, X)), keys)
 
+    @of_rows(no_numbers)
     def accept_proba(self, X):
         """Return the probability that each sample is accepted.
 
@@ -308,6 +319,7 @@ class RejectMixin:
         require_fit(self)
         return self._probability(X, *self._evaluate(Response(self.estimator_, X)))
 
+    @of_rows(_no_decisions)
     def predict_all(self, X, keys=None):
         """Predict, and tell how uncertain the predictions are and which are accepted.
 
@@ -343,6 +355,10 @@ class RejectMixin:
         """Return labels and scores of one pass of the inner estimator."""
         return evaluate_score(self.uncertainty_score_, response)
 
+    def _no_labels(self):
+        """Return a label for each of no rows."""
+        return no_labels(self)
+
     def _labels(self, response):
         """Return labels alone."""
         return find_labels(self.uncertainty_score_, response)
@@ -364,7 +380,8 @@ class RejectMixin:
 
     def _accept(self, X, labels, scores, keys):
         """Return whether samples are accepted."""
-        return draw_rows(self._probability(X, labels, scores), X, keys, self.seed_)
+        probability = self._probability(X, labels, scores)
+        return draw_rows(probability, features_of(self, X), keys, self.seed_)
 
     def _check_keys(self, X, keys):
         return check_keys(X, keys, self.rule_)
@@ -373,9 +390,17 @@ class RejectMixin:
         return hasattr(self, "rule_")
 
 
+def _no_marked_labels(estimator):
+    labels, reject_label = no_labels(estimator), estimator.reject_label_
+    if reject_label is None:
+        return labels
+    return mark_rejected(labels, np.empty(0, dtype=bool), reject_label)
+
+
 class RejectClassifier(RejectMixin, ClassifierWrapper):
     """Base of classifiers that wrap a classifier and reject, with `reject_label_`."""
 
+    @of_rows(_no_marked_labels)
     def predict(self, X, keys=None):
         """Predict labels, `reject_label_` for samples that are rejected.
 
@@ -415,6 +440,7 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
             )
         return mark_rejected(labels, accepted, self.reject_label_)
 
+    @of_rows(no_labels)
     def predict_label(self, X):
         """Predict labels for all samples, rejected or not.
 

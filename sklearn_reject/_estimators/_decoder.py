@@ -9,8 +9,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
     inner_has,
-    require_fit,
     store_fitted,
+)
+from sklearn_reject._estimators._rows import (
+    features_of,
+    no_decision_values,
+    no_probabilities,
+    of_rows,
+    require_fit,
 )
 from sklearn_reject._estimators._set_choice import SetProblem, choose, draw_calls
 from sklearn_reject._estimators._set_items import check_set_labels, find_items
@@ -62,6 +68,7 @@ from sklearn_reject._sklearn import (
 from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
+    require_in_memory,
     take_weight,
 )
 from sklearn_reject.decoding import (
@@ -75,6 +82,31 @@ from sklearn_reject.decoding import (
     size_within,
 )
 from sklearn_reject.losses import check_set_loss
+
+
+def _no_labels(decoder):
+    items = decoder._items
+    if decoder.target_type_ == "multilabel":
+        return np.zeros((0, items.number), dtype=np.int64)
+    return items.classes[:0]
+
+
+def _no_probabilities(decoder):
+    of_each_label = isinstance(decoder.classes_, list) and decoder._calibrate is None
+    if decoder.target_type_ == "multilabel" and not of_each_label:
+        return np.empty((0, decoder._items.number))
+    return no_probabilities(decoder)
+
+
+def _no_decision_values(decoder):
+    if decoder.target_type_ == "multilabel":
+        return np.empty((0, decoder._items.number))
+    return no_decision_values(decoder)
+
+
+def _no_sets(decoder):
+    decoder._check_has_classes()
+    return np.zeros((0, len(decoder.classes_)), dtype=bool)
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -335,6 +367,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         )
         bounds = self.min_positive, self.max_positive
         check_bounds(None if is_threshold(self.strategy) else set_loss, np.inf, *bounds)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
         X, y = indexable(X, y)
         y = check_set_labels(y)
         items = find_items(self.estimator, y, self.pos_label)
@@ -369,6 +402,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             **found,
         )
 
+    @of_rows(_no_labels)
     def predict(self, X, groups=None):
         """Predict the best set: labels of its samples, or indicators of its labels.
 
@@ -406,6 +440,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return self._items.classes[np.where(mask, self._items.positive, other)]
 
     @available_if(inner_has("predict_proba"))
+    @of_rows(_no_probabilities)
     def predict_proba(self, X):
         """Return the probabilities that sets are decoded with.
 
@@ -432,6 +467,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return np.column_stack(columns if self._items.positive == 1 else columns[::-1])
 
     @available_if(inner_has("predict_log_proba"))
+    @of_rows(_no_probabilities)
     def predict_log_proba(self, X):
         """Return the logarithms of the probabilities that sets are decoded with.
 
@@ -452,6 +488,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             return np.log(self.predict_proba(X))
 
     @available_if(inner_has("decision_function"))
+    @of_rows(_no_decision_values)
     def decision_function(self, X):
         """Return the decision values of the inner classifier.
 
@@ -468,6 +505,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         warn_of_reader(self.estimator, find_response_reader())
         return super().decision_function(X)
 
+    @of_rows(_no_sets)
     def predict_set(self, X):
         """Predict the best set of classes of each sample, more than two classes given.
 
@@ -487,12 +525,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             If there are two classes, or several labels a sample.
         """
         require_fit(self)
-        if self.target_type_ != "multiclass":
-            raise ValueError(
-                "predict_set is for more than two classes, one a sample, but y was "
-                f"{self.target_type_}. Use predict, whose sets are of "
-                f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
-            )
+        self._check_has_classes()
         return self._choose(X, tells_loss=False)[0]
 
     def expected_loss(self, X, groups=None):
@@ -562,6 +595,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             losses, take :func:`~sklearn_reject.metrics.make_neg_set_loss_scorer`.
         """
         require_fit(self)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight, groups=groups)
         if sample_weight is not None and self._samples_are_items():
             raise ValueError(
                 "sample_weight weighs sets in their mean, but with two classes, or "
@@ -695,7 +729,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def _choose(self, X, groups=None, *, tells_loss=True):
         """Return the mask of the sets and, if `tells_loss`, their expected losses."""
-        order = order_of_samples(X) if self._samples_are_cut() else None
+        order = (
+            order_of_samples(features_of(self, X)) if self._samples_are_cut() else None
+        )
         eta, groups = self._items_in_order(X, groups, order)
         sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
         # Exactly k of a call are wanted as they are, however small it is.
@@ -705,6 +741,15 @@ class ExpectedLossDecoder(ClassifierWrapper):
         mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
         mask = items_in_place(mask, eta.shape, self.average)
         return mask if order is None else mask[np.argsort(order)], losses
+
+    def _check_has_classes(self):
+        """Raise unless sets are of classes."""
+        if self.target_type_ != "multiclass":
+            raise ValueError(
+                "predict_set is for more than two classes, one a sample, but y was "
+                f"{self.target_type_}. Use predict, whose sets are of "
+                f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
+            )
 
     def _samples_are_items(self):
         return self.target_type_ == "binary" or self.average != "samples"

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import indexable
 
-from sklearn_reject._estimators._base import check_keys, draw_rows, require_fit
+from sklearn_reject._estimators._base import check_keys, draw_rows
 from sklearn_reject._estimators._deferral_experts import refuse_labels
 from sklearn_reject._estimators._groups import labels_of
+from sklearn_reject._estimators._rows import features_of, require_fit
 from sklearn_reject._fitting import ask, asks_person, fill_in, is_fixed
 from sklearn_reject._labels import mark_rejected, merge_labels
 from sklearn_reject._response import Response
-from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._validation import index_labels
 from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import labels_or_none
@@ -55,7 +55,11 @@ class DeferMixin:
         keys = check_keys(X, keys, self.rule_)
         labels, gain = self._evaluate(X, response)
         probability = self._probability(X, labels, gain)
-        return labels, gain, draw_rows(probability, X, keys, self.seed_)
+        return (
+            labels,
+            gain,
+            draw_rows(probability, features_of(self, X), keys, self.seed_),
+        )
 
     def _ask(self, X, labels, deferred):
         """Return labels of whoever answers, costs, and what is left to a person.
@@ -149,4 +153,4 @@ class DeferMixin:
 
 def take(X, rows):
     """Return some rows of samples, without a copy where these are all."""
-    return X if len(rows) == _num_samples(X) else _safe_indexing(*indexable(X), rows)
+    return X if len(rows) == _num_samples(X) else take_rows(X, rows)

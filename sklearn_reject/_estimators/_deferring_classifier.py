@@ -12,7 +12,6 @@ from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
     find_classes,
-    require_fit,
     store_fitted,
 )
 from sklearn_reject._estimators._deferral_base import DeferMixin, take
@@ -38,6 +37,14 @@ from sklearn_reject._estimators._groups import (
     refuse_true_class,
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
+from sklearn_reject._estimators._rows import (
+    no_flags,
+    no_labels,
+    no_numbers,
+    no_probabilities,
+    of_rows,
+    require_fit,
+)
 from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
 from sklearn_reject._fitting import (
     Answers,
@@ -57,7 +64,7 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn import find_label_counter, with_callbacks
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.losses import check_loss, losses_where_known
 from sklearn_reject.scores import resolve_gain
 
@@ -110,6 +117,19 @@ def _both_have(method):
         return True
 
     return check
+
+
+def _no_answers(classifier):
+    return classifier._mark(no_labels(classifier), no_flags(classifier))
+
+
+def _no_first_labels(classifier):
+    return no_labels(classifier.estimator_)
+
+
+def _no_decisions(classifier):
+    labels = _no_answers(classifier)
+    return DeferralDecisions(labels, no_numbers(classifier), no_flags(classifier))
 
 
 class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
@@ -392,6 +412,13 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         check_expert(self.expert)
         check_option(self.randomize, "randomize", (True, False))
         check_on_infeasible(self)
+        require_in_memory(
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            expert_labels=expert_labels,
+            **params,
+        )
         X, y = indexable(X, y)
         y = check_class_labels(y)
         labels = check_expert_labels(self.expert, expert_labels, y)
@@ -475,6 +502,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             classes_=classes,
         )
 
+    @of_rows(_no_answers)
     def predict(self, X, keys=None):
         """Predict labels, by the expert where a sample is deferred.
 
@@ -518,6 +546,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             )
         return self._mark(labels, is_open)
 
+    @of_rows(_no_first_labels)
     def predict_first(self, X):
         """Predict labels of all samples by the first classifier.
 
@@ -534,6 +563,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         require_fit(self)
         return Response(self.estimator_, X).labels
 
+    @of_rows(_no_decisions)
     def predict_all(self, X, keys=None):
         """Predict, and tell what asking gains and about which samples it is done.
 
@@ -562,6 +592,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return DeferralDecisions(self._mark(labels, is_open), gain, deferred)
 
     @available_if(_both_have("predict_proba"))
+    @of_rows(no_probabilities)
     def predict_proba(self, X):
         """Return class probabilities by whoever answers.
 
@@ -596,6 +627,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             probabilities[rows] = self._align(asked, self.expert_)
         return probabilities
 
+    @of_rows(no_flags)
     def defer(self, X, keys=None):
         """Tell which samples the expert is to be asked about, without asking.
 
@@ -621,6 +653,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         """
         return self._decide(X, keys)[2]
 
+    @of_rows(no_numbers)
     def defer_proba(self, X):
         """Return the probability that each sample is deferred.
 
@@ -638,6 +671,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         labels, gain = self._evaluate(X)
         return self._probability(X, labels, gain)
 
+    @of_rows(no_numbers)
     def deferral_score(self, X):
         """Return what asking the expert gains for each sample, or what orders it.
 
@@ -713,6 +747,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         score : float
             At most zero, higher is better.
         """
+        require_in_memory(
+            X=X, y=y, sample_weight=sample_weight, expert_labels=expert_labels
+        )
         X, y = indexable(X, y)
         opinions = self._opinions(X, expert_labels)
         return -deferral_area_score(
@@ -761,6 +798,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             not in ]0, 1[.
         """
         require_fit(self)
+        require_in_memory(X=X, y=y, expert_labels=expert_labels)
         X, y = indexable(X, y)
         y = check_class_labels(y)
         if expert_labels is not None and not asks_person(self.expert_):

@@ -7,7 +7,6 @@ from sklearn_reject._curves import aurc_score, make_finite
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
-    require_fit,
     store_fitted,
 )
 from sklearn_reject._estimators._ood_calibration import keep_calibration
@@ -29,6 +28,7 @@ from sklearn_reject._estimators._ood_models import (
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
+from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._fitting import (
     Plan,
     RiskAndNovelty,
@@ -46,6 +46,7 @@ from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
+    require_in_memory,
     take_weight,
 )
 from sklearn_reject.losses import check_loss
@@ -75,6 +76,10 @@ _MODELS = (
     ("min_precision", "min_recall"),
     ("costs",),
 )
+
+
+def _no_scores(_):
+    return np.empty(0), np.empty(0)
 
 
 class DoubleScoreOODClassifier(RejectClassifier):
@@ -407,6 +412,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             are no ID samples, or no OOD samples where a bound or a score needs them.
         """
         check_parameters(self)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
         X, y = indexable(X, y)
         y = check_class_labels(y)
         params = {"sample_weight": sample_weight, **params}
@@ -529,6 +535,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         twin.rule_ = solve_rule(twin, self.calibration_, self.loss_)
         return twin
 
+    @of_rows(_no_scores)
     def risk_and_novelty(self, X):
         """Return the two scores that the rule combines.
 
@@ -570,6 +577,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
         labels, uncertainty = self._predict_with_uncertainty(X)
         y, is_ood, is_wild = known_labels(self, y)
         largest = known_max_loss(self, self.loss_)
@@ -627,6 +635,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         >>> low < value < high, n_samples
         (True, 220)
         """
+        require_in_memory(X=X, y=y, groups=groups)
         labels, _, accepted = self.predict_all(X)
         y, is_ood, is_wild = known_labels(self, y)
         check_same_length(len(labels), y=y)

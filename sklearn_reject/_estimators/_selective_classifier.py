@@ -9,7 +9,6 @@ from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
     find_classes,
-    require_fit,
     store_fitted,
 )
 from sklearn_reject._estimators._calibration import calibration_of
@@ -32,6 +31,7 @@ from sklearn_reject._estimators._rejection_models import (
     takes_sparse,
     uses_plain_rule,
 )
+from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
     find_target,
@@ -49,7 +49,7 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import with_callbacks
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores import resolve_score
@@ -406,6 +406,7 @@ class SelectiveClassifier(RejectClassifier):
         check_inner(self, "classifier", way_out=" Use SelectiveRegressor.")
         check_option(self.randomize, "randomize", (True, False))
         check_on_infeasible(self)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
         X, y = indexable(X, y)
         y = check_class_labels(y)
         params = {"sample_weight": sample_weight, **params}
@@ -552,6 +553,7 @@ class SelectiveClassifier(RejectClassifier):
         score : float
             At most zero, higher is better.
         """
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
         labels, uncertainty = self._predict_with_uncertainty(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)

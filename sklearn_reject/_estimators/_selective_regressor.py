@@ -11,7 +11,6 @@ from sklearn_reject._curves import aurc_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     RejectMixin,
-    require_fit,
     store_fitted,
 )
 from sklearn_reject._estimators._calibration import calibration_of
@@ -31,6 +30,7 @@ from sklearn_reject._estimators._rejection_models import (
     solve_rule,
     takes_sparse,
 )
+from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
     find_target,
@@ -46,11 +46,15 @@ from sklearn_reject._fitting import (
     route_params,
 )
 from sklearn_reject._sklearn import with_callbacks
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
 from sklearn_reject.scores import resolve_score
 
 _OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
+
+
+def _no_predictions(regressor):
+    return np.empty((0, *regressor._shape_of_target))
 
 
 class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
@@ -334,6 +338,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         check_inner(self, "regressor", way_out=" Use SelectiveClassifier.")
         check_option(self.randomize, "randomize", (True, False))
         check_on_infeasible(self)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
         X, y = indexable(X, y)
         y = check_targets(y)
         params = {"sample_weight": sample_weight, **params}
@@ -409,8 +414,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             _summarised=made_of(self),
             group_by_=self.group_by,
             seed_=row_seed,
+            _shape_of_target=y.shape[1:],
         )
 
+    @of_rows(_no_predictions)
     def predict(self, X):
         """Predict the targets of all samples, rejected or not.
 
@@ -483,9 +490,13 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         score : float
             At most zero, higher is better.
         """
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
         labels, uncertainty = self._predict_with_uncertainty(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+
+    def _no_labels(self):
+        return _no_predictions(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

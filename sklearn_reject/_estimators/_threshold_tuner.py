@@ -8,7 +8,7 @@ from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._curves import pn_auc_score
-from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE, require_fit
+from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE
 from sklearn_reject._estimators._joint_folds import (
     as_masks,
     check_joint_cv,
@@ -22,6 +22,7 @@ from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
 from sklearn_reject._estimators._joint_scores import JointScores, check_logged
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
+from sklearn_reject._estimators._rows import no_numbers, of_rows, require_fit
 from sklearn_reject._fitting import (
     FoldScore,
     evaluate_out_of_sample,
@@ -40,6 +41,7 @@ from sklearn_reject._sklearn import (
 from sklearn_reject._validation import (
     check_level,
     check_same_length,
+    require_in_memory,
     take_weight,
 )
 from sklearn_reject.exceptions import warn_user
@@ -56,6 +58,14 @@ from sklearn_reject.thresholds import (
 )
 
 _UNRATED = -1
+
+
+def _no_joint_scores(tuner):
+    return np.empty((0, len(tuner.thresholds_)))
+
+
+def _no_labels(tuner):
+    return tuner._ordered_classes[:0]
 
 
 class EnsembleThresholdTuner(
@@ -363,6 +373,13 @@ class EnsembleThresholdTuner(
             `attainable`.
         """
         joint, search, target = self._check_parameters()
+        require_in_memory(
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            propensity=propensity,
+            **params,
+        )
         X, y = indexable(X, y)
         self._check_features(X)
         is_positive, is_negative, ordered = split_ratings(
@@ -476,6 +493,7 @@ class EnsembleThresholdTuner(
         )
         return twin
 
+    @of_rows(_no_joint_scores)
     def joint_scores(self, X):
         """Return the scores that the thresholds apply to.
 
@@ -493,6 +511,7 @@ class EnsembleThresholdTuner(
         self._check_features(X, reset=False)
         return self._fitted.scores(X)
 
+    @of_rows(_no_labels)
     def predict(self, X):
         """Predict which documents are positive.
 
@@ -510,6 +529,7 @@ class EnsembleThresholdTuner(
         is_predicted = self.operating_point_.predict(scores)
         return self._ordered_classes[is_predicted.astype(np.intp)]
 
+    @of_rows(no_numbers)
     def decision_function(self, X):
         """Return where on the path each document enters, seen from the operating point.
 
@@ -557,6 +577,7 @@ class EnsembleThresholdTuner(
         ValueError
             If y has other classes than that of `fit`, or only one of them.
         """
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
         scores = self.joint_scores(X)
         values = self.path_.locate(scores)
         check_same_length(len(values), y=y)

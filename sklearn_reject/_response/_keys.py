@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._sklearn import _num_samples, take_rows
+from sklearn_reject._validation import refuse_dask
 from sklearn_reject.selection import split_mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -32,7 +33,7 @@ def row_keys(X, rows):
         # What becomes an array need not have rows itself.
         X = np.asarray(X) if hasattr(X, "__array__") else X
         return _keys_of_array(_as_array([X[row] for row in rows]))
-    part = _safe_indexing(X, rows)
+    part = take_rows(X, rows)
     if hasattr(part, "columns"):
         return _keys_of_frame(part)
     return _keys_of_array(np.asarray(part))
@@ -40,6 +41,7 @@ def row_keys(X, rows):
 
 def user_keys(keys, X):
     """Return the keys that a user gives, integers or text, as uint64 a row of X."""
+    refuse_dask(keys, "keys")
     keys = np.asarray(keys)
     if keys.shape != (_num_samples(X),):
         raise ValueError(
@@ -140,6 +142,8 @@ def _bits_of_object(value):
     # The missing value of pandas is not equal to anything, nor different from it.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return _MISSING
+    if hasattr(value, "asm8"):  # what pandas makes of times in an array of objects
+        return _bits(np.array([value.asm8]))[0]
     if isinstance(value, (Real, np.bool_)):
         number = _as_float(value)
         if number != number or number == value:

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 from sklearn.neural_network import MLPClassifier
-from sklearn.utils import check_array, indexable
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sklearn_reject._response._members import find_members
@@ -15,8 +15,8 @@ from sklearn_reject._response._network import (
     symmetrize,
 )
 from sklearn_reject._response._steps import find_steps
-from sklearn_reject._sklearn import _num_samples, _safe_indexing
-from sklearn_reject._validation import index_labels
+from sklearn_reject._sklearn import _num_samples, take_rows
+from sklearn_reject._validation import index_labels, refuse_unmapped
 
 # Classifiers of scikit-learn whose `predict` is the class of the largest probability.
 # Others, such as TunedThresholdClassifierCV and SVC, decide otherwise.
@@ -74,6 +74,7 @@ class Response:
     """
 
     def __init__(self, estimator, X):
+        refuse_unmapped(X)
         self.estimator = estimator
         self.X = X
         self._steps = find_steps(estimator)
@@ -235,8 +236,7 @@ class Response:
                 return indices
             # Rounding has hidden from us what the classifier goes by.
             rows = np.flatnonzero(tied)
-            X_tied = _safe_indexing(*indexable(self.X), rows)
-            labels = np.asarray(self.estimator.predict(X_tied))
+            labels = np.asarray(self.estimator.predict(take_rows(self.X, rows)))
         found, unknown = index_labels(labels, self.classes)
         if unknown.any():
             raise ValueError(

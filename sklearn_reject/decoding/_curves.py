@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
 from sklearn_reject.decoding._ratios import absence_curves, ratio_curves
 from sklearn_reject.decoding._windows import laws_of_counts, window_curve
@@ -32,6 +32,7 @@ _NEGLIGIBLE = 1e-100
 _LARGEST_LAWS = 2**22
 
 
+@of_arrays
 def expected_loss_curve(
     eta,
     *,

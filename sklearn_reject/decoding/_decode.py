@@ -5,6 +5,7 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject._validation import of_arrays
 from sklearn_reject.decoding._averages import (
     check_average,
     items_in_place,
@@ -25,6 +26,7 @@ _N_AT_ONCE = 2**20
 _COSTLY = 0.02
 
 
+@of_arrays
 def decode(
     eta,
     *,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject._validation import check_sample_weight
+from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.decoding._averages import check_average, sets_as_rows
 from sklearn_reject.decoding._cuts import (
     TunedThreshold,
@@ -19,6 +19,7 @@ from sklearn_reject.decoding._items import (
 from sklearn_reject.losses import check_set_loss
 
 
+@of_arrays
 def tune_threshold(
     y,
     eta,

@@ -4,13 +4,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._validation import check_count, check_option, check_samples
+from sklearn_reject._validation import (
+    check_count,
+    check_option,
+    check_samples,
+    of_arrays,
+)
 from sklearn_reject.losses._pair_sums import sum_over_pairs
 
 # Losses are at most 1e100, and sums over pairs have to stay finite.
 _WIDEST = 1e200
 
 
+@of_arrays
 def sele_loss_and_gradient(
     scores,
     losses,

@@ -1,10 +1,11 @@
 """Metrics of deferring to a second opinion, from the labels of both."""
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._validation import check_same_length, check_vector
+from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 from sklearn_reject.metrics._opinions import losses_of_opinions
 
 
+@of_arrays
 def deferral_curve(
     y_true,
     y_first,
@@ -98,6 +99,7 @@ def deferral_curve(
     return curves.deferral_curve(*samples, sample_weight=sample_weight)
 
 
+@of_arrays
 def deferral_area_score(
     y_true,
     y_first,

@@ -12,6 +12,7 @@ from sklearn_reject._validation import (
     check_level,
     check_option,
     check_same_length,
+    of_arrays,
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.metrics._bootstrap import (
@@ -28,6 +29,7 @@ _LARGEST_FAILING_SHARE = 0.05
 _ROUNDING = 1e-12
 
 
+@of_arrays
 def bootstrap_interval(
     metric,
     samples,

@@ -1,9 +1,11 @@
 """How a score separates ID from OOD samples, from labels and uncertainties."""
 
 from sklearn_reject import _curves as curves
+from sklearn_reject._validation import of_arrays
 from sklearn_reject.metrics._origins import scores_and_origins
 
 
+@of_arrays
 def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
     """Compute what a threshold accepts of ID samples against what of OOD samples.
 
@@ -54,6 +56,7 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
     return curves.ood_roc_curve(*samples, sample_weight=sample_weight)
 
 
+@of_arrays
 def ood_precision_recall_curve(
     y_true, uncertainty, *, ood_prior, ood_label="auto", sample_weight=None
 ):
@@ -117,6 +120,7 @@ def ood_precision_recall_curve(
     )
 
 
+@of_arrays
 def ood_auroc_score(
     y_true,
     uncertainty,
@@ -177,6 +181,7 @@ def ood_auroc_score(
     )
 
 
+@of_arrays
 def ood_aupr_score(
     y_true,
     uncertainty,
@@ -258,6 +263,7 @@ def ood_aupr_score(
     )
 
 
+@of_arrays
 def fpr_at_tpr_score(
     y_true,
     uncertainty,
@@ -332,6 +338,7 @@ def fpr_at_tpr_score(
     )
 
 
+@of_arrays
 def roc_frontier(
     y_true,
     uncertainty,
@@ -402,6 +409,7 @@ def roc_frontier(
     )
 
 
+@of_arrays
 def precision_recall_frontier(
     y_true,
     uncertainty,

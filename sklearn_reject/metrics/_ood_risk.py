@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._validation import check_number, check_sample_weight
+from sklearn_reject._validation import check_number, check_sample_weight, of_arrays
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.metrics._origins import ood_samples
 from sklearn_reject.selection import (
@@ -14,6 +14,7 @@ from sklearn_reject.selection import (
 )
 
 
+@of_arrays
 def risk_coverage_frontier(
     y_true,
     y_pred,
@@ -111,6 +112,7 @@ def risk_coverage_frontier(
     )
 
 
+@of_arrays
 def oscr_score(
     y_true,
     y_pred,
@@ -201,6 +203,7 @@ def oscr_score(
     return curves.oscr_score(*samples, definition=definition, **options)
 
 
+@of_arrays
 def selective_risk_at_tpr_fpr_score(
     y_true,
     y_pred,
@@ -312,6 +315,7 @@ def selective_risk_at_tpr_fpr_score(
     return _tuned_risk(*samples, infeasible, n_directions, options)
 
 
+@of_arrays
 def selective_risk_at_precision_recall_score(
     y_true,
     y_pred,

@@ -2,9 +2,10 @@
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._labels import rate
-from sklearn_reject._validation import check_same_length, check_vector
+from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 
 
+@of_arrays
 def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight=None):
     """Count true and false positives among the rated documents at each threshold.
 
@@ -71,6 +72,7 @@ def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight
     return curves.pn_curve(scores, is_positive, sample_weight=weight)
 
 
+@of_arrays
 def pn_auc_score(
     y_true,
     y_score,

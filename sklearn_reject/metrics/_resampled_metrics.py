@@ -7,7 +7,7 @@ import numpy as np
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
-from sklearn_reject._validation import check_same_length
+from sklearn_reject._validation import check_same_length, refuse_dask
 from sklearn_reject.metrics._losses import is_vector
 from sklearn_reject.metrics._opinions import is_pair
 from sklearn_reject.metrics._risk_coverage import (
@@ -126,6 +126,7 @@ def _count_rows(array, name):
     if isinstance(array, _Pair):
         check_same_length(len(array[0]), **{name: array[1]})
         return len(array[0])
+    refuse_dask(array, name)
     if np.ndim(array) == 0 and not hasattr(array, "shape"):
         raise ValueError(
             f"{name} must be an array of one row a sample, got {array!r}. What is the "

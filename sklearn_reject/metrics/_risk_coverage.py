@@ -1,11 +1,12 @@
 """Metrics of risk and coverage from labels and uncertainties."""
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._validation import check_same_length, check_vector
+from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 from sklearn_reject.metrics._losses import losses_of
 from sklearn_reject.metrics._origins import ood_samples
 
 
+@of_arrays
 def risk_coverage_curve(
     y_true,
     y_pred,
@@ -104,6 +105,7 @@ def risk_coverage_curve(
     )
 
 
+@of_arrays
 def aurc_score(
     y_true,
     y_pred,
@@ -201,6 +203,7 @@ def aurc_score(
     )
 
 
+@of_arrays
 def augrc_score(
     y_true, y_pred, uncertainty, *, loss="zero_one", labels=None, sample_weight=None
 ):
@@ -262,6 +265,7 @@ def augrc_score(
     return curves.augrc_score(*samples, sample_weight=sample_weight)
 
 
+@of_arrays
 def sele_score(
     y_true,
     y_pred,
@@ -333,6 +337,7 @@ def sele_score(
     return curves.sele_score(*samples, sample_weight=sample_weight, ties=ties)
 
 
+@of_arrays
 def selective_risk_at_coverage_score(
     y_true,
     y_pred,
@@ -410,6 +415,7 @@ def selective_risk_at_coverage_score(
     )
 
 
+@of_arrays
 def coverage_at_risk_score(
     y_true,
     y_pred,

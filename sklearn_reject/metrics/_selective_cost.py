@@ -11,6 +11,7 @@ from sklearn_reject._validation import (
     check_sample_weight,
     check_vector,
     find_missing_labels,
+    of_arrays,
 )
 from sklearn_reject.metrics._losses import (
     is_table,
@@ -21,6 +22,7 @@ from sklearn_reject.metrics._losses import (
 from sklearn_reject.metrics._reject_labels import refuse_reject_label
 
 
+@of_arrays
 def selective_cost_score(
     y_true,
     y_pred,

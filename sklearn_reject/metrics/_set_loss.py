@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from sklearn_reject._validation import check_option, check_sample_weight
+from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
 from sklearn_reject.decoding import AVERAGES, count_sets
 from sklearn_reject.losses import check_set_loss
 
 
+@of_arrays
 def set_loss(
     y_true,
     y_pred,

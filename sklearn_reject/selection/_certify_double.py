@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_origin_samples, starts_of_ties
+from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence, choose_bound
@@ -92,6 +93,7 @@ class OODCertificate(DictMixin):
     n_accepted_ood: int
 
 
+@of_arrays
 def certify_double_score(
     rule,
     risk_scores,

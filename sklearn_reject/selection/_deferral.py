@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._deferral_by_group import solve_deferral_by_group
 from sklearn_reject.selection._deferral_certified import (
@@ -17,6 +17,7 @@ from sklearn_reject.selection._gain_groups import group_by_gain
 from sklearn_reject.selection._solve_by_group import is_by_group
 
 
+@of_arrays
 def solve_deferral(
     gain,
     loss_first,

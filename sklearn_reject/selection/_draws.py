@@ -4,6 +4,8 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_reject._validation import of_arrays
+
 _GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
@@ -12,6 +14,7 @@ _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 _UNUSED_BITS = np.uint64(11)
 
 
+@of_arrays
 def keyed_draws(seed, keys):
     """Draw a number for each key, the same one whenever and wherever it is drawn.
 

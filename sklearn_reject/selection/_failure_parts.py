@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_reject._validation import check_samples
+from sklearn_reject._validation import check_samples, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection._certify import choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
@@ -31,6 +31,7 @@ from sklearn_reject.selection._rule import RejectionRule, Thinning, check_draws
 _MOST_REMARKS = 3
 
 
+@of_arrays
 def solve_failure_bounds(
     scores,
     losses,

@@ -2,7 +2,12 @@
 
 from functools import partial
 
-from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_samples,
+    of_arrays,
+)
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
@@ -13,6 +18,7 @@ from sklearn_reject.selection._solve_by_group import (
 )
 
 
+@of_arrays
 def solve_target_failure_rate(
     scores,
     losses,

@@ -9,13 +9,14 @@ from sklearn_reject._curves import (
     check_origin_samples,
     group_origins_validated,
 )
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.selection._ood_model import check_model
 from sklearn_reject.selection._ood_problem import check_wild_share
 from sklearn_reject.selection._ood_rule import SingleScoreRule, standard_error_of_risk
 from sklearn_reject.selection._ood_solve import check_risk_tolerance, find_best_rule
 
 
+@of_arrays
 def tune_single_score(
     scores,
     losses,

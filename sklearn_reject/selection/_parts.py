@@ -9,6 +9,7 @@ from sklearn_reject._validation import (
     check_number,
     check_same_length,
     check_samples,
+    of_arrays,
     refuse_missing_labels,
 )
 from sklearn_reject.selection._rule import Certificate
@@ -217,6 +218,7 @@ def _equal(labels, label):
     return np.zeros(len(labels), dtype=bool)
 
 
+@of_arrays
 def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
     """Return what a rule achieves on each part of a sample that has a bound.
 

@@ -13,7 +13,12 @@ from sklearn_reject._curves import (
     snap_sorted,
     starts_of_ties,
 )
-from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_samples,
+    of_arrays,
+)
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     round_down,
@@ -37,6 +42,7 @@ from sklearn_reject.selection._parts import (
 from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
 
 
+@of_arrays
 def solve_risk_bounds(
     scores,
     losses,

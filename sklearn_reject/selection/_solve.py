@@ -14,7 +14,12 @@ from sklearn_reject._curves import (
     share_reaching_coverage,
     share_within_risk,
 )
-from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_samples,
+    of_arrays,
+)
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
@@ -33,6 +38,7 @@ from sklearn_reject.selection._solve_by_group import (
 )
 
 
+@of_arrays
 def solve_reject_cost(
     scores, losses, target, *, sample_weight=None, groups=None, all_groups=None
 ):
@@ -98,6 +104,7 @@ def solve_reject_cost(
     return make_rule_at(groups, cheapest_prefix(groups, cost))
 
 
+@of_arrays
 def solve_target_risk(
     scores,
     losses,
@@ -298,6 +305,7 @@ def solve_nearest_risk(
     return make_certified_rule(ranked, certificate, single_is_in=False)
 
 
+@of_arrays
 def solve_target_coverage(
     scores,
     losses,

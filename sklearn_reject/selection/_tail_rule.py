@@ -11,7 +11,7 @@ from sklearn_reject._curves import (
     check_origin_samples,
     group_origins_validated,
 )
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
 
@@ -135,6 +135,7 @@ class TailScoreRule(DoubleScoreRule):
         return self.risk_tail(risk), self.novelty_tail(novelty)
 
 
+@of_arrays
 def tune_tail_score(
     risk_scores,
     novelty_scores,

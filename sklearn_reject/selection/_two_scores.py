@@ -12,7 +12,7 @@ from sklearn_reject._curves import (
     score_directions,
     weighted_sum,
 )
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._one_score import find_best_cut
 from sklearn_reject.selection._ood_model import check_model
@@ -48,6 +48,7 @@ _BUDGET = 2_000_000, 200, 20_000_000, 40
 _FEWEST_SLOPES = 61
 
 
+@of_arrays
 def tune_double_score(
     risk_scores,
     novelty_scores,

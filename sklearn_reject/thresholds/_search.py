@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_reject._validation import check_level, check_option
+from sklearn_reject._validation import check_level, check_option, of_arrays
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
 from sklearn_reject.thresholds._direct_targets import direct_thresholds
@@ -30,6 +30,7 @@ METHODS = (*PATH_METHODS, "direct")
 _MOST_FITTED = 4
 
 
+@of_arrays
 def optimal_path(
     scores,
     y,
@@ -154,6 +155,7 @@ def optimal_path(
     return place_midway(options.find_path(documents), documents)
 
 
+@of_arrays
 def operating_point(
     scores,
     y,

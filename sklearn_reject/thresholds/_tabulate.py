@@ -1,6 +1,6 @@
 """Counts of documents at all combinations of thresholds, chosen or given."""
 
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.thresholds._counted import (
     BYTES_PER_WEIGHED_NODE,
     describe,
@@ -20,6 +20,7 @@ from sklearn_reject.thresholds._partition import check_grid, check_partition
 from sklearn_reject.thresholds._table import PNTable
 
 
+@of_arrays
 def pn_table(
     scores,
     y,

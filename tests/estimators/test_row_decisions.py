@@ -214,6 +214,9 @@ def test_rows_of_frames():
     np.testing.assert_array_equal(decide(other), whole)
     kinds = pd.Categorical(rows["colour"], ["red", "green", "blue"])
     np.testing.assert_array_equal(decide(rows.assign(colour=kinds)), whole)
+    # A transformer that picks columns finds them at any place, among any others.
+    np.testing.assert_array_equal(decide(rows[["size", "colour"]]), whole)
+    np.testing.assert_array_equal(decide(rows.assign(id=np.arange(210))), whole)
 
 
 def make_documents(n, seed=0):
@@ -670,6 +673,18 @@ def test_keys_of_unusual_values():
     assert len(set(user_keys([10**400, 10**401, 7], np.zeros((3, 1))))) == 3
     far = np.array([["3000-01-01"], ["3000-01-02"]], dtype="datetime64[D]")
     assert len(set(row_keys(far, np.arange(2)))) == 2
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_keys_of_times(zone):
+    """Objects, with or without a zone, are the times that they stand for."""
+    times = pd.date_range("2026-01-01", periods=4, freq="h", tz="UTC").tz_convert(zone)
+    frame = pd.DataFrame({"time": times, "span": times - times[1]})
+    keys = row_keys(frame, np.arange(4))
+    assert len(set(keys)) == 4
+    np.testing.assert_array_equal(row_keys(frame.astype(object), np.arange(4)), keys)
+    plain = frame.assign(time=times.to_numpy())  # in UTC
+    np.testing.assert_array_equal(row_keys(plain, np.arange(4)), keys)
 
 
 def test_keys_of_what_only_becomes_an_array():

@@ -1,0 +1,428 @@
+"""Methods of rows over the parts of collections: what one call gives, bit for bit."""
+
+from functools import partial
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from dask_ml.wrappers import ParallelPostFit
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    EnsembleThresholdTuner,
+    ExpectedLossDecoder,
+    SelectiveClassifier,
+    SelectiveRegressor,
+    metrics,
+    selection,
+)
+from sklearn_reject.scores import LossRegression
+
+# The probabilities of a tree are not honest, which the decoder says.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Out of sample, the sets:sklearn_reject.exceptions.RejectionWarning"
+)
+
+DIGITS, NUMBERS = load_digits(return_X_y=True)
+X, y = DIGITS[:900], NUMBERS[:900]
+X_NEW = DIGITS[900:1200]
+NAMES = np.array(
+    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+)
+TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
+EXPERT = DecisionTreeClassifier(max_depth=8, random_state=0)
+REJECTS = "uncertainty", "accept", "accept_proba", "predict"
+CLASSIFIES = (*REJECTS, "predict_label", "predict_proba")
+SEEDED = {"cv": 0.5, "random_state": 0}
+
+MODELS = {
+    "text": (
+        SelectiveClassifier(TREE, target_coverage=0.7, **SEEDED),
+        NAMES[y],
+        CLASSIFIES,
+    ),
+    "regressor": (
+        SelectiveRegressor(
+            DecisionTreeRegressor(max_depth=4, random_state=0),
+            uncertainty_score=LossRegression(DecisionTreeRegressor(max_depth=3)),
+            target_coverage=0.6,
+            **SEEDED,
+        ),
+        y,
+        REJECTS,
+    ),
+    "double": (
+        DoubleScoreOODClassifier(
+            TREE, novelty_score="msp", min_tpr=0.63, max_fpr=1.0, **SEEDED
+        ),
+        np.where(y == 9, -1, y),
+        CLASSIFIES,
+    ),
+    "defers": (
+        DeferringClassifier(
+            TREE, EXPERT, max_deferral=0.2, gain_score="confidence", **SEEDED
+        ),
+        NAMES[y],
+        ("predict", "predict_first", "predict_proba", "defer", "deferral_score"),
+    ),
+    "sets of classes": (
+        ExpectedLossDecoder(TREE, loss="f_beta"),
+        y,
+        ("predict", "predict_set", "predict_proba"),
+    ),
+    "tuner": (
+        EnsembleThresholdTuner(
+            [("tree", TREE), ("bayes", GaussianNB())],
+            min_recall=0.5,
+            cv=3,
+            pos_label="odd",
+        ),
+        np.where(y % 2, "odd", "even"),
+        ("predict", "decision_function", "joint_scores"),
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def fitted(request):
+    model, labels, methods = MODELS[request.param]
+    return clone(model).fit(X, labels), methods
+
+
+def map_rows(method, rows, n_columns):
+    """Map a method over a Dask array, as one does."""
+    if n_columns:
+        chunks = (rows.chunks[0], (n_columns,))
+        return rows.map_blocks(method, chunks=chunks)
+    return rows.map_blocks(method, drop_axis=1)
+
+
+def assert_maps(model, methods, X_new, size):
+    rows = da.from_array(X_new, chunks=(size, -1))
+    whole = {method: getattr(model, method)(X_new) for method in methods}
+    lazy = {
+        method: map_rows(getattr(model, method), rows, (*some.shape, 0)[1])
+        for method, some in whole.items()
+    }
+    for method, found in lazy.items():
+        assert found.dtype == whole[method].dtype, method
+    for method, found in dask.compute(lazy)[0].items():
+        assert found.dtype == whole[method].dtype, method
+        np.testing.assert_array_equal(found, whole[method], err_msg=method)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_blocks_of_an_array(fitted, size):
+    """Their dtype is found without `dtype=` or `meta=`."""
+    with dask.config.set(scheduler="synchronous"):
+        assert_maps(*fitted, X_NEW if size > 1 else X_NEW[:60], size)
+
+
+def test_two_processes(fitted, cluster):
+    assert_maps(*fitted, X_NEW, 75)
+
+
+def test_permuted_blocks(fitted):
+    model, methods = fitted
+    order = np.random.default_rng(0).permutation(len(X_NEW))
+    rows = da.from_array(X_NEW, chunks=(50, -1))[order]
+    for method in methods:
+        whole = getattr(model, method)(X_NEW)
+        n_columns = (*whole.shape, 0)[1]
+        found = map_rows(getattr(model, method), rows, n_columns).compute()
+        np.testing.assert_array_equal(found, whole[order])
+
+
+def test_blocks_that_a_filter_has_emptied(fitted):
+    """Of unknown sizes, too."""
+    model, methods = fitted
+    kept = np.arange(len(X_NEW)) // 50 % 2 == 0
+    rows = da.from_array(X_NEW, chunks=(50, -1))[da.from_array(kept, chunks=50)]
+    for method in methods:
+        whole = getattr(model, method)(X_NEW[kept])
+        n_columns = (*whole.shape, 0)[1]
+        found = map_rows(getattr(model, method), rows, n_columns)
+        np.testing.assert_array_equal(found.compute(), whole)
+
+
+def test_sparse_blocks():
+    model = clone(MODELS["text"][0]).fit(sparse.csr_array(X), NAMES[y])
+    rows = da.from_array(X_NEW, chunks=(50, -1)).map_blocks(sparse.csr_matrix)
+    for method in ("predict", "accept"):
+        found = rows.map_blocks(getattr(model, method), drop_axis=1).compute()
+        np.testing.assert_array_equal(found, getattr(model, method)(X_NEW))
+
+
+# Data frames
+
+
+def make_frame(n, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "kind": pd.Categorical(rng.choice(list("abc"), n), categories=list("abc")),
+            "day": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(n), "h"),
+            "number": np.arange(n) % 5,
+            "size": rng.normal(size=n).round(2),
+        }
+    )
+    loud = (frame["colour"] == "red") + (frame["kind"] == "a")
+    noisy = frame["size"] + loud + rng.normal(size=n)
+    return frame, np.where(noisy > 0.6, "loud", "quiet")
+
+
+@pytest.fixture(scope="module")
+def of_frames():
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["colour", "kind"]),
+        ("passthrough", ["number", "size"]),
+        verbose_feature_names_out=False,
+    )
+    small = DecisionTreeClassifier(max_depth=2, random_state=0)
+    model = SelectiveClassifier(
+        make_pipeline(encode, small), target_coverage=0.5, **SEEDED
+    ).fit(*make_frame(600))
+    frame, _ = make_frame(250, seed=1)
+    tied = (model.accept_proba(frame) % 1 > 0).sum()
+    assert tied > 20
+    return model, frame
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("strings", ["object", "arrow"])
+def test_partitions_of_a_data_frame(of_frames, strings, size):
+    """Dask's own frames have strings of Arrow; made-up rows are not encoded."""
+    model, frame = of_frames
+    frame = frame if size > 1 else frame[:40]
+    with dask.config.set(
+        {"dataframe.convert-string": strings == "arrow", "scheduler": "synchronous"}
+    ):
+        parts = dd.from_pandas(frame, chunksize=size, sort=False)
+        for method in CLASSIFIES:
+            whole = getattr(model, method)(frame)
+            found = parts.map_partitions(getattr(model, method))
+            assert found.dtype == whole.dtype
+            np.testing.assert_array_equal(found.compute(), whole)
+
+
+def table_of(model, frame):
+    decisions = model.predict_all(frame)
+    return pd.DataFrame(decisions._asdict(), index=frame.index)
+
+
+def test_all_decisions_as_a_data_frame(of_frames, cluster):
+    model, frame = of_frames
+    parts = dd.from_pandas(frame, npartitions=4)
+    found = parts.map_partitions(partial(table_of, model))
+    assert list(found.columns) == ["label", "uncertainty", "accepted"]
+    assert found.dtypes["accepted"].kind == "b"
+    pd.testing.assert_frame_equal(
+        found.compute(), table_of(model, frame), check_dtype=False
+    )
+
+
+def test_partitions_that_a_filter_has_emptied(of_frames):
+    model, frame = of_frames
+    parts = dd.from_pandas(frame, npartitions=5)
+    late = parts[parts["day"] > frame["day"].iloc[180]]
+    found = late.map_partitions(model.accept).compute()
+    np.testing.assert_array_equal(found, model.accept(frame)[181:])
+
+
+def test_keys_of_a_column(of_frames):
+    model, frame = of_frames
+    parts = dd.from_pandas(frame.assign(id=np.arange(len(frame))), npartitions=6)
+
+    def accept(part):
+        return model.accept(part.drop(columns="id"), keys=part["id"])
+
+    whole = model.accept(frame, keys=np.arange(len(frame)))
+    assert (whole != model.accept(frame)).any()
+    np.testing.assert_array_equal(parts.map_partitions(accept).compute(), whole)
+    inputs, ids = parts.drop(columns="id"), parts["id"]
+    found = inputs.map_partitions(model.accept, ids).compute()
+    np.testing.assert_array_equal(found, whole)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_batches_of_arrow(of_frames, size):
+    model, frame = of_frames
+    frame = frame if size > 7 else frame[: 30 * size]
+    batches = pa.Table.from_pandas(frame).to_batches(max_chunksize=size)
+    kinds = {
+        "as pandas": lambda batch: batch.to_pandas(),
+        "of Arrow's types": lambda batch: batch.to_pandas(types_mapper=pd.ArrowDtype),
+    }
+    for method in ("predict", "accept", "uncertainty"):
+        whole = getattr(model, method)(frame)
+        for convert in kinds.values():
+            found = [getattr(model, method)(convert(batch)) for batch in batches]
+            np.testing.assert_array_equal(np.concatenate(found), whole)
+
+
+def test_batches_of_numbers_as_they_come(fitted):
+    """scikit-learn takes those of Arrow for arrays."""
+    model, methods = fitted
+    table = pa.table({f"x{k}": column for k, column in enumerate(X_NEW.T)})
+    for method in methods:
+        whole = getattr(model, method)(X_NEW)
+        batches = table.to_batches(max_chunksize=50)
+        found = [getattr(model, method)(batch) for batch in batches]
+        np.testing.assert_array_equal(np.concatenate(found), whole)
+        assert len(getattr(model, method)(batches[0].slice(0, 0))) == 0
+
+
+def test_keys_are_of_values_and_not_of_types(of_frames):
+    """Whatever type a partition has them in, with missing ones, too."""
+    from sklearn_reject._response import row_keys
+
+    _, frame = of_frames
+    frame = frame.head(30).assign(
+        zone=frame["day"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+        gap=frame["number"].where(frame["number"] > 1),
+        span=frame["day"] - frame["day"][3],
+        flag=frame["number"] > 2,
+        name=frame["colour"].where(frame["number"] != 3),
+    )
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    forms = [
+        frame.convert_dtypes(),
+        frame.convert_dtypes(dtype_backend="pyarrow"),
+        frame.astype(object),
+        table,
+        table.to_pandas(types_mapper=pd.ArrowDtype),
+        table.to_batches()[0],
+    ]
+    rows = np.arange(len(frame))
+    for form in forms:
+        np.testing.assert_array_equal(row_keys(form, rows), row_keys(frame, rows))
+
+
+# dask-ml
+
+
+def test_parallel_post_fit(fitted, cluster):
+    model, methods = fitted
+    wrapped = ParallelPostFit(estimator=model)
+    rows = da.from_array(X_NEW, chunks=(75, -1))
+    for method in {"predict", "predict_proba"} & set(methods):
+        found, whole = getattr(wrapped, method)(rows), getattr(model, method)(X_NEW)
+        assert found.dtype == whole.dtype
+        np.testing.assert_array_equal(found.compute(), whole)
+
+
+def test_parallel_post_fit_of_a_data_frame(of_frames):
+    model, frame = of_frames
+    parts = dd.from_pandas(frame, npartitions=4)
+    found = ParallelPostFit(estimator=model).predict(parts)
+    np.testing.assert_array_equal(found.compute(), model.predict(frame))
+
+
+def test_parallel_post_fit_fits_what_is_in_memory():
+    model, labels, _ = MODELS["text"]
+    wrapped = ParallelPostFit(estimator=clone(model)).fit(X, labels)
+    expected = clone(model).fit(X, labels).predict(X_NEW)
+    np.testing.assert_array_equal(wrapped.predict(X_NEW), expected)
+    with pytest.raises(TypeError, match=r"X is a Dask collection .*compute\(\)"):
+        wrapped.fit(da.from_array(X, chunks=(300, -1)), labels)
+
+
+# Linear algebra rounds by the size of a batch; decisions do not
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression(C=0.01)),
+        MLPClassifier((20,), max_iter=30, random_state=0),
+    ],
+    ids=["linear", "network"],
+)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize("size", [1, 7])
+def test_rounding_by_the_size_of_a_batch_changes_no_decision(inner, size):
+    # Most rows come many times, and the coverage parts the copies of one row.
+    copies = np.repeat(X[:90], 10, axis=0)
+    model = SelectiveClassifier(inner, target_coverage=0.437, random_state=0)
+    model = model.fit(copies, np.repeat(NAMES[y[:90]], 10))
+    rows_in_memory = np.vstack([X_NEW[:30], np.unique(copies, axis=0)])
+    rows = da.from_array(rows_in_memory, chunks=(size, -1))
+    for method in ("predict", "predict_label", "accept", "accept_proba"):
+        found = rows.map_blocks(getattr(model, method), drop_axis=1)
+        expected = getattr(model, method)(rows_in_memory)
+        np.testing.assert_array_equal(found.compute(scheduler="sync"), expected)
+    found = rows.map_blocks(model.uncertainty, drop_axis=1).compute(scheduler="sync")
+    expected = model.uncertainty(rows_in_memory)
+    np.testing.assert_allclose(found, expected, rtol=2**-40, atol=2**-50)
+
+
+# What is refused
+
+
+def test_partitions_of_other_columns(of_frames):
+    """What is there is found by its name where names are looked at, or refused."""
+    model, frame = of_frames
+    backwards, more = frame.iloc[:, ::-1], frame.assign(id=range(len(frame)))
+    parts = [dask.delayed(part[:50]) for part in (frame, backwards, more)]
+    parts.append(dask.delayed(frame.drop(columns="size")[:50]))
+    labels = [dask.delayed(model.predict)(part) for part in parts]
+    same = dask.compute(*labels[:3], scheduler="sync")
+    for each in same:
+        np.testing.assert_array_equal(each, model.predict(frame[:50]))
+    with pytest.raises(ValueError, match="columns are missing"):
+        labels[3].compute(scheduler="sync")
+
+
+def test_partitions_of_columns_in_another_order():
+    frame = pd.DataFrame(X).add_prefix("x")
+    model = clone(MODELS["text"][0]).fit(frame, NAMES[y])
+    for part in (frame.iloc[:, ::-1], frame.iloc[:0, ::-1]):
+        with pytest.raises(ValueError, match="must be in the same order"):
+            model.predict(part)
+
+
+COLLECTIONS = {
+    "array": da.from_array(X, chunks=(300, -1)),
+    "unknown sizes": da.from_array(X, chunks=(300, -1))[da.ones(900, chunks=300) > 0],
+    "frame": dd.from_pandas(pd.DataFrame(X), npartitions=3),
+    "series": dd.from_pandas(pd.Series(y), npartitions=3),
+    "delayed": dask.delayed(X),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_collections_are_not_computed(name):
+    """Neither silently nor at all: a callback counts what is."""
+    computed = []
+    collection = COLLECTIONS[name]
+    model = clone(MODELS["text"][0]).fit(X, NAMES[y])
+    with dask.callbacks.Callback(start=computed.append):
+        with pytest.raises(TypeError, match=r"X is a Dask .*compute.*persist"):
+            clone(model).fit(collection, y)
+        with pytest.raises(TypeError, match=r"y is a Dask .*compute.*persist"):
+            clone(model).fit(X, collection)
+        with pytest.raises(TypeError, match=r"X is a Dask .*compute.*persist"):
+            model.score(collection, y)
+        with pytest.raises(TypeError, match=r"map_blocks.*map_partitions"):
+            model.predict(collection)
+        with pytest.raises(TypeError, match=r"y_true is a .*sklearn_reject\.dask"):
+            metrics.aurc_score(collection, y, X[:, 0])
+        with pytest.raises(TypeError, match=r"scores is a .*sklearn_reject\.dask"):
+            selection.solve_target_risk(collection, y, 0.1)
+    assert computed == []

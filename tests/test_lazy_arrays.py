@@ -1,0 +1,175 @@
+"""Arrays that are computed when they are asked for are refused, and not computed."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    EnsembleThresholdTuner,
+    ExpectedLossDecoder,
+    SelectiveClassifier,
+    SelectiveRegressor,
+    decoding,
+    losses,
+    metrics,
+    selection,
+    thresholds,
+)
+from sklearn_reject.losses import ZeroOneLoss
+from sklearn_reject.scores import Entropy
+
+ARRAYS = {
+    "accepted",
+    "deferral_score",
+    "draws",
+    "eta",
+    "gain",
+    "groups",
+    "is_ood",
+    "keys",
+    "loss",
+    "loss_first",
+    "loss_second",
+    "losses",
+    "novelty",
+    "novelty_scores",
+    "propensity",
+    "risk_scores",
+    "sample_weight",
+    "scores",
+    "uncertainty",
+    "y",
+    "y_first",
+    "y_pred",
+    "y_score",
+    "y_second",
+    "y_true",
+}
+X = np.random.default_rng(0).normal(size=(40, 2))
+Y = (X.sum(axis=1) > 0).astype(int)
+TWO = SelectiveClassifier(GaussianNB(), reject_cost=0.3, random_state=0).fit(X, Y)
+
+
+class Lazy:
+    """A collection as Dask makes them, which cannot be computed here."""
+
+    def __init__(self, values):
+        self.shape, self.dtype = np.shape(values), np.asarray(values).dtype
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __dask_graph__(self):
+        return {}
+
+    def _compute(self, *_, **__):
+        raise AssertionError("it was computed")
+
+    __array__ = __getitem__ = __iter__ = __eq__ = __ne__ = __lt__ = _compute
+    __hash__ = None
+
+
+class InMemory(np.ndarray):
+    """An array with the method of collections, but no graph, as xarray has them."""
+
+    def __dask_graph__(self):
+        return None
+
+
+def functions():
+    for room in (decoding, losses, metrics, selection, thresholds):
+        for name in room.__all__:
+            function = getattr(room, name)
+            if inspect.isfunction(function) and name not in (
+                "check_loss",
+                "get_selective_scorer",
+            ):
+                lazy = ARRAYS & set(inspect.signature(function).parameters)
+                if lazy and not name.startswith("make_") and name != "check_set_loss":
+                    yield pytest.param(function, sorted(lazy), id=name)
+
+
+@pytest.mark.parametrize(("function", "names"), list(functions()))
+def test_functions_of_arrays(function, names):
+    for name in names:
+        with pytest.raises(TypeError, match=f"{name} is a Dask .*sklearn_reject.dask"):
+            function(**{name: Lazy(Y)})
+    with pytest.raises(TypeError, match=r"is a Dask .*sklearn_reject\.dask"):
+        function(Lazy(Y))
+
+
+def test_all_functions_are_looked_at():
+    assert len(list(functions())) > 35
+
+
+def test_what_is_in_memory_is_taken():
+    values = X[:, 0].view(InMemory)
+    assert metrics.aurc_score(Y, Y, values) == metrics.aurc_score(Y, Y, X[:, 0])
+
+
+def test_samples_of_an_interval():
+    with pytest.raises(TypeError, match=r"samples\[1\] is a Dask collection"):
+        metrics.bootstrap_interval(metrics.aurc_score, (Y, Lazy(Y), X[:, 0]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: TWO.rule_.accept_proba(Lazy(X[:, 0])),
+        lambda: ZeroOneLoss()(Y, Lazy(Y)),
+        lambda: Entropy().fit(estimator=TWO.estimator_).uncertainty(Lazy(X)),
+        lambda: TWO.accept(X, keys=Lazy(Y)),
+        lambda: metrics.neg_aurc_scorer(TWO, Lazy(X), Y),
+        lambda: metrics.neg_aurc_scorer(TWO, X, Lazy(Y)),
+    ],
+    ids=["rule", "loss", "score", "keys", "scorer of X", "scorer of y"],
+)
+def test_methods_of_arrays(call):
+    with pytest.raises(TypeError, match="is a Dask collection"):
+        call()
+
+
+ESTIMATORS = [
+    TWO,
+    SelectiveRegressor(LinearRegression(), target_coverage=0.5),
+    DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.5),
+    ExpectedLossDecoder(GaussianNB(), loss="f_beta"),
+    DeferringClassifier(GaussianNB(), LogisticRegression(), max_deferral=0.5),
+    EnsembleThresholdTuner([("a", GaussianNB())], min_recall=0.5),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
+def test_fit_names_compute(estimator):
+    way_out = r"is a Dask collection .*compute\(\).*persist\(\)"
+    with pytest.raises(TypeError, match=f"X {way_out}"):
+        estimator.fit(Lazy(X), Y)
+    with pytest.raises(TypeError, match=f"y {way_out}"):
+        estimator.fit(X, Lazy(Y))
+    with pytest.raises(TypeError, match=f"sample_weight {way_out}"):
+        estimator.fit(X, Y, sample_weight=Lazy(Y))
+    with pytest.raises(TypeError, match=f"groups {way_out}"):
+        estimator.fit(X, Y, groups=Lazy(Y))
+
+
+def test_methods_of_rows_name_the_map():
+    for method in ("predict", "predict_all", "accept", "uncertainty", "predict_proba"):
+        way_out = rf"X\.map_blocks\(model\.{method}, .*X\.map_partitions\(model"
+        with pytest.raises(TypeError, match=way_out):
+            getattr(TWO, method)(Lazy(X))
+
+
+def test_score_names_compute():
+    with pytest.raises(TypeError, match=r"X is a Dask .*compute\(\)"):
+        TWO.score(Lazy(X), Y)
+    with pytest.raises(TypeError, match=r"y is a Dask .*compute\(\)"):
+        TWO.score(X, Lazy(Y))
