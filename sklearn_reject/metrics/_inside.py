@@ -218,6 +218,7 @@ def recount(tuner, scores, ratings):
         rows=ratings.rows,
         n_given=ratings.n_given,
         others=np.delete(scores, ratings.rows, axis=0),
+        is_weightless=np.delete(ratings.is_weightless, ratings.rows),
     )
     fp, tp = documents.count(point.predict(documents.scores))
     names = "fp_interval", "tp_interval", "precision_interval"
