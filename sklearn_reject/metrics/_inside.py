@@ -209,6 +209,7 @@ def recount(tuner, scores, ratings):
     Their scores have shape (n_documents, n_classifiers), rated or not.
     """
     path, point = tuner.path_, tuner.operating_point_
+    others = np.delete(scores, ratings.rows, axis=0)
     documents = RatedDocuments(
         scores=scores[ratings.rows],
         is_positive=ratings.is_positive,
@@ -217,8 +218,9 @@ def recount(tuner, scores, ratings):
         rule=path.rule,
         rows=ratings.rows,
         n_given=ratings.n_given,
-        others=np.delete(scores, ratings.rows, axis=0),
-        is_weightless=np.delete(ratings.is_weightless, ratings.rows),
+        others=others,
+        # Nobody has rated them, whatever their weight.
+        is_weightless=np.zeros(len(others), dtype=bool),
     )
     fp, tp = documents.count(point.predict(documents.scores))
     names = "fp_interval", "tp_interval", "precision_interval"
