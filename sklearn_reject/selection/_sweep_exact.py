@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._curves import RESOLUTION, starts_of_ties
+from sklearn_reject._travel import Carried
 from sklearn_reject.selection._one_score import find_best_cut, may_match
 from sklearn_reject.selection._ood_model import OODProblem
 from sklearn_reject.selection._sweep_grid import (
@@ -181,17 +182,18 @@ def sweep_all(search, known, n_jobs=None):
     for _ in range(_N_HALVINGS):
         arcs = [part for a in arcs for part in a.halve(search.slopes[a.kind])[1]]
     n_jobs = min(effective_n_jobs(n_jobs), len(arcs))
+    shared = Carried((search, known))
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_sweep_some)(search, arcs[job::n_jobs], known) for job in range(n_jobs)
+        delayed(_sweep_some)(shared, arcs[job::n_jobs]) for job in range(n_jobs)
     )
     for cut in found:
         known = search.better(cut, known)
     return known
 
 
-def _sweep_some(search, arcs, known):
+def _sweep_some(shared, arcs):
     """Return the best cut of some arcs, that of the lowest bound first."""
-    sweep = _Sweep(search, known)
+    sweep = _Sweep(*shared.value)
     sweep.wait(arcs)
     while sweep.waiting:
         bound, _, arc, n_inside = heappop(sweep.waiting)
