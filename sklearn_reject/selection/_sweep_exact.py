@@ -181,19 +181,28 @@ def sweep_all(search, known, n_jobs=None):
     arcs = make_arcs(search.slopes)
     for _ in range(_N_HALVINGS):
         arcs = [part for a in arcs for part in a.halve(search.slopes[a.kind])[1]]
+    if search.gap:
+        # It ends early, where depends on what is searched together: the same for any
+        # number of jobs, and soon.
+        return search.better(_sweep_some(search, arcs, known), known)
     n_jobs = min(effective_n_jobs(n_jobs), len(arcs))
     shared = Carried((search, known))
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_sweep_some)(shared, arcs[job::n_jobs]) for job in range(n_jobs)
+        delayed(_sweep_carried)(shared, arcs[job::n_jobs]) for job in range(n_jobs)
     )
     for cut in found:
         known = search.better(cut, known)
     return known
 
 
-def _sweep_some(shared, arcs):
+def _sweep_carried(shared, arcs):
+    search, known = shared.value
+    return _sweep_some(search, arcs, known)
+
+
+def _sweep_some(search, arcs, known):
     """Return the best cut of some arcs, that of the lowest bound first."""
-    sweep = _Sweep(*shared.value)
+    sweep = _Sweep(search, known)
     sweep.wait(arcs)
     while sweep.waiting:
         bound, _, arc, n_inside = heappop(sweep.waiting)
