@@ -1,6 +1,5 @@
 """Clusters of two processes on the loopback address, which tests of a run share."""
 
-import joblib
 import pytest
 import ray
 from distributed import Client, LocalCluster
@@ -32,7 +31,8 @@ def two_workers():
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
-        dashboard_address=None,
+        # Any free port: None takes the usual one, with a warning where it is taken.
+        dashboard_address="127.0.0.1:0",
     )
 
 

@@ -18,15 +18,22 @@ def test_fit_is_that_of_one_process(case, engine):
     expected = case.make().fit(X, y)
     with parallel_config(**engine):
         found = case.make().fit(X, y)
-        # What has been fitted before is none of the business of the next fit.
-        found = found.fit(X, y)
         predicted = found.predict(X)
     np.testing.assert_array_equal(predicted, expected.predict(X))
     assert_same(found, expected)
 
 
 @EACH
-def test_search_finds_what_one_process_finds(case, engine):
+def test_search_finds_what_one_process_finds(case, cluster):
+    check_search(case, {"backend": "dask"})
+
+
+def test_search_on_ray(ray_cluster):
+    # Ray starts new processes for each parallel call, which takes seconds.
+    check_search(CASES["plug-in"], {"backend": "ray", "n_jobs": 2})
+
+
+def check_search(case, engine):
     X, y = samples_for(case)
     search = GridSearchCV(case.make(), case.grid, cv=2, error_score="raise")
     expected = clone(search).fit(X, y)
@@ -38,9 +45,16 @@ def test_search_finds_what_one_process_finds(case, engine):
     assert_same(found.best_estimator_, expected.best_estimator_)
 
 
-@pytest.mark.parametrize("name", ["plug-in", "learned", "double-learned", "tuner"])
-def test_jobs_within_jobs(name, engine):
-    case = CASES[name]
+@pytest.mark.parametrize("name", ["learned", "double-learned", "tuner"])
+def test_jobs_within_jobs(name, cluster):
+    check_nested(CASES[name], {"backend": "dask"})
+
+
+def test_jobs_within_jobs_on_ray(ray_cluster):
+    check_nested(CASES["plug-in"], {"backend": "ray", "n_jobs": 2})
+
+
+def check_nested(case, engine):
     X, y = samples_for(case)
     search = GridSearchCV(case.make(n_jobs=2), case.grid, cv=2, n_jobs=2)
     expected = clone(search).set_params(n_jobs=None, estimator__n_jobs=None).fit(X, y)
