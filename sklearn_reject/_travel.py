@@ -86,7 +86,9 @@ def pack_rows(rows, n_samples):
     """
     is_array = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu"
     if not is_array or rows.min(initial=0) < 0 or rows.max(initial=0) >= n_samples:
-        return rows  # Whoever takes rows knows what to make of these.
+        # Whoever takes rows knows what to make of these, but for what looks like bits.
+        is_byte = is_array and rows.dtype == np.uint8
+        return rows.astype(np.intp) if is_byte else rows
     if (rows[1:] > rows[:-1]).all():
         is_in = np.zeros(n_samples, dtype=bool)
         is_in[rows] = True

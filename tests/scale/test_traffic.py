@@ -65,7 +65,7 @@ def selective(score, cv):
 @pytest.mark.parametrize("cv", [5, 15])
 @pytest.mark.parametrize(
     ("score", "most"),
-    [("margin", PLUG_IN), ("sele", LEARNED)],
+    [("top_two_gap", PLUG_IN), ("sele", LEARNED)],
 )
 def test_selective_classifier(cluster, samples, score, most, cv):
     X, y, weight = samples
