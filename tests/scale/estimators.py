@@ -150,6 +150,8 @@ def _parts(value):
         return value
     if isinstance(value, (list, tuple, np.ndarray)):
         return dict(enumerate(value))
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
     if isinstance(value, (type, FunctionType)):
         return None
     return getattr(value, "__dict__", None)
