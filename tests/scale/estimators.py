@@ -136,7 +136,7 @@ def assert_same(found, expected, where="estimator"):
         return
     of_found, of_expected = _parts(found), _parts(expected)
     if of_expected is None:
-        # What is equal to nothing but itself, as compiled losses are, has the same type.
+        # What is equal to itself alone, as compiled losses are, has the same type.
         is_unique = type(expected).__eq__ is object.__eq__
         is_nan = expected != expected
         assert is_nan or is_unique or found == expected, where
