@@ -12,6 +12,7 @@ OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 
 VENV := .venv
 VENV_OLDEST := .venv-oldest
 VENV_BENCH := .venv-bench
+VENV_SCALE := .venv-scale
 
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq
 # One thread a worker: more would only fight over the cores that the workers share.
@@ -28,8 +29,8 @@ ONE_THREAD += PYTHONDONTWRITEBYTECODE=
 .DELETE_ON_ERROR:
 # Targets share an environment, and two installs into one would damage it.
 .NOTPARALLEL:
-.PHONY: help demo test test-all test-kernels test-papers test-oldest long-test \
-	lint doc bench papers all-checks clean
+.PHONY: help demo test test-all test-kernels test-papers test-oldest test-scale \
+	long-test lint doc bench papers all-checks clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3] [WORKERS=2]"
@@ -54,6 +55,10 @@ test-papers: $(VENV)/stamp-test  ## tests of what the papers' tables are made fr
 
 test-oldest: $(VENV_OLDEST)/stamp-oldest  ## fast tests with the oldest versions declared
 	@$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST) $(FAST)
+
+# One process: the tests share a cluster, whose workers are as many as the cores.
+test-scale: $(VENV_SCALE)/stamp-scale  ## tests on clusters of Dask and Ray (large install)
+	@$(ONE_THREAD) $(VENV_SCALE)/bin/python -m pytest -q tests/scale sklearn_reject/dask
 
 long-test: $(VENV)/stamp-test  ## statistical guarantees, thousands of samples, minutes
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=thorough $(VENV)/bin/python $(PYTEST) \
@@ -82,10 +87,10 @@ papers: $(VENV)/stamp-plot  ## print the papers' tables beside ours
 	@$(ONE_THREAD) $(VENV)/bin/python -m benchmarks.papers.rzmr20 --jobs $(WORKERS) \
 		--figure benchmarks/papers/figures/rzmr20-figure7.png
 
-all-checks: lint test-all test-kernels test-papers test-oldest doc  ## all that must pass before a merge
+all-checks: lint test-all test-kernels test-papers test-oldest test-scale doc  ## all that must pass before a merge
 
 clean:  ## remove environments, builds and caches
-	@rm -rf $(VENV) $(VENV_OLDEST) $(VENV_BENCH) build dist *.egg-info
+	@rm -rf $(VENV) $(VENV_OLDEST) $(VENV_BENCH) $(VENV_SCALE) build dist *.egg-info
 	@rm -rf doc/_build doc/auto_examples doc/generated doc/sg_execution_times.rst
 	@rm -rf .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -109,6 +114,12 @@ $(VENV_OLDEST)/stamp-oldest: pyproject.toml
 	@$(VENV_OLDEST)/bin/python $(PIP_INSTALL) uv
 	@$(VENV_OLDEST)/bin/uv pip install --quiet --python $(VENV_OLDEST)/bin/python \
 		--resolution lowest-direct -e '.[test]'
+	@touch $@
+
+$(VENV_SCALE)/stamp-scale: pyproject.toml
+	@echo "installing sklearn-reject[scale] into $(VENV_SCALE)"
+	@$(PYTHON) -m venv $(VENV_SCALE)
+	@$(VENV_SCALE)/bin/python $(PIP_INSTALL) -e '.[scale]'
 	@touch $@
 
 # Of these two only one module each is used, which needs none of their dependencies.

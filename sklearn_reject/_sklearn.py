@@ -49,6 +49,11 @@ class _SilentContext:
 SILENT_CONTEXT = _SilentContext()
 
 
+def has_callbacks(context):
+    """Tell whether anyone listens to a callback context."""
+    return bool(getattr(context, "_callbacks", ()))
+
+
 def visual_block(kind, named):
     """Return the block of a diagram that shows pairs of name and estimator."""
     # Its own module has another name in each version.
@@ -131,6 +136,7 @@ __all__ = [
     "_safe_split",
     "find_label_counter",
     "find_response_reader",
+    "has_callbacks",
     "take_rows",
     "visual_block",
     "with_callbacks",

@@ -16,6 +16,7 @@ FLOORS = {
     "_as_dict": 0,
     "_interval": 0,
     "_sklearn": 0,
+    "_travel": 0,
     "_validation": 0,
     "_labels": 1,
     "_curves": 1,

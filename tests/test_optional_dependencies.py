@@ -1,4 +1,4 @@
-"""The package does without matplotlib, pandas, rich and dask, and is quick to import.
+"""The package does without what is optional, and is quick to import.
 
 Both scripts below run in a fresh interpreter and report case by case: starting one for
 each case would take longer than all the rest of the tests of this file.
@@ -6,8 +6,10 @@ each case would take longer than all the rest of the tests of this file.
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ CASES = [
     ("matplotlib",),
     ("pandas",),
     ("rich",),
+    ("dask", "distributed", "ray", "pyarrow"),
 ]
 
 TOUR = """
@@ -105,7 +108,7 @@ USES = [
 ]
 HEAVY = ["matplotlib", "pandas", "scipy", "sklearn", "numpy", "joblib", "rich"]
 ESTIMATORS = ["sklearn.model_selection", "sklearn.pipeline"]
-OPTIONAL = ["dask", "matplotlib", "pandas", "polars", "rich"]
+OPTIONAL = ["matplotlib", "pandas", "polars", "rich", "dask", "distributed", "ray"]
 
 # What one step loads stays for those that follow: the first name in the report with
 # more than it should have is the one at fault.
@@ -190,6 +193,29 @@ def test_what_is_loaded_and_when():
         **{name: [] for name in ARRAYS + USES},
         "star": [],
     }
+
+
+def test_clusters_are_extras_only():
+    """Whoever installs the package gets no Dask and no Ray, unless by these names."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+
+    def names_of(requirements):
+        return {re.match(r"[\w-]+", line)[0] for line in requirements}
+
+    extras = project["optional-dependencies"]
+    clusters = {"dask", "distributed", "ray", "dask-ml", "pyarrow"}
+    assert names_of(project["dependencies"]) == {
+        "numpy",
+        "scipy",
+        "joblib",
+        "scikit-learn",
+    }
+    assert names_of(extras["dask"]) == {"dask", "distributed"}
+    assert names_of(extras["ray"]) == {"ray"}
+    for name, requirements in extras.items():
+        if name not in ("dask", "ray", "scale"):
+            assert not names_of(requirements) & clusters, name
 
 
 def test_plot_without_matplotlib_in_this_process(monkeypatch):

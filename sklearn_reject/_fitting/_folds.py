@@ -22,7 +22,9 @@ from sklearn_reject._sklearn import (
     _num_samples,
     _safe_indexing,
     _safe_split,
+    has_callbacks,
 )
+from sklearn_reject._travel import Carried, carry, pack_rows, uncarry, unpack_rows
 from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import repeated_fit
 from sklearn_reject.scores import evaluate_score
@@ -33,7 +35,8 @@ class Samples:
     """What `fit` was given: samples, labels, weights of theirs and other parameters.
 
     `final` are the rows of the fit that is kept, which folds are parts of, and
-    `least_share` is the least share of them that a fit has.
+    `least_share` is the least share of them that a fit has. `are_in_task` tells that
+    they have travelled to a parallel task, which does the rest itself.
     """
 
     X: object
@@ -42,6 +45,7 @@ class Samples:
     fit_params: dict = field(default_factory=dict)
     final: np.ndarray | slice = field(default_factory=lambda: ALL_ROWS)
     least_share: float = 1.0
+    are_in_task: bool = False
 
     def take(self, estimator, rows, train=None):
         """Return X and y of some rows, without a copy where it is all of them.
@@ -75,16 +79,19 @@ def evaluate_folds(
 
     Estimator and score are cloned and fitted on the training part.
     """
-    parts = Parallel(n_jobs=n_jobs)(
+    # What is the same for all folds is one argument, or one for each large array: what
+    # carries tasks to other machines then sends it once.
+    arrays = carry(samples.X), carry(samples.y), samples.sample_weight
+    listener = caller if has_callbacks(context) else None
+    rest = replace(samples, X=None, y=None, sample_weight=None, are_in_task=True)
+    shared = Carried((estimator, score, rest, listener))
+    n_samples = _num_samples(samples.X)
+    where = {"n_jobs": 1, "require": "sharedmem"} if samples.are_in_task else {}
+    parts = Parallel(**{"n_jobs": n_jobs, **where})(
         delayed(_evaluate_fold)(
-            clone(estimator),
-            score.clone(),
-            # X, y and weights are arguments of their own: what carries tasks to other
-            # machines then sends them once.
-            *(samples.X, samples.y, samples.sample_weight, samples.fit_params),
-            (samples.final, samples.least_share),
-            fold,
-            caller,
+            *arrays,
+            shared,
+            *(pack_rows(rows, n_samples) for rows in fold),
             context.subcontext(task_name="fit-fold", task_id=number),
         )
         for number, fold in enumerate(folds)
@@ -95,11 +102,12 @@ def evaluate_folds(
     )
 
 
-def _evaluate_fold(
-    estimator, score, X, y, sample_weight, fit_params, final, fold, caller, context
-):
-    samples = Samples(X, y, sample_weight, fit_params, *final)
-    train, test = fold
+def _evaluate_fold(X, y, sample_weight, shared, train, test, context):
+    estimator, score, rest, caller = shared.value
+    X, y = uncarry(X), uncarry(y)
+    samples = replace(rest, X=X, y=y, sample_weight=sample_weight)
+    estimator, score = clone(estimator), score.clone()
+    train, test = (unpack_rows(rows, _num_samples(X)) for rows in (train, test))
     with repeated_fit():
         score.fit(estimator, samples, train, caller, context)
     return score.evaluate(estimator, samples, test, train)
@@ -314,7 +322,10 @@ class RiskAndNovelty(FoldScore):
             risk = evaluation_of(self.risk_score, self.loss, self.classes)
             risk.check(estimator, samples.X)
             folds = inner_folds(inside, samples.y, stratify=True)
-            *values, _ = evaluate_folds(estimator, risk, samples, folds, caller=caller)
+            n_jobs = None if caller is None else caller.n_jobs
+            *values, _ = evaluate_folds(
+                estimator, risk, samples, folds, caller=caller, n_jobs=n_jobs
+            )
             tested = np.concatenate([test for _, test in folds])
             risk.learn(estimator, samples, values, tested, inside)
         else:

@@ -15,6 +15,7 @@ from sklearn_reject._fitting._folds import (
 )
 from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject._travel import Carried, carry, pack_rows, uncarry, unpack_rows
 from sklearn_reject._validation import take_weight
 
 
@@ -92,6 +93,10 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
     sizes = [len(test) for _, test in folds]
     number = np.repeat(np.arange(len(sizes)), sizes)
     tasks, tests = [], []
+    # Each is one argument of all tasks, and none is cut into parts here: what carries
+    # tasks to other machines then sends it once.
+    arrays = carry(seen), weight, *collected
+    shared = Carried(score)
     for fold in np.unique(number):
         test = np.flatnonzero(number == fold)
         train = np.flatnonzero(~np.isin(rows, rows[test]))
@@ -104,12 +109,10 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
         tests.append(test)
         tasks.append(
             delayed(_learn_and_predict)(
-                score,
-                _safe_indexing(seen, train),
-                [values[train] for values in collected],
-                take_weight(weight, train),
-                _safe_indexing(seen, test),
-                [values[test] for values in collected],
+                shared,
+                pack_rows(train, len(rows)),
+                pack_rows(test, len(rows)),
+                *arrays,
             )
         )
     uncertainty = np.empty(len(number))
@@ -118,8 +121,11 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
     return uncertainty
 
 
-def _learn_and_predict(score, X, collected, sample_weight, X_test, test):
-    learned = score.clone_resolved()
-    learned.fit_collected(X, *collected, sample_weight)
-    outputs, labels, _ = test
-    return learned.predict_collected(X_test, outputs, labels)
+def _learn_and_predict(score, train, test, seen, weight, *collected):
+    learned, seen = score.value.clone_resolved(), uncarry(seen)
+    train, test = (unpack_rows(rows, len(collected[0])) for rows in (train, test))
+    known = (values[train] for values in collected)
+    weight = take_weight(weight, train)
+    learned.fit_collected(_safe_indexing(seen, train), *known, weight)
+    outputs, labels, _ = (values[test] for values in collected)
+    return learned.predict_collected(_safe_indexing(seen, test), outputs, labels)

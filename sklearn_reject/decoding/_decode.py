@@ -230,7 +230,7 @@ def _sets_of_equal_size(numbers, sizes):
 
 def _choose_rows(eta, chooser, n_jobs):
     chunks = _chunks(len(eta), eta.shape[1], n_jobs)
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+    parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(_choose_chunk)(eta[rows], chooser.of_sets(rows)) for rows in chunks
     )
     return tuple(map(np.concatenate, zip(*parts, strict=True)))
@@ -263,7 +263,7 @@ def _choose_sparse(eta, chooser, n_jobs):
     # Rows that are worked on together have about as many items.
     by_width = np.argsort(widths, kind="stable")
     eta = eta[by_width]
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+    parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(_choose_stored)(eta[rows], chooser.of_sets(by_width[rows]))
         for rows in _chunks(len(widths), max(widths.max(), 1), n_jobs)
     )

@@ -1,7 +1,8 @@
 """The pairwise loss of a score that orders samples by their risk (FPV23, eq. 30)."""
 
 import numpy as np
-from sklearn.utils import check_random_state
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state, gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._validation import (
@@ -133,25 +134,54 @@ def make_chunks(n_samples, chunk_size, random_state):
 
 def chunked_sele(scores, losses, weight, chunks, *, n_jobs=None):
     """Return the mean over chunks of their losses, and its gradient."""
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(_dense_sele)(scores[rows], losses[rows], weight[rows])
-        for rows in chunks
+    # A gradient takes less time than to send its samples anywhere.
+    parallel = Parallel(n_jobs=n_jobs, require="sharedmem")
+    n_parts = min(effective_n_jobs(parallel.n_jobs), len(chunks))
+    found = parallel(
+        delayed(_sele_of_chunks)(scores, losses, weight, chunks[part])
+        for part in gen_even_slices(len(chunks), n_parts)
     )
+    parts = [part for of_job in found for part in of_job]
     gradient = np.empty(len(scores))
     for rows, (_, part) in zip(chunks, parts, strict=True):
         gradient[rows] = part / len(chunks)
     return sum(value for value, _ in parts) / len(chunks), gradient
 
 
-def _dense_sele(scores, losses, weight):
+def _sele_of_chunks(scores, losses, weight, chunks):
+    """Return value and gradient of the loss of each chunk, all in the same memory.
+
+    What is allocated anew for each chunk may take most of the time, as in workers of
+    Dask, whose environment tells malloc to hand back whatever is freed.
+    """
+    n_pairs = max(len(rows) * np.count_nonzero(losses[rows]) for rows in chunks)
+    memory = np.empty((3, n_pairs)), np.empty(n_pairs, dtype=bool)
+    return [
+        _dense_sele(scores[rows], losses[rows], weight[rows], memory) for rows in chunks
+    ]
+
+
+def _dense_sele(scores, losses, weight, memory):
     """Return value and gradient of the loss of one chunk, pair by pair."""
     rows = np.flatnonzero(losses)
-    difference = scores - scores[rows, np.newaxis]
-    small = np.exp(-np.abs(difference))
-    sigma = np.where(difference > 0, 1.0, small) / (1 + small)
-    bound = np.maximum(difference, 0) + np.log1p(small)
+    shape = len(rows), len(scores)
+    n_entries = len(rows) * len(scores)
+    bound, small, pull = (part[:n_entries].reshape(shape) for part in memory[0])
+    is_above = memory[1][:n_entries].reshape(shape)
+
+    difference = np.subtract(scores, scores[rows, np.newaxis], out=bound)
+    np.greater(difference, 0, out=is_above)
+    np.exp(np.negative(np.abs(difference, out=small), out=small), out=small)
+    # log(1 + exp(difference))
+    np.maximum(difference, 0, out=bound)
+    bound += np.log1p(small, out=pull)
+    # Its derivative, the logistic function.
+    np.copyto(pull, small)
+    np.copyto(pull, 1.0, where=is_above)
+    pull /= np.add(small, 1, out=small)
     loss = (losses * weight)[rows]
-    pull = loss[:, np.newaxis] * sigma * weight
+    pull *= loss[:, np.newaxis]
+    pull *= weight
     gradient = pull.sum(axis=0)
     gradient[rows] -= pull.sum(axis=1)
     n_pairs = weight.sum() ** 2

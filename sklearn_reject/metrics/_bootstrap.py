@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state, gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._labels import label_vector
+from sklearn_reject._travel import Carried
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.exceptions import warn_user
 
@@ -100,15 +101,16 @@ class Resamples:
 def share(function, n_tasks, n_jobs=None):
     """Return what a function returns of 0, 1, ... below a number, in that order."""
     n_parts = min(effective_n_jobs(n_jobs), n_tasks)
+    shared = Carried(function)
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(_call)(function, range(n_tasks)[part])
+        delayed(_call)(shared, range(n_tasks)[part])
         for part in gen_even_slices(n_tasks, n_parts)
     )
     return [result for part in parts for result in part]
 
 
 def _call(function, tasks):
-    return [function(task) for task in tasks]
+    return [function.value(task) for task in tasks]
 
 
 def _check_number_of_units(n_units, groups):

@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._curves import RESOLUTION, starts_of_ties
+from sklearn_reject._travel import Carried
 from sklearn_reject.selection._one_score import find_best_cut, may_match
 from sklearn_reject.selection._ood_model import OODProblem
 from sklearn_reject.selection._sweep_grid import (
@@ -180,13 +181,23 @@ def sweep_all(search, known, n_jobs=None):
     arcs = make_arcs(search.slopes)
     for _ in range(_N_HALVINGS):
         arcs = [part for a in arcs for part in a.halve(search.slopes[a.kind])[1]]
+    if search.gap:
+        # It ends early, where depends on what is searched together: the same for any
+        # number of jobs, and soon.
+        return search.better(_sweep_some(search, arcs, known), known)
     n_jobs = min(effective_n_jobs(n_jobs), len(arcs))
+    shared = Carried((search, known))
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_sweep_some)(search, arcs[job::n_jobs], known) for job in range(n_jobs)
+        delayed(_sweep_carried)(shared, arcs[job::n_jobs]) for job in range(n_jobs)
     )
     for cut in found:
         known = search.better(cut, known)
     return known
+
+
+def _sweep_carried(shared, arcs):
+    search, known = shared.value
+    return _sweep_some(search, arcs, known)
 
 
 def _sweep_some(search, arcs, known):

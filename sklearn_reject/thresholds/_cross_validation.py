@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._travel import Carried, pack_rows, unpack_rows
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._intervals import count_intervals
@@ -97,11 +98,13 @@ def cross_validate_point(
     target = as_target(target)
     parts = [tuple(map(documents.take, split)) for split in splits]
     _warn_of_missing_classes([train for train, _ in parts])
+    shared = Carried((documents, target, search, on_infeasible))
+    n_rows = 1 + int(documents.given_rows.max(initial=0))
     found = Parallel(n_jobs=n_jobs)(
         delayed(_tune_and_count)(
-            *part, target.of_part(part[0], documents), search, on_infeasible
+            shared, n_rows, *(pack_rows(rows, n_rows) for rows in split)
         )
-        for part in parts
+        for split in splits
     )
     thresholds, counts, areas = zip(*found, strict=True)
     tests = [test for _, test in parts]
@@ -135,8 +138,11 @@ def has_both(documents):
     return bool(documents.is_positive.any() and not documents.is_positive.all())
 
 
-def _tune_and_count(train, test, target, search, on_infeasible):
+def _tune_and_count(shared, n_rows, train, test):
     """Return thresholds, and counts and normalised area on the test part."""
+    documents, target, search, on_infeasible = shared.value
+    train, test = (documents.take(unpack_rows(rows, n_rows)) for rows in (train, test))
+    target = target.of_part(train, documents)
     path = None
     if has_both(train):
         path, thresholds = _tune(train, target, search, on_infeasible)

@@ -633,8 +633,7 @@ class TestMethods:
 
     def test_no_samples(self, method):
         selective = SelectiveClassifier(LOGISTIC, target_coverage=0.5).fit(X, y)
-        with pytest.raises(ValueError, match="0 sample"):
-            getattr(selective, method)(X[:0])
+        assert len(getattr(selective, method)(X[:0])) == 0
 
     def test_not_fitted(self, method):
         with pytest.raises(NotFittedError, match="SelectiveClassifier"):

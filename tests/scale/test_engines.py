@@ -1,0 +1,89 @@
+"""Fits and searches on Dask and Ray are those of one process, bit for bit."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_reject.metrics import aurc_score, bootstrap_interval
+from tests.scale.estimators import CASES, assert_same, samples_for
+
+EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+@EACH
+def test_fit_is_that_of_one_process(case, engine):
+    X, y = samples_for(case)
+    expected = case.make().fit(X, y)
+    with parallel_config(**engine):
+        found = case.make().fit(X, y)
+        predicted = found.predict(X)
+    np.testing.assert_array_equal(predicted, expected.predict(X))
+    assert_same(found, expected)
+
+
+@EACH
+def test_search_finds_what_one_process_finds(case, cluster):
+    check_search(case, {"backend": "dask"})
+
+
+def test_search_on_ray(ray_cluster):
+    # Ray starts new processes for each parallel call, which takes seconds.
+    check_search(CASES["plug-in"], {"backend": "ray", "n_jobs": 2})
+
+
+def check_search(case, engine):
+    X, y = samples_for(case)
+    search = GridSearchCV(case.make(), case.grid, cv=2, error_score="raise")
+    expected = clone(search).fit(X, y)
+    with parallel_config(**engine):
+        found = search.fit(X, y)
+    for name, values in expected.cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(found.cv_results_[name], values)
+    assert_same(found.best_estimator_, expected.best_estimator_)
+
+
+@pytest.mark.parametrize("name", ["learned", "double-learned", "tuner"])
+def test_jobs_within_jobs(name, cluster):
+    check_nested(CASES[name], {"backend": "dask"})
+
+
+def test_jobs_within_jobs_on_ray(ray_cluster):
+    check_nested(CASES["plug-in"], {"backend": "ray", "n_jobs": 2})
+
+
+def check_nested(case, engine):
+    X, y = samples_for(case)
+    search = GridSearchCV(case.make(n_jobs=2), case.grid, cv=2, n_jobs=2)
+    expected = clone(search).set_params(n_jobs=None, estimator__n_jobs=None).fit(X, y)
+    with parallel_config(**engine):
+        found = search.fit(X, y)
+    np.testing.assert_array_equal(
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+
+
+def test_weights_and_rows_that_repeat(engine):
+    case = CASES["learned"]
+    X, y = samples_for(case)
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.5, 2, len(y))
+    # Not in order, and some of them twice.
+    splits = [(rng.permutation(160), rng.integers(160, 240, 60)) for _ in range(3)]
+    splits.append((np.arange(80, 240), np.arange(80)))
+    expected = case.make(cv=splits).fit(X, y, sample_weight=weight)
+    with parallel_config(**engine):
+        found = case.make(cv=splits).fit(X, y, sample_weight=weight)
+    assert_same(found, expected)
+
+
+def test_interval_is_that_of_one_process(engine):
+    rng = np.random.default_rng(0)
+    samples = rng.integers(2, size=200), rng.integers(2, size=200), rng.random(200)
+    options = {"n_resamples": 200, "random_state": 0}
+    expected = bootstrap_interval(aurc_score, samples, **options)
+    with parallel_config(**engine):
+        assert bootstrap_interval(aurc_score, samples, **options) == expected

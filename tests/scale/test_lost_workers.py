@@ -1,0 +1,79 @@
+"""Where a worker dies, Dask does its work again, and others say what has died."""
+
+import os
+
+import pytest
+from distributed import Client
+from joblib import parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from ray.exceptions import RayActorError
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_reject import SelectiveClassifier
+from tests.scale.conftest import two_workers
+from tests.scale.dying import DyingNB
+from tests.scale.estimators import CASES, assert_same, samples_for
+
+FOLDS = 6
+
+
+@pytest.fixture
+def dying(tmp_path):
+    return DyingNB(str(tmp_path), os.getpid())
+
+
+@pytest.fixture
+def own_cluster():
+    """Client of a cluster whose workers are there to be lost."""
+    with two_workers() as local, Client(local) as client:
+        yield client
+
+
+def fitted(estimator, X, y, **params):
+    model = SelectiveClassifier(estimator, target_coverage=0.8, cv=FOLDS, **params)
+    return model.set_params(random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("score", ["auto", "sele"])
+def test_dask_loses_a_worker_and_no_result(dying, own_cluster, tmp_path, score):
+    X, y = samples_for(CASES["plug-in"])
+    expected = fitted(GaussianNB(), X, y, uncertainty_score=score)
+    with parallel_config(backend="dask"):
+        found = fitted(dying, X, y, uncertainty_score=score)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert_same(found.rule_, expected.rule_)
+    assert_same(found.calibration_, expected.calibration_)
+
+
+def test_dask_loses_a_worker_in_a_search(dying, own_cluster, tmp_path):
+    X, y = samples_for(CASES["plug-in"])
+    grid, scores = {"target_coverage": [0.6, 0.8]}, []
+    for estimator in (GaussianNB(), dying):
+        model = SelectiveClassifier(estimator, target_coverage=0.8, random_state=0)
+        search = GridSearchCV(model, grid, cv=2, error_score="raise")
+        with parallel_config(backend="dask"):
+            scores.append(search.fit(X, y).cv_results_["mean_test_score"].tolist())
+    assert len(list(tmp_path.iterdir())) == 1
+    assert scores[0] == scores[1]
+
+
+def test_loky_says_what_has_died(dying):
+    X, y = samples_for(CASES["plug-in"])
+    with (
+        parallel_config(backend="loky", n_jobs=2),
+        pytest.raises(TerminatedWorkerError, match="SIGKILL"),
+    ):
+        fitted(dying, X, y)
+    # The next fit gets processes of its own.
+    with parallel_config(backend="loky", n_jobs=2):
+        fitted(GaussianNB(), X, y)
+
+
+def test_ray_says_what_has_died(dying, ray_cluster):
+    X, y = samples_for(CASES["plug-in"])
+    with (
+        parallel_config(backend="ray", n_jobs=2),
+        pytest.raises(RayActorError, match=r"[Aa]ctor .*died"),
+    ):
+        fitted(dying, X, y)
