@@ -12,7 +12,7 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.thresholds._documents import (
     RULES,
-    check_columns,
+    check_scores,
     gather_documents,
     predict_positive,
     weigh_ratings,
@@ -25,8 +25,9 @@ def check_grid(thresholds):
     A vector of numbers are those of a single classifier.
     """
     try:
-        grid = [thresholds] if np.ndim(thresholds[0]) == 0 else list(thresholds)
-    except (TypeError, IndexError, KeyError, ValueError):
+        is_vector = np.ndim(next(iter(thresholds))) == 0
+        grid = [thresholds] if is_vector else list(thresholds)
+    except (TypeError, StopIteration, ValueError):
         grid = []
     if not grid:
         raise ValueError(
@@ -95,7 +96,13 @@ def _as_columns(scores, n_classifiers):
     shape = np.shape(scores)
     if shape in ((0,), (0, n_classifiers)):
         return np.zeros((0, n_classifiers))
-    return check_columns(scores, n_classifiers)
+    scores = check_scores(scores)
+    if scores.shape[1] != n_classifiers:
+        raise ValueError(
+            f"thresholds hold those of {n_classifiers} classifiers, but scores have "
+            f"{scores.shape[1]} columns. Give one vector of thresholds for each column."
+        )
+    return scores
 
 
 def _check_weight(sample_weight, n_documents):
