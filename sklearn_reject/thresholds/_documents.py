@@ -275,6 +275,7 @@ def gather_documents(scores, ratings, region, rule, pos_label=None):
     drawable_rows = other_rows[ratings.is_drawable[other_rows]]
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
     lowest = np.full_like(base, -np.inf)
+    counted_as = np.ones(len(scores)) if weight is None else weight
     is_given = is_rated | ~ratings.is_labelled
     return RatedDocuments(
         scores=scores[rows],
@@ -290,12 +291,10 @@ def gather_documents(scores, ratings, region, rule, pos_label=None):
         others=scores[other_rows],
         other_rows=other_rows,
         is_weightless=looks_unrated[other_rows],
-        drawable_weight=np.ones(0) if weight is None else weight[drawable_rows],
+        drawable_weight=counted_as[drawable_rows],
         drawable_rows=drawable_rows,
         missed_rows=missed_rows,
-        missed_weight=(
-            np.ones(len(missed_rows)) if weight is None else weight[missed_rows]
-        ),
+        missed_weight=counted_as[missed_rows],
         is_unreachable=~predict_positive(scores[missed_rows], lowest, rule),
         is_complete=is_complete,
         is_drawn=ratings.is_drawn,
