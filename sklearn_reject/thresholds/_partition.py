@@ -6,9 +6,8 @@ from sklearn_reject._labels import split_some_ratings
 from sklearn_reject._validation import (
     as_real_array,
     check_option,
+    check_part_weight,
     check_same_length,
-    check_sample_weight,
-    check_vector,
 )
 from sklearn_reject.thresholds._documents import (
     RULES,
@@ -76,7 +75,7 @@ def check_partition(
     is_positive, is_negative, pos_label = split_some_ratings(
         y, unrated_label=unrated_label, pos_label=pos_label
     )
-    weight = _check_weight(sample_weight, len(scores))
+    weight = check_part_weight(sample_weight, len(scores))
     if not len(scores):
         propensity = None
     ratings = weigh_ratings(is_positive, is_negative, weight, propensity)
@@ -103,17 +102,6 @@ def _as_columns(scores, n_classifiers):
             f"{scores.shape[1]} columns. Give one vector of thresholds for each column."
         )
     return scores
-
-
-def _check_weight(sample_weight, n_documents):
-    """Return weights, which in a part of the documents may all be zero."""
-    if sample_weight is None or np.ndim(sample_weight) == 0:
-        return check_sample_weight(sample_weight, n_documents)
-    check_same_length(n_documents, sample_weight=sample_weight)
-    if not n_documents:
-        return np.zeros(0)
-    weight = check_vector(sample_weight, "sample_weight", non_negative=True)
-    return check_sample_weight(weight, n_documents) if weight.any() else weight
 
 
 def _check_rated_from(base, unrated, rows, rule):
