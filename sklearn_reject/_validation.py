@@ -242,6 +242,22 @@ def check_sample_weight(sample_weight, n_samples):
     return weight
 
 
+def check_part_weight(sample_weight, n_samples):
+    """Return weights as `check_sample_weight`, of a part of which all may weigh zero.
+
+    A part may also have no samples.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
+    check_same_length(n_samples, sample_weight=sample_weight)
+    if not n_samples:
+        return np.zeros(0)
+    weight = check_vector(sample_weight, "sample_weight", non_negative=True)
+    return check_sample_weight(weight, n_samples) if weight.any() else weight
+
+
 def check_same_length(n_samples, **arrays):
     """Raise unless every array has `n_samples` elements."""
     for name, array in arrays.items():

@@ -7,6 +7,7 @@ from sklearn_reject._curves._cell_areas import (
     Parts,
     exact_aurc,
     exact_pairs,
+    refuse_iterator,
 )
 from sklearn_reject._curves._cell_bounds import (
     CellBounds,
@@ -153,6 +154,7 @@ __all__ = [
     "pn_auc_score",
     "pn_curve",
     "precision_recall_frontier",
+    "refuse_iterator",
     "risk_coverage_curve",
     "risk_coverage_frontier",
     "roc_frontier",

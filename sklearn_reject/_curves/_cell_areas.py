@@ -12,16 +12,21 @@ from sklearn_reject._curves._groups import group_validated
 MOST_ROWS = 2**21
 
 
+def refuse_iterator(parts):
+    """Raise for `parts` that can be read only once."""
+    if not callable(parts) and iter(parts) is parts:
+        raise ValueError(
+            "parts can be run through only once, but the samples may have to be "
+            "read several times. Pass a list, or a function that returns a new "
+            "iterator each time."
+        )
+
+
 class Parts:
     """The samples of a table, to be read once more: of some cells at a time."""
 
     def __init__(self, parts, table):
-        if not callable(parts) and iter(parts) is parts:
-            raise ValueError(
-                "parts can be run through only once, but the samples may have to be "
-                "read several times. Pass a list, or a function that returns a new "
-                "iterator each time."
-            )
+        refuse_iterator(parts)
         self._parts, self._table = parts, table
 
     def read(self, cells):

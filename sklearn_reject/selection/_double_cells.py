@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._curves import refuse_iterator
 from sklearn_reject._validation import check_count
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._double_measure import (
@@ -487,12 +488,7 @@ class DoubleScoreSummary(DictMixin):
 
     def _read(self, rows, parts):
         """Yield the samples of some cells, part by part."""
-        if not callable(parts) and iter(parts) is parts:
-            raise ValueError(
-                "parts can be run through only once, but the samples may have to be "
-                "read several times. Pass a list, or a function that returns a new "
-                "iterator each time."
-            )
+        refuse_iterator(parts)
         asked, found = Cells(self.cells).take(rows), 0
         if callable(parts):
             parts = parts(asked.table[: PLACES["novelty_high"] + 1].T.copy())

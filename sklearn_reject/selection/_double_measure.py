@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +11,8 @@ from sklearn_reject._validation import (
     as_real_array,
     check_flags,
     check_option,
+    check_part_weight,
     check_same_length,
-    check_sample_weight,
     check_vector,
 )
 from sklearn_reject.selection._ood_rule import (
@@ -72,26 +71,16 @@ def check_part(scores, losses, is_ood, sample_weight=None):
             "scores must be of shape (n_samples, 2), risk and novelty, got "
             f"{scores.shape}. Stack them by np.column_stack([risk, novelty])."
         )
-    arrays = {"losses": losses, "is_ood": is_ood}
-    if sample_weight is not None and not isinstance(sample_weight, Real):
-        arrays["sample_weight"] = sample_weight
-    check_same_length(len(scores), **arrays)
+    check_same_length(len(scores), losses=losses, is_ood=is_ood)
+    weight = check_part_weight(sample_weight, len(scores))
     if not len(scores):
         return (*np.empty((3, 0)), np.empty(0, dtype=bool), np.empty(0))
     risk, novelty = check_two_scores(*np.ascontiguousarray(scores.T))
     is_ood = check_flags(is_ood, "is_ood")
     losses = np.where(is_ood, 0.0, np.asarray(losses))
     losses = check_vector(losses, "losses", non_negative=True)
-    return risk, novelty, losses, is_ood, _check_weight(sample_weight, len(risk))
-
-
-def _check_weight(sample_weight, n_samples):
-    """Return weights, which all may be zero in one of many parts."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    if not np.any(sample_weight):
-        return np.zeros(n_samples)
-    return check_sample_weight(sample_weight, n_samples)
+    weight = np.ones(len(risk)) if weight is None else weight
+    return risk, novelty, losses, is_ood, weight
 
 
 def view_cells(rule, score, cells):

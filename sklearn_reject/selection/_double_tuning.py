@@ -5,7 +5,12 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_reject._curves import combine, group_origins_validated, sizes_of_sums
+from sklearn_reject._curves import (
+    MOST_ROWS,
+    combine,
+    group_origins_validated,
+    sizes_of_sums,
+)
 from sklearn_reject._validation import check_option
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._double_measure import sum_accepted, with_worst
@@ -22,9 +27,6 @@ from sklearn_reject.selection._plane_search import (
     rule_borders,
     split_cells,
 )
-
-# Rows that are read at most where cells are not enough, as a rule.
-MOST_ROWS = 2**21
 
 _MOST_HALVINGS = 60
 

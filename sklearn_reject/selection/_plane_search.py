@@ -17,6 +17,9 @@ from sklearn_reject._curves import (
 # three or four are enough.
 _MOST_STEPS = 60
 
+# Of scales of directions: beyond, digits are lost.
+_LEAST_RATIO = 1e-200
+
 
 @dataclass(frozen=True)
 class CellCut:
@@ -80,8 +83,10 @@ def arc_borders(cells, directions):
     so are they over those of a point in the middle, which change less. The margin is
     twice that of ties, so that rounding has room.
     """
+    spreads = _spreads_of(cells)
     for pair in pairwise(directions):
-        ends = [_sums_over_middle(cells, weights) for weights in _on_one_scale(*pair)]
+        scaled = _on_one_scale(*pair, spreads)
+        ends = [_sums_over_middle(cells, weights) for weights in scaled]
         first = np.minimum(*(low for low, _ in ends))
         last = np.maximum(*(high for _, high in ends))
         thresholds = np.append(-np.inf, np.unique(first))
@@ -128,16 +133,29 @@ def split_cells(cells, weights, start, end):
     return inside, ~inside & (low - margin <= end)
 
 
-def _on_one_scale(first, second):
-    """Return weights of two directions, that of novelty alone as large as the other's.
+def _on_one_scale(first, second, spreads):
+    """Return weights of two directions, of which that of one score is the same.
 
-    Weights may have any scale; like this, sums change little from one to the other.
+    Weights may have any scale, and each scale bounds the sums in between. They change
+    least where it is the score that matters more that has the same weight.
     """
-    if first[0] == 0:
-        return (0.0, second[1] or 1.0), second
-    if second[0] == 0:
-        return first, (0.0, first[1] or 1.0)
-    return first, second
+    matters = np.sqrt(np.abs(first)) * np.sqrt(np.abs(second)) * spreads
+    if first[0] == 0 or second[0] == 0 or matters[1] > matters[0]:
+        scale = abs(first[1]), abs(second[1])
+    else:
+        scale = abs(first[0]), abs(second[0])
+    ratio = scale[0] / (scale[1] or np.inf)
+    if not _LEAST_RATIO < ratio < 1 / _LEAST_RATIO:
+        return first, second
+    return first, tuple(weight * ratio for weight in second)
+
+
+def _spreads_of(cells):
+    """Return between which quartiles both scores are."""
+    if not cells.risk_low.size:
+        return np.zeros(2)
+    low, high = np.quantile([cells.risk_low, cells.novelty_low], [0.25, 0.75], axis=1)
+    return high - low
 
 
 def find_cell_cut(cells, always, problem, borders):

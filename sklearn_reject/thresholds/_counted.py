@@ -25,6 +25,9 @@ class CountedDocuments:
 
     n_given: int
     total_positive: float
+    #: The weight of those positives that no threshold predicts, as a classifier that
+    #: matters did not run.
+    unreachable_positive: float
     is_complete: bool
     is_drawn: bool
     leaves_out_positives: bool
@@ -59,6 +62,7 @@ def describe(documents, grid, ranks):
     return CountedDocuments(
         n_given=documents.n_given,
         total_positive=documents.total_positive,
+        unreachable_positive=documents.unreachable_positive,
         is_complete=documents.is_complete,
         is_drawn=documents.is_drawn,
         leaves_out_positives=documents.leaves_out_positives,
@@ -88,6 +92,7 @@ def add_counted(first, second):
     return CountedDocuments(
         n_given=one.n_given + two.n_given,
         total_positive=one.total_positive + two.total_positive,
+        unreachable_positive=one.unreachable_positive + two.unreachable_positive,
         is_complete=one.is_complete and two.is_complete,
         is_drawn=one.is_drawn or two.is_drawn,
         leaves_out_positives=one.leaves_out_positives or two.leaves_out_positives,

@@ -63,6 +63,8 @@ class RatedDocuments:
     #: Positions and weights of rated positives that the lowest thresholds do not reach.
     missed_rows: np.ndarray = None
     missed_weight: np.ndarray = None
+    #: Which of these no thresholds reach, however low, as a classifier did not run.
+    is_unreachable: np.ndarray = None
     #: Whether nothing is unrated but where a sample was rated.
     is_complete: bool = True
     #: Whether weights stand for all that might have been rated, by a known chance.
@@ -100,6 +102,7 @@ class RatedDocuments:
             drawable_rows=self.drawable_rows[drawable],
             missed_rows=self.missed_rows[missed],
             missed_weight=self.missed_weight[missed],
+            is_unreachable=self.is_unreachable[missed],
         )
 
     def reweigh(self, weight):
@@ -122,6 +125,11 @@ class RatedDocuments:
         weight = 1.0 if self.weight is None else self.weight
         reached = float((self.is_positive * weight).sum())
         return reached + float(self.missed_weight.sum())
+
+    @property
+    def unreachable_positive(self):
+        """Weight of those of them that no thresholds reach, however low."""
+        return float(self.missed_weight.sum(where=self.is_unreachable))
 
     @property
     def weight_range(self):
@@ -266,6 +274,8 @@ def gather_documents(scores, ratings, region, rule, pos_label=None):
     other_rows = np.flatnonzero(~is_rated & predict_positive(scores, floor, rule))
     drawable_rows = other_rows[ratings.is_drawable[other_rows]]
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
+    lowest = np.full_like(base, -np.inf)
+    counted_as = np.ones(len(scores)) if weight is None else weight
     is_given = is_rated | ~ratings.is_labelled
     return RatedDocuments(
         scores=scores[rows],
@@ -281,12 +291,11 @@ def gather_documents(scores, ratings, region, rule, pos_label=None):
         others=scores[other_rows],
         other_rows=other_rows,
         is_weightless=looks_unrated[other_rows],
-        drawable_weight=np.ones(0) if weight is None else weight[drawable_rows],
+        drawable_weight=counted_as[drawable_rows],
         drawable_rows=drawable_rows,
         missed_rows=missed_rows,
-        missed_weight=(
-            np.ones(len(missed_rows)) if weight is None else weight[missed_rows]
-        ),
+        missed_weight=counted_as[missed_rows],
+        is_unreachable=~predict_positive(scores[missed_rows], lowest, rule),
         is_complete=is_complete,
         is_drawn=ratings.is_drawn,
         leaves_out_positives=leaves_out_positives,

@@ -6,13 +6,12 @@ from sklearn_reject._labels import split_some_ratings
 from sklearn_reject._validation import (
     as_real_array,
     check_option,
+    check_part_weight,
     check_same_length,
-    check_sample_weight,
-    check_vector,
 )
 from sklearn_reject.thresholds._documents import (
     RULES,
-    check_columns,
+    check_scores,
     gather_documents,
     predict_positive,
     weigh_ratings,
@@ -25,8 +24,9 @@ def check_grid(thresholds):
     A vector of numbers are those of a single classifier.
     """
     try:
-        grid = [thresholds] if np.ndim(thresholds[0]) == 0 else list(thresholds)
-    except (TypeError, IndexError, KeyError, ValueError):
+        is_vector = np.ndim(next(iter(thresholds))) == 0
+        grid = [thresholds] if is_vector else list(thresholds)
+    except (TypeError, StopIteration, ValueError):
         grid = []
     if not grid:
         raise ValueError(
@@ -75,7 +75,7 @@ def check_partition(
     is_positive, is_negative, pos_label = split_some_ratings(
         y, unrated_label=unrated_label, pos_label=pos_label
     )
-    weight = _check_weight(sample_weight, len(scores))
+    weight = check_part_weight(sample_weight, len(scores))
     if not len(scores):
         propensity = None
     ratings = weigh_ratings(is_positive, is_negative, weight, propensity)
@@ -95,18 +95,13 @@ def _as_columns(scores, n_classifiers):
     shape = np.shape(scores)
     if shape in ((0,), (0, n_classifiers)):
         return np.zeros((0, n_classifiers))
-    return check_columns(scores, n_classifiers)
-
-
-def _check_weight(sample_weight, n_documents):
-    """Return weights, which in a part of the documents may all be zero."""
-    if sample_weight is None or np.ndim(sample_weight) == 0:
-        return check_sample_weight(sample_weight, n_documents)
-    check_same_length(n_documents, sample_weight=sample_weight)
-    if not n_documents:
-        return np.zeros(0)
-    weight = check_vector(sample_weight, "sample_weight", non_negative=True)
-    return check_sample_weight(weight, n_documents) if weight.any() else weight
+    scores = check_scores(scores)
+    if scores.shape[1] != n_classifiers:
+        raise ValueError(
+            f"thresholds hold those of {n_classifiers} classifiers, but scores have "
+            f"{scores.shape[1]} columns. Give one vector of thresholds for each column."
+        )
+    return scores
 
 
 def _check_rated_from(base, unrated, rows, rule):

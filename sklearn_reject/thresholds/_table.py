@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_reject._validation import check_level, check_option
+from sklearn_reject._validation import as_real_array, check_level, check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds._counted import (
     CountedDocuments,
@@ -99,7 +99,7 @@ class PNTable:
         ValueError
             If a threshold is not one of the table.
         """
-        thresholds = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
+        thresholds = np.atleast_1d(as_real_array(thresholds, "thresholds"))
         shape = (len(self.thresholds),)
         pairs = zip(self.thresholds, thresholds, strict=False)
         is_there = thresholds.shape == shape and all(t in grid for grid, t in pairs)
@@ -261,6 +261,7 @@ class PNTable:
         """Warn where all is predicted that the table has, and there is more below."""
         if self.counted.is_complete and tp == self.tp.flat[0]:
             missed = self.counted.total_positive - tp
+            missed -= self.counted.unreachable_positive
             if missed > _LEAST_SHARE * tp:
                 warn_user(
                     "At the operating point all positives are predicted positive that "

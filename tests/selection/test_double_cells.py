@@ -337,6 +337,20 @@ def test_no_rule_beats_the_lower_bound(drawn, model, max_cells):
     assert_kept(rule.measure(*scores.T, losses, is_ood, sample_weight=weight), model)
 
 
+def test_the_lower_bound_is_near_the_best_rule():
+    # Directions of a grid are far apart where hardly any pairs change their order.
+    rng = np.random.default_rng(0)
+    is_ood = rng.random(10_000) < 0.2
+    risk, novelty = rng.beta(1, 6, 10_000), rng.normal(2.0 * is_ood)
+    losses = rng.random(10_000) < risk
+    model = {"min_tpr": 0.7, "max_fpr": 0.2}
+    summary = DoubleScoreSummary(max_cells=4096)
+    summary.update(np.column_stack([risk, novelty]), losses, is_ood)
+    best = summary.tune(**model, n_directions=61)
+    bound = summary.lower_bound(**model, n_directions=61)
+    assert 0.75 * best.selective_risk < bound <= best.selective_risk
+
+
 def test_intervals_are_narrower_with_more_cells():
     samples = noisy_sample(4000)
     rule = DoubleScoreRule(threshold=0.3, proba_at_threshold=1.0, novelty_weight=0.1)

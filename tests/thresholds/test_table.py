@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -190,7 +191,9 @@ def test_path_is_that_of_the_documents(n_classifiers):
 
 
 def test_one_classifier_has_one_vector_of_thresholds():
-    for thresholds in ([0.3, 0.6], [[0.3, 0.6, np.inf]], np.array([[0.3, 0.6]])):
+    series = pd.Series([0.3, 0.6], index=[4, 5])
+    forms = [0.3, 0.6], [[0.3, 0.6, np.inf]], np.array([[0.3, 0.6]]), series
+    for thresholds in forms:
         table = pn_table(SCORES[:, 0], Y, thresholds=thresholds)
         assert table.thresholds[0].tolist() == [0.3, 0.6, np.inf]
         assert (table.fp.tolist(), table.tp.tolist()) == ([2, 1, 0], [2, 1, 0])
@@ -261,6 +264,22 @@ def test_positives_below_the_lowest_thresholds_are_missed():
         table.operating_point(target_derivative=0.5)
     with pytest.raises(InfeasibleTargetError, match=r"lowest thresholds reach 0\.5"):
         table.operating_point(min_recall=0.9)
+
+
+@pytest.mark.parametrize("lowest", [0.0, 0.15])
+def test_positives_that_no_threshold_reaches(lowest):
+    # Under "all" a classifier that did not run rules a positive out: lower thresholds
+    # would not find it, so that there is nothing to warn of.
+    scores = [[0.9, 0.8], [0.8, np.nan], [0.7, 0.9], [0.3, 0.2], [0.1, 0.6]]
+    grid = [[lowest, 0.2, 0.7], [lowest, 0.3, 0.8]]
+    tables = [
+        pn_table(scores[rows], [1, 1, 1, 0, 0][rows], rule="all", thresholds=grid)
+        for rows in (slice(0, 2), slice(2, 5))
+    ]
+    point = sum(tables).operating_point(objective="f1")
+    assert (point.fp, point.tp) == (0, 2)
+    with pytest.raises(InfeasibleTargetError, match="reach 0\\.666"):
+        sum(tables).operating_point(min_recall=0.9)
 
 
 def test_tables_travel():
@@ -367,9 +386,9 @@ def test_labels_of_other_kinds():
         ([[], [0.3]], "classifier 0 must be a vector"),
         ([], "one vector of increasing numbers for each"),
         (3.0, "one vector of increasing numbers for each"),
-        ([0.1, 0.2], "one column for each of the 1 classifiers, got 2"),
+        ([0.1, 0.2], "those of 1 classifiers, but scores have 2 columns"),
         ([["a"], ["b"]], "thresholds"),
-        ([[0.1]] * 3, "one column for each of the 3 classifiers, got 2"),
+        ([[0.1]] * 3, "those of 3 classifiers, but scores have 2 columns"),
     ],
 )
 def test_bad_thresholds(thresholds, message):
