@@ -153,7 +153,8 @@ def measure_intervals(rule, cells, shares, at_least, at_most, fetched=None):
 
 
 def _clip_first(value, low, high):
-    return float(np.clip(value, low, high)), low, high
+    # Not `clip`, which takes NaN for no bound in old NumPy.
+    return float(np.minimum(np.maximum(value, low), high)), low, high
 
 
 def with_worst(rule, intervals):
