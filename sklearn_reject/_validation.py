@@ -23,8 +23,8 @@ _MAP = (
     "`{name}.map_partitions(model.{method})` of a data frame."
 )
 _ADD_UP = (
-    "Use the function of the same name in `sklearn_reject.dask`, which reads one part "
-    "after the other, or pass `{name}.compute()`."
+    "Use the function of the same name in `sklearn_reject.dask`, where there is one, "
+    "which reads one part after the other, or pass `{name}.compute()`."
 )
 
 

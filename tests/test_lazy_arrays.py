@@ -173,3 +173,28 @@ def test_score_names_compute():
         TWO.score(Lazy(X), Y)
     with pytest.raises(TypeError, match=r"y is a Dask .*compute\(\)"):
         TWO.score(X, Lazy(Y))
+
+
+@pytest.mark.parametrize("method", ["predict", "expected_loss_curves", "expected_loss"])
+def test_groups_of_sets(method):
+    decoder = ExpectedLossDecoder(GaussianNB(), loss="f_beta").fit(X, Y)
+    with pytest.raises(TypeError, match=r"groups is a Dask .*compute\(\)"):
+        getattr(decoder, method)(X, groups=Lazy(Y))
+
+
+@pytest.mark.parametrize(
+    "display",
+    [
+        metrics.DeferralCurveDisplay,
+        metrics.OODFrontierDisplay,
+        metrics.PNCurveDisplay,
+        metrics.RiskCoverageDisplay,
+    ],
+)
+def test_displays(display):
+    first, *_ = names = [*inspect.signature(display.from_predictions).parameters]
+    with pytest.raises(TypeError, match=f"{first} is a Dask"):
+        display.from_predictions(Lazy(Y))
+    for name in ARRAYS & set(names):
+        with pytest.raises(TypeError, match=f"{name} is a Dask"):
+            display.from_predictions(**{name: Lazy(Y)})

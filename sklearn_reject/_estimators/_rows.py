@@ -7,6 +7,7 @@ from inspect import signature
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_reject._response import row_keys
 from sklearn_reject._validation import check_same_length, refuse_unmapped
 
 # Functions of Dask that ask about so many made-up rows at most, and their packages.
@@ -42,7 +43,7 @@ def of_rows(nothing):
         def answer(self, X, *args, **kwargs):
             refuse_unmapped(X, method.__name__)
             n_rows = _count_if_few(X)
-            if n_rows > _MOST_MADE_UP or (n_rows and not _is_made_up()):
+            if n_rows > _MOST_MADE_UP or (n_rows and not _is_made_up(self, X)):
                 return method(self, X, *args, **kwargs)
             arguments = of_method.bind(self, X, *args, **kwargs).arguments
             _check_arguments(arguments, n_rows)
@@ -61,19 +62,43 @@ def _count_if_few(X):
     return len(X) if hasattr(X, "__len__") else _MOST_MADE_UP + 1
 
 
-def _is_made_up():
+def _is_made_up(estimator, X):
     """Tell whether Dask calls to see what is returned, and not what it says of rows.
 
     Its rows are zeros, in one column instead of those there are, or missing text, which
-    an encoder may refuse. There is no other way to know than by the callers.
+    an encoder may refuse. There is no other way to know than by the callers. A function
+    that they call may also ask about rows of its own, and keep the answer.
     """
-    frame = sys._getframe(2)
+    return _is_called_for_dtype() and _are_rows_of_dask(estimator, X)
+
+
+def _is_called_for_dtype():
+    frame = sys._getframe(3)
     while frame is not None:
         package = _MAKES_UP_ROWS.get(frame.f_code.co_name)
         if package and frame.f_globals.get("__name__", "").startswith(package):
             return True
         frame = frame.f_back
     return False
+
+
+def _are_rows_of_dask(estimator, X):
+    """Tell whether rows hold nothing but what Dask fills them with.
+
+    It repeats a row, or leaves the second one missing; one row is of zeros or ones.
+    They may have been scaled or have lost columns on their way.
+    """
+    values = X.toarray() if hasattr(X, "toarray") else X
+    values = np.asarray(values, dtype=object)
+    values = values.reshape(len(values), -1)
+    if values.size == 1 and getattr(estimator, "n_features_in_", 1) > 1:
+        return True  # no row of that model
+    fills = np.array([None, 0, 1], dtype=object)
+    missing, zero, one = row_keys(fills, slice(None))
+    first, *others = [row_keys(row, slice(None)) for row in values]
+    if not others:
+        return bool((first == zero).all() or (first == one).all())
+    return bool(((others[0] == first) | (others[0] == missing)).all())
 
 
 def _check_arguments(arguments, n_rows):

@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 
 from sklearn_reject._response import Response, row_keys
 from sklearn_reject._sklearn import _routing_enabled
+from sklearn_reject._validation import require_in_memory
 from sklearn_reject.decoding import AVERAGES, check_average
 
 # They take several labels a sample, and do not say so.
@@ -32,6 +33,7 @@ def groups_of_sets(groups, target_type):
     There groups are an error, unless metadata routing is on: then they are requested
     for the other kind of labels, and routed because a splitter needs them.
     """
+    require_in_memory(groups=groups)
     if groups is None or target_type == "binary":
         return groups
     if not _routing_enabled():

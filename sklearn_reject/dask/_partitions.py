@@ -21,7 +21,7 @@ def pair_partitions(collections):
         _check_collection(name, collection)
     _check_divisions(collections)
     collections = _align_arrays(collections)
-    pieces = {name: _delay_pieces(each) for name, each in collections.items()}
+    pieces = _delay_alike(collections)
     sizes = {name: len(of_one) for name, of_one in pieces.items()}
     first, *others = sizes
     for name in others:
@@ -163,7 +163,7 @@ def _way_out(collections, *names):
     steps = [
         f"{name}.compute_chunk_sizes()"
         if _is_array(collections[name])
-        else f"{name}.to_dask_array(lengths=True)"
+        else f"{name}.to_dask_array().compute_chunk_sizes()"
         for name in names
     ]
     return (
@@ -172,12 +172,30 @@ def _way_out(collections, *names):
     )
 
 
+def _delay_alike(collections):
+    """Return the delayed partitions of all, by the same number of them if possible."""
+    as_given = {name: _delay_pieces(each) for name, each in collections.items()}
+    if _is_alike(as_given) or not any(map(_is_array, collections.values())):
+        return as_given
+    # An array that was made of a column has the partitions that are read as one.
+    as_read = {
+        name: _delay_pieces(each if _is_array(each) else each.optimize(fuse=False))
+        for name, each in collections.items()
+    }
+    return as_read if _is_alike(as_read) else as_given
+
+
+def _is_alike(pieces):
+    return len({len(of_one) for of_one in pieces.values()}) == 1
+
+
 def _delay_pieces(collection):
     """Return the delayed partitions of a collection, in order.
 
     The graph is not fused: what several collections are made from would get another
-    name in each of them, and be computed for each.
+    name in each of them, and be computed for each. Nor are files read as one, more of
+    them for a narrow column than for a wide one.
     """
     if _is_array(collection):
         return collection.to_delayed(optimize_graph=False).ravel().tolist()
-    return list(collection.optimize(fuse=False).to_delayed(optimize_graph=False))
+    return list(collection.simplify().to_delayed(optimize_graph=False))

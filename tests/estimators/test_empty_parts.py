@@ -262,3 +262,38 @@ def test_made_up_rows_are_answered_without_asking(monkeypatch):
     monkeypatch.undo()
     with pytest.raises(AssertionError, match="asked"):
         apply_infer_dtype(model.predict, one)
+
+
+@pytest.mark.parametrize("caller", ["dask.array.core", "dask.dataframe.core"])
+def test_rows_of_the_user_are_answered_where_dask_asks(monkeypatch, caller):
+    """What a function that Dask tries out asks of its own may be kept for later."""
+    model, _ = fit("text")
+    own = [X[:1], X[:2], sparse.csr_array(X[:2]), X[:2].tolist(), X[:1].tolist()]
+    expected = [model.predict_proba(rows) for rows in own]
+    assert all(probabilities.any() for probabilities in expected)
+    monkeypatch.setitem(globals(), "__name__", caller)
+    ask = apply_infer_dtype if "array" in caller else emulate
+    for rows, probabilities in zip(own, expected, strict=True):
+        found = ask(model.predict_proba, rows)
+        np.testing.assert_array_equal(found, probabilities)
+
+
+def emulate(method, rows):
+    """Stand in for the function of Dask that asks about data frames it makes up."""
+    return method(rows)
+
+
+def test_made_up_rows_on_their_way(monkeypatch):
+    """Scaled ones, and those with missing values, are not what the model has seen."""
+    model, _ = fit("defers")
+    model.estimator_ = Deaf(model.estimator_.classes_)
+    monkeypatch.setitem(globals(), "__name__", "dask.array.core")
+    for value in (0.0, 1.0, 0.1):
+        assert len(apply_infer_dtype(model.predict, np.full((1, 1), value))) == 1
+    zeros = np.zeros((1, X.shape[1]))
+    assert len(apply_infer_dtype(model.predict, zeros)) == 1
+    monkeypatch.setitem(globals(), "__name__", "dask.dataframe.core")
+    rows = np.full((2, X.shape[1]), 0.3)
+    rows[1, 0] = np.nan
+    for made_up in (rows, rows.astype(object), sparse.csr_array(rows)):
+        assert len(emulate(model.predict, made_up)) == 2

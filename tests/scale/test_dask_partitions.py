@@ -20,6 +20,7 @@ from sklearn_reject.dask import (
 )
 from sklearn_reject.dask._partitions import pair_partitions
 from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.selection import RiskCoverageSummary
 from tests.scale.dask_collections import KINDS, collect, cut
 
 
@@ -113,7 +114,7 @@ def test_what_they_share_is_computed_once_a_pass(kind):
         ),
         (
             cut(np.zeros(6), (2, 2, 2), "column"),
-            r"losses.to_dask_array\(lengths=True\) and scores.compute_chunk_sizes\(\)",
+            r"losses.to_dask_array\(\).compute_chunk_sizes\(\) and scores.compute_ch",
         ),
         (
             cut(np.zeros(6), (2, 4), "unknown"),
@@ -135,9 +136,11 @@ def test_what_cannot_be_paired(other, message):
 def test_chunks_that_differ_beside_a_column():
     arrays = cut(np.zeros(6), (3, 3)), cut(np.zeros(6), (2, 4))
     weight = cut(np.ones(6), (3, 3), "column")
-    with pytest.raises(ValueError, match=r"sample_weight is a column.*lengths=True"):
+    with pytest.raises(ValueError, match=r"sample_weight is a column.*_sizes\(\)"):
         summarize(*arrays, weight)
-    assert summarize(*arrays, weight.to_dask_array(lengths=True)).n_samples == 6
+    assert (
+        summarize(*arrays, weight.to_dask_array().compute_chunk_sizes()).n_samples == 6
+    )
 
 
 def test_columns_cut_at_other_labels():
@@ -234,3 +237,30 @@ def test_predictions_of_a_model_on_partitions(kind):
         y, selective.predict_label(X), selective.uncertainty(X)
     )
     assert aurc_score(y_true, y_pred, uncertainty) == pytest.approx(expected, rel=1e-12)
+
+
+def test_files_that_are_read_together(tmp_path):
+    """Dask reads some of them as one partition, more where few columns are asked."""
+    n = 400
+    frame = pd.DataFrame({f"x{k}": np.arange(n) % (k + 2) for k in range(12)})
+    frame["loss"] = np.arange(n) % 2
+    for start in range(0, n, 20):
+        path = tmp_path / f"part.{start:03d}.parquet"
+        frame[start : start + 20].to_parquet(path)
+    files = dd.read_parquet(tmp_path)
+    narrow, wide = files["loss"], files.map_partitions(lambda part: part["x1"])
+    few = narrow.optimize(fuse=False).npartitions
+    assert few < wide.optimize(fuse=False).npartitions == 20
+    for scores, losses in (
+        (wide, narrow),
+        (files["x1"], narrow.to_dask_array()),
+        (files["x1"].to_dask_array(), narrow.to_dask_array()),
+    ):
+        summary = summarize(scores, losses)
+        expected = RiskCoverageSummary().update(frame["x1"], frame["loss"])
+        assert summary.to_dict() == expected.to_dict()
+    arrays = wide.to_dask_array(), narrow.to_dask_array()
+    with pytest.raises(ValueError, match=r"Pass losses.compute_chunk_sizes\(\) and"):
+        summarize(*arrays)
+    # Dask itself counts other partitions for `lengths=True`.
+    assert summarize(*(each.compute_chunk_sizes() for each in arrays)).n_samples == n

@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _safe_indexing
-from sklearn_reject._validation import check_sample_weight, take_weight
+from sklearn_reject._validation import check_sample_weight, of_arrays, take_weight
 from sklearn_reject.metrics._deferral import scores_and_opinions
 from sklearn_reject.metrics._deferral_scoring import judge_opinions
 from sklearn_reject.metrics._inside import has_method, locate
@@ -189,6 +189,7 @@ class DeferralCurveDisplay:
         return display.plot(ax, **plot_options)
 
     @classmethod
+    @of_arrays
     def from_predictions(
         cls,
         y_true,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._origins import (
     judge_inside,
@@ -186,6 +186,7 @@ class OODFrontierDisplay:
         )
 
     @classmethod
+    @of_arrays
     def from_predictions(
         cls,
         y_true,

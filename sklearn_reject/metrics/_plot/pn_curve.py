@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_reject import _curves as curves
 from sklearn_reject._labels import rate
 from sklearn_reject._response import positive_score
-from sklearn_reject._validation import check_same_length
+from sklearn_reject._validation import check_same_length, of_arrays
 from sklearn_reject.metrics._inside import (
     check_pos_label,
     find_tuner,
@@ -145,6 +145,7 @@ class PNCurveDisplay:
         self.name = name
 
     @classmethod
+    @of_arrays
     def from_predictions(
         cls,
         y_true,

@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _safe_indexing
-from sklearn_reject._validation import check_sample_weight, take_weight
+from sklearn_reject._validation import check_sample_weight, of_arrays, take_weight
 from sklearn_reject.metrics._inside import predict_with_uncertainty
 from sklearn_reject.metrics._losses import is_table, judge
 from sklearn_reject.metrics._plot._drawing import (
@@ -197,6 +197,7 @@ class RiskCoverageDisplay:
         )
 
     @classmethod
+    @of_arrays
     def from_predictions(
         cls,
         y_true,
