@@ -442,6 +442,26 @@ def test_a_failure_rate_that_accepts_nothing_is_told():
             summary.solve_target_failure_rate(5e-324, confidence=confidence)
 
 
+def test_parts_with_other_losses_or_weights():
+    scores, losses = uniform(200)
+    weight = np.linspace(1, 2, 200)
+    plain = RiskCoverageSummary(13).update(scores, losses)
+    weighted = RiskCoverageSummary(13).update(scores, losses, weight)
+    wrong = [
+        (plain, (scores, losses * 0.5), "losses that add up"),
+        (plain, (scores, losses, weight), "sample_weight that add up"),
+        (weighted, (scores, losses), "sample_weight that add up"),
+        (weighted, (scores, 1 - losses, weight), "losses that add up"),
+    ]
+    for summary, part, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            summary.aurc(parts=[part])
+        with pytest.raises(ValueError, match=message):
+            summary.solve_target_coverage(0.5, parts=[part])
+    ones = plain.aurc(parts=[(scores, losses, np.ones(200))])
+    assert ones == plain.aurc(parts=[(scores, losses)])
+
+
 def test_products_that_vanish():
     scores, losses = uniform(20)
     vanished = RiskCoverageSummary().update(scores, losses * 1e-300, np.full(20, 1e-90))
