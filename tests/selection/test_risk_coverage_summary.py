@@ -462,6 +462,17 @@ def test_parts_with_other_losses_or_weights():
     assert ones == plain.aurc(parts=[(scores, losses)])
 
 
+def test_a_last_cell_of_next_to_no_weight():
+    scores, losses, weight = [0.1, 0.2], [0.0, 1.0], [1e6, 2.07e-6]
+    summary = RiskCoverageSummary().update(scores, losses, weight)
+    for coverage in (0.5, 1.0):
+        exact = curves.selective_risk_at_coverage_score(
+            scores, losses, sample_weight=weight, coverage=coverage
+        )
+        risk = summary.selective_risk_at_coverage(coverage)
+        assert risk.low <= exact <= risk.high
+
+
 def test_products_that_vanish():
     scores, losses = uniform(20)
     vanished = RiskCoverageSummary().update(scores, losses * 1e-300, np.full(20, 1e-90))
