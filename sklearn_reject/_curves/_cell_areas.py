@@ -1,6 +1,7 @@
 """Exact areas of samples that are read again, some cells of their table at a time."""
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,45 @@ def refuse_iterator(parts):
         )
 
 
+# Scores and losses that are computed anew differ by less, even in single precision.
+_SAME_SUM = 1e-6
+
+
+class _Counted(NamedTuple):
+    """What is known of the samples of some cells: sums, and whether there are weights.
+
+    Other losses or weights than those summarised would give neither the one nor the
+    other result.
+    """
+
+    n_rows: float
+    weight: float
+    loss: float
+    has_weight: bool
+
+    def check(self, losses, weight):
+        """Raise unless rows that were read are those that were counted."""
+        if len(losses) != self.n_rows:
+            raise ValueError(
+                f"parts has {len(losses)} samples with scores for which the summary "
+                f"has counted {self.n_rows:.0f}. Pass the samples that the summary was "
+                "updated with, all of them and no others."
+            )
+        if weight is not None:
+            _check_sum("sample_weight", weight, self.weight)
+            losses = losses * weight
+        _check_sum("losses", losses, self.loss)
+
+
+def _check_sum(name, values, known):
+    if abs(values.sum() - known) > _SAME_SUM * known:
+        raise ValueError(
+            f"parts has {name} that add up to {values.sum():g} where those of the "
+            f"summary do to {known:g}. Pass the samples that the summary was updated "
+            "with, with the same losses and weights."
+        )
+
+
 class Parts:
     """The samples of a table, to be read once more: of some cells at a time."""
 
@@ -34,7 +74,7 @@ class Parts:
         ranges = self._ranges(cells)
         parts = self._parts(ranges) if callable(self._parts) else self._parts
         taken = [rows_in_ranges(*_as_triple(part), ranges) for part in parts]
-        return _join_rows(taken, *self._counted(cells))
+        return _join_rows(taken, self._counted(cells))
 
     def add_up(self, runs, function):
         """Return the sum of what a function makes of the rows of some runs of cells.
@@ -48,15 +88,17 @@ class Parts:
         jobs = [
             (
                 self._ranges(cells),
-                partial(_apply_to_rows, function, number, *self._counted(cells)),
+                partial(_apply_to_rows, function, number, self._counted(cells)),
             )
             for cells, number in runs
         ]
         return sum(apply(jobs))
 
     def _counted(self, cells):
-        """Return how many samples there are in cells, and whether they have weights."""
-        return int(self._table.rows[cells].sum()), self._table.weight is not None
+        """Return what the table has counted in cells."""
+        table = self._table
+        sums = (each[cells].sum() for each in (table.rows, table.weights, table.loss))
+        return _Counted(*map(float, sums), table.weight is not None)
 
     def _ranges(self, cells):
         """Return the scores of each run of neighbouring cells, shape (n_runs, 2)."""
@@ -66,26 +108,21 @@ class Parts:
         return np.column_stack([self._table.low[firsts], self._table.high[lasts]])
 
 
-def _apply_to_rows(function, number, n_rows, has_weight, taken):
-    return function(*_join_rows(taken, n_rows, has_weight), number)
+def _apply_to_rows(function, number, counted, taken):
+    return function(*_join_rows(taken, counted), number)
 
 
-def _join_rows(taken, n_rows, has_weight):
+def _join_rows(taken, counted):
     """Return scores, losses and weights, None if all are one, of rows of all parts."""
     scores, losses, weights = zip(*taken, strict=True) if taken else ((), (), ())
     scores, losses, weight = _join(scores), _join(losses), None
-    if has_weight:
+    if counted.has_weight or any(each is not None for each in weights):
         pairs = zip(weights, taken, strict=True)
         weight = _join([np.ones(len(t[0])) if w is None else w for w, t in pairs])
         present = weight > 0
         scores, losses, weight = scores[present], losses[present], weight[present]
-    if len(scores) != n_rows:
-        raise ValueError(
-            f"parts has {len(scores)} samples with scores for which the summary has "
-            f"counted {n_rows}. Pass the samples that the summary was updated with, "
-            "all of them and no others."
-        )
-    return scores, losses, weight
+    counted.check(losses, weight)
+    return scores, losses, weight if counted.has_weight else None
 
 
 def _as_triple(part):

@@ -50,17 +50,25 @@ class CellBounds:
 
     def lowest(self, cells, positions):
         """Return the least loss up to positions, in weight, each in a cell."""
-        inside, after = positions - self.starts[cells], self.ends[cells] - positions
+        inside, after = self._cut(cells, positions)
         least = self.least[cells] * inside
         others = self.losses[cells] - self.largest[cells] * after
         return self.loss_before[cells] + np.maximum(least, others)
 
     def highest(self, cells, positions):
         """Return the largest loss up to positions, in weight, each in a cell."""
-        inside, after = positions - self.starts[cells], self.ends[cells] - positions
+        inside, after = self._cut(cells, positions)
         largest = self.largest[cells] * inside
         others = self.losses[cells] - self.least[cells] * after
         return self.loss_before[cells] + np.minimum(largest, others)
+
+    def _cut(self, cells, positions):
+        """Return the weight of each cell up to positions, and the rest of it."""
+        # Where a cell weighs next to nothing, differences of sums may be more than it.
+        weights = self.weights[cells]
+        inside = np.clip(positions - self.starts[cells], 0.0, weights)
+        inside = np.where(positions >= self.ends[cells], weights, inside)
+        return inside, weights - inside
 
     def mean_risk(self, coverages):
         """Return the risks at coverages where each cell is a tie group."""

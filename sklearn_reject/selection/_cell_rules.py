@@ -26,6 +26,7 @@ from sklearn_reject.selection._certify_cells import choose_bound_of_sums
 from sklearn_reject.selection._failure_rules import (
     allowed_failures,
     fewest_for_failures,
+    refuse_least_rate,
     too_few_for_failures,
 )
 from sklearn_reject.selection._rule import Certificate
@@ -37,15 +38,19 @@ from sklearn_reject.selection._solve import (
 
 
 class CellSample:
-    """A sample by its cells, with `parts` to read rows from, or None."""
+    """A sample by its cells, with `parts` to read rows from, or None.
 
-    def __init__(self, table, parts=None):
-        if not np.isfinite(table.low[0]) or not np.isfinite(table.high[-1]):
+    `near`: as a rule sees it, so that scores are finite, and near ones are tied.
+    """
+
+    def __init__(self, table, parts=None, *, near=True):
+        if near and not (np.isfinite(table.low[0]) and np.isfinite(table.high[-1])):
             raise ValueError(
                 "The summary has infinite scores, which a rule cannot compare. Leave "
                 "these samples out, or give them a finite score."
             )
-        self.table = merge_near_cells(table)
+        self.near = near
+        self.table = merge_near_cells(table) if near else table
         self.bounds = CellBounds(self.table)
         self.parts = None if parts is None else Parts(parts, self.table)
 
@@ -62,7 +67,7 @@ class CellSample:
         if not len(cells):
             whole = TieGroups(table.high, bounds.weights, bounds.losses)
             return whole, bounds.is_tied
-        rows = group_validated(*self.parts.read(cells), near=True)
+        rows = group_validated(*self.parts.read(cells), near=self.near)
         others = np.setdiff1d(np.arange(len(table)), cells, assume_unique=True)
         scores = np.append(table.high[others], rows.scores)
         order = np.argsort(scores)
@@ -92,6 +97,17 @@ class CellSample:
 
 def solve_risk_of_cells(sample, risk, randomize):
     """Return the rule of largest coverage within a risk."""
+    return make_rule_at(*_find_within_risk(sample, risk, randomize))
+
+
+def coverage_of_cells_at(sample, risk, randomize):
+    """Return the largest coverage within a risk."""
+    groups, *accepted = _find_within_risk(sample, risk, randomize)
+    return groups.prefix(*accepted)[0] / groups.total_weight
+
+
+def _find_within_risk(sample, risk, randomize):
+    """Return groups, how many are accepted, and the share of the next one or None."""
     groups, is_tied = sample.group()
     if sample.parts is not None:
         n_whole = groups.count_within_risk(risk)
@@ -102,7 +118,7 @@ def solve_risk_of_cells(sample, risk, randomize):
     share = None
     if n_groups < len(groups) and is_tied[n_groups]:
         share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
-    return make_rule_at(groups, n_groups, share)
+    return groups, n_groups, share
 
 
 def _read_for_risk(sample, risk, n_whole):
@@ -121,6 +137,18 @@ def _read_for_risk(sample, risk, n_whole):
 
 def solve_coverage_of_cells(sample, coverage, randomize):
     """Return the rule of least risk that reaches a coverage."""
+    return make_rule_at(*_find_coverage(sample, coverage, randomize))
+
+
+def risk_of_cells_at(sample, coverage, randomize):
+    """Return the risk of the first prefix that reaches a coverage."""
+    groups, *accepted = _find_coverage(sample, coverage, randomize)
+    weight, loss = groups.prefix(*accepted)
+    return loss / weight
+
+
+def _find_coverage(sample, coverage, randomize):
+    """Return groups, how many are accepted, and the share of the next one or None."""
     groups, is_tied = sample.group()
     n_groups = groups.count_reaching_coverage(coverage)
     if sample.parts is not None:
@@ -129,8 +157,8 @@ def solve_coverage_of_cells(sample, coverage, randomize):
     if randomize and is_tied[n_groups - 1]:
         share = share_reaching_coverage(groups, n_groups, coverage)
         if share < 1:
-            return make_rule_at(groups, n_groups - 1, share)
-    return make_rule_at(groups, n_groups)
+            return groups, n_groups - 1, share
+    return groups, n_groups, None
 
 
 def solve_cost_of_cells(sample, cost):
@@ -166,6 +194,7 @@ def _cost_of(rule, cost):
 def solve_failures_of_cells(sample, rate, bound, max_loss):
     """Return the rule of largest coverage whose failures keep a rate on average."""
     _, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
+    refuse_least_rate(rate, max_loss)
     n_samples = len(sample)
     certificate = Certificate(
         "failure_rate", rate, None, "conformal", None, n_samples, n_samples, None

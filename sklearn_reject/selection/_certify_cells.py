@@ -19,7 +19,10 @@ from sklearn_reject.selection._certify import (
     refuse_hopeless,
 )
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS, find_longest
-from sklearn_reject.selection._failure_rules import too_few_for_failures
+from sklearn_reject.selection._failure_rules import (
+    refuse_least_rate,
+    too_few_for_failures,
+)
 from sklearn_reject.selection._rule import Certificate
 from sklearn_reject.selection._solve import make_rule_at
 
@@ -129,6 +132,7 @@ def certify_coverage_of_cells(sample, coverage, confidence):
 def certify_failures_of_cells(sample, rate, confidence, bound, max_loss):
     """Return the rule of largest coverage whose failure rate can be certified."""
     name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
+    refuse_least_rate(rate, max_loss)
     bound, n_samples, delta = FAILURE_BOUNDS[name], len(sample), 1 - confidence
     borders = Borders(sample, max_loss)
     certificate = partial(

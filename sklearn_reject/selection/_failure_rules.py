@@ -126,12 +126,7 @@ class FailureProblem:
                 "a larger rate."
             )
         if rule.coverage == 0:
-            remarks.append(
-                f"No calibration sample is accepted, as the failure rate "
-                f"{self.rate:g} allows for no loss so large among the samples that the "
-                "score calls certain. Use a score that orders the errors better, or a "
-                "larger rate."
-            )
+            remarks.append(nothing_accepted(self.rate))
         return remarks
 
     def _fewest(self, room=1.0):
@@ -160,14 +155,27 @@ def too_few_for_failures(n_samples, promise, fewest, lowest, way_out):
     )
 
 
+def nothing_accepted(rate):
+    """Return what a user should know of a rule that accepts nothing."""
+    return (
+        f"No calibration sample is accepted, as the failure rate {rate:g} allows for "
+        "no loss so large among the samples that the score calls certain. Use a score "
+        "that orders the errors better, or a larger rate."
+    )
+
+
+def refuse_least_rate(rate, max_loss):
+    """Raise where no number of samples could promise a failure rate."""
+    if rate / max_loss < _LEAST_SHARE:
+        raise InfeasibleTargetError(
+            f"target (the failure rate) is {rate:g}, which only a rule that accepts "
+            "nothing keeps: a small risk may show no loss at all. Ask for a larger one."
+        )
+
+
 def solve_failures(problem, randomize, draws=None, random_state=None):
     """Return the rule of largest coverage that keeps the bound."""
-    if problem.share < _LEAST_SHARE:
-        raise InfeasibleTargetError(
-            f"target (the failure rate) is {problem.rate:g}, which only a rule that "
-            "accepts nothing keeps: a small risk may show no loss at all. Ask for a "
-            "larger one."
-        )
+    refuse_least_rate(problem.rate, problem.max_loss)
     if problem.rate >= problem.max_loss:
         return problem.conclude(RejectionRule(math.inf, 1.0), 0.0)
     if problem.confidence is None:

@@ -24,13 +24,16 @@ from sklearn_reject._validation import (
     check_extended_vector,
     check_number,
     check_option,
+    check_part_weight,
     check_same_length,
-    check_sample_weight,
     check_vector,
+    refuse_dask,
 )
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection._cell_rules import (
     CellSample,
+    coverage_of_cells_at,
+    risk_of_cells_at,
     solve_cost_of_cells,
     solve_coverage_of_cells,
     solve_failures_of_cells,
@@ -43,6 +46,10 @@ from sklearn_reject.selection._certify_cells import (
     certify_failures_of_cells,
     certify_risk_of_cells,
 )
+from sklearn_reject.selection._failure_rules import nothing_accepted
+
+# Weighted losses below this have lost digits, or vanished.
+_LEAST_LOSS = 1e-305
 
 # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two would
 # be as many as the samples.
@@ -60,7 +67,8 @@ class RiskCoverageSummary:
     value of all samples, and each rule has its threshold between two cells. What the
     rule says of itself is exact, and at most one cell of coverage is missing. Methods
     with `parts` read the samples a second time, few of them for a rule, and then return
-    what the function of the same name does of all samples at once.
+    what the function of the same name does of all samples at once, but for the
+    `reject_cost` of a rule, which is a slope of the hull of what was read.
 
     Parameters
     ----------
@@ -160,14 +168,15 @@ class RiskCoverageSummary:
         ValueError
             If an array is invalid. The summary then is what it was.
         """
+        for name, values in (("scores", scores), ("losses", losses)):
+            refuse_dask(values, name)
         n_samples = len(as_real_array(scores, "scores"))
         check_same_length(n_samples, losses=losses)
+        weight = check_part_weight(sample_weight, n_samples)
         if n_samples == 0:
-            check_same_length(0, **_given(sample_weight))
             return self
         scores = check_extended_vector(scores, "scores")
         losses = check_vector(losses, "losses", non_negative=True)
-        weight = _check_weights(sample_weight, n_samples)
         counted = count_cells(scores, losses, weight, self.n_bits)
         self._table = add_tables(self._table, counted)
         return self
@@ -345,9 +354,8 @@ class RiskCoverageSummary:
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
         if parts is not None:
-            sample = self._sample(parts)
-            rule = solve_coverage_of_cells(sample, coverage, randomize)
-            return self._interval(rule.selective_risk)
+            sample = self._sample(parts, near=False)
+            return self._interval(risk_of_cells_at(sample, coverage, randomize))
         _, bounds = self._bounds()
         low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
         # A whole tie group has another risk than the share that reaches the coverage.
@@ -650,6 +658,11 @@ class RiskCoverageSummary:
         rule : RejectionRule
             The rule, with a certificate of the quantity "failure_rate".
 
+        Warns
+        -----
+        RejectionWarning
+            If no sample is accepted.
+
         Raises
         ------
         InfeasibleTargetError
@@ -667,10 +680,14 @@ class RiskCoverageSummary:
             )
         if confidence is not None:
             confidence = self._check_confidence(confidence, parts)
-            return certify_failures_of_cells(
+            rule = certify_failures_of_cells(
                 self._sample(), rate, confidence, bound, max_loss
             )
-        return solve_failures_of_cells(self._sample(parts), rate, bound, max_loss)
+        else:
+            rule = solve_failures_of_cells(self._sample(parts), rate, bound, max_loss)
+        if rule.coverage == 0:
+            warn_user(nothing_accepted(rate))
+        return rule
 
     def to_dict(self):
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
@@ -727,10 +744,23 @@ class RiskCoverageSummary:
             raise ValueError(
                 "The summary has no samples (of positive weight) yet: update it first."
             )
+        self._refuse_vanished()
         return self._table, CellBounds(self._table)
 
-    def _sample(self, parts=None):
-        return CellSample(self._bounds()[0], parts)
+    def _refuse_vanished(self):
+        """Raise where products of weights and losses are too small for a float."""
+        table = self._table
+        if table.weight is None or table.loss.sum() > _LEAST_LOSS:
+            return
+        if table.largest.max() > 0:
+            raise ValueError(
+                f"losses of at most {table.largest.max():g} have sample_weight so "
+                "small that products vanish. Give all parts larger weights, or losses "
+                "in a smaller unit."
+            )
+
+    def _sample(self, parts=None, *, near=True):
+        return CellSample(self._bounds()[0], parts, near=near)
 
     def _interval(self, value, low=None, high=None):
         """Return an interval; a value that is exact is its own ends."""
@@ -740,7 +770,9 @@ class RiskCoverageSummary:
 
     def _coverage_at(self, risk, randomize, parts):
         try:
-            return solve_risk_of_cells(self._sample(parts), risk, randomize).coverage
+            return coverage_of_cells_at(
+                self._sample(parts, near=False), risk, randomize
+            )
         except InfeasibleTargetError:
             return float("nan")
 
@@ -752,19 +784,6 @@ class RiskCoverageSummary:
                 "are tested, for which nothing has to be read again. Pass parts=None."
             )
         return check_confidence(confidence, self._table.weight)
-
-
-def _given(sample_weight):
-    return {} if sample_weight is None else {"sample_weight": sample_weight}
-
-
-def _check_weights(sample_weight, n_samples):
-    """Return weights, all of which may be zero in a part of the samples."""
-    if sample_weight is None:
-        return None
-    weight = check_vector(sample_weight, "sample_weight", non_negative=True)
-    check_same_length(n_samples, sample_weight=weight)
-    return check_sample_weight(weight, n_samples) if weight.any() else weight
 
 
 def _check_bound(bound, max_loss):

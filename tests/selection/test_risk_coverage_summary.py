@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn_reject import _curves as curves
 from sklearn_reject import selection
 from sklearn_reject._curves import _cell_areas
-from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.selection import RiskCoverageSummary, _cell_rules, rows_in_ranges
 
 AREAS = {
@@ -101,6 +101,8 @@ def test_risk_at_coverage(sample, n_bits, coverage, randomize):
     risk = summary.selective_risk_at_coverage(**options)
     assert risk.low <= exact <= risk.high
     assert risk.low <= risk.value <= risk.high
+    read = summary.selective_risk_at_coverage(**options, parts=list(take(sample)))
+    assert read.value == pytest.approx(exact, rel=1e-9)
     if randomize:
         low, high = summary.risk_coverage_band([coverage])
         assert (low[0], high[0]) == (risk.low, risk.high)
@@ -112,7 +114,11 @@ def test_coverage_at_risk(sample, n_bits, risk, randomize):
     exact = curves.coverage_at_risk_score(
         *sample[:2], sample_weight=sample[2], risk=risk, randomize=randomize
     )
-    coverage = summarise(sample, n_bits).coverage_at_risk(risk, randomize=randomize)
+    summary = summarise(sample, n_bits)
+    coverage = summary.coverage_at_risk(risk, randomize=randomize)
+    parts = list(take(sample))
+    read = summary.coverage_at_risk(risk, randomize=randomize, parts=parts)
+    assert read.value == pytest.approx(exact, rel=1e-9, nan_ok=True)
     if math.isnan(coverage.value):
         assert math.isnan(exact)
     else:
@@ -219,6 +225,10 @@ def test_infinite_scores_are_the_extremes():
         exact = getattr(curves, f"{name}_score")(ranks, losses)
         assert area.low <= exact <= area.high
     assert summary.aurc().value == pytest.approx(curves.aurc_score(ranks, losses))
+    for parts in (None, [(scores, losses)]):
+        assert summary.coverage_at_risk(0.4, parts=parts).value == 1
+        risk = summary.selective_risk_at_coverage(0.8, parts=parts)
+        assert risk.value == pytest.approx(0.4)
     with pytest.raises(ValueError, match="infinite scores, which a rule"):
         summary.solve_target_risk(0.5)
 
@@ -418,6 +428,64 @@ def test_too_few_samples_for_a_certificate():
     with pytest.raises(InfeasibleTargetError, match="it takes 9"):
         summary.solve_target_failure_rate(0.1)
     assert summary.solve_target_coverage(0.5, confidence=0.9).coverage == 1
+
+
+def test_a_failure_rate_that_accepts_nothing_is_told():
+    scores, losses = [0.3] * 20, [1] + [0] * 19
+    summary = RiskCoverageSummary().update(scores, losses)
+    for parts in (None, [(scores, losses)]):
+        with pytest.warns(RejectionWarning, match="No calibration sample is accepted"):
+            rule = summary.solve_target_failure_rate(0.05, parts=parts)
+        assert rule.coverage == 0
+    for confidence in (None, 0.9):
+        with pytest.raises(InfeasibleTargetError, match="Ask for a larger one"):
+            summary.solve_target_failure_rate(5e-324, confidence=confidence)
+
+
+def test_parts_with_other_losses_or_weights():
+    scores, losses = uniform(200)
+    weight = np.linspace(1, 2, 200)
+    plain = RiskCoverageSummary(13).update(scores, losses)
+    weighted = RiskCoverageSummary(13).update(scores, losses, weight)
+    wrong = [
+        (plain, (scores, losses * 0.5), "losses that add up"),
+        (plain, (scores, losses, weight), "sample_weight that add up"),
+        (weighted, (scores, losses), "sample_weight that add up"),
+        (weighted, (scores, 1 - losses, weight), "losses that add up"),
+    ]
+    for summary, part, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            summary.aurc(parts=[part])
+        with pytest.raises(ValueError, match=message):
+            summary.solve_target_coverage(0.5, parts=[part])
+    ones = plain.aurc(parts=[(scores, losses, np.ones(200))])
+    assert ones == plain.aurc(parts=[(scores, losses)])
+
+
+def test_a_last_cell_of_next_to_no_weight():
+    scores, losses, weight = [0.1, 0.2], [0.0, 1.0], [1e6, 2.07e-6]
+    summary = RiskCoverageSummary().update(scores, losses, weight)
+    for coverage in (0.5, 1.0):
+        exact = curves.selective_risk_at_coverage_score(
+            scores, losses, sample_weight=weight, coverage=coverage
+        )
+        risk = summary.selective_risk_at_coverage(coverage)
+        assert risk.low <= exact <= risk.high
+
+
+def test_products_that_vanish():
+    scores, losses = uniform(20)
+    vanished = RiskCoverageSummary().update(scores, losses * 1e-300, np.full(20, 1e-90))
+    for method in (vanished.aurc, vanished.sele):
+        with pytest.raises(ValueError, match="products vanish"):
+            method()
+    small = RiskCoverageSummary().update(scores, losses * 1e-200, np.full(20, 1e-90))
+    exact = curves.aurc_score(scores, losses) * 1e-200
+    area = small.aurc()
+    assert 0 < area.low <= exact <= area.high
+    # Nothing is lost where there is nothing.
+    none = RiskCoverageSummary().update(scores, losses * 0, np.full(20, 1e-90))
+    assert none.aurc().value == 0
 
 
 def test_near_ties_on_both_sides_of_a_border_stay_together():
