@@ -65,10 +65,7 @@ class DictMixin:
         name = state.get("type") if isinstance(state, dict) else None
         found = _TYPES.get(name) if isinstance(name, str) else None
         if found is None or not issubclass(found, cls):
-            raise ValueError(
-                f'state must be a dictionary of `to_dict` whose "type" is '
-                f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
-            )
+            raise _of_other_type(cls, name)
         known = {each.name: each for each in fields(found)}
         required = {
             name
@@ -78,6 +75,20 @@ class DictMixin:
         check_fields(name, state.keys() - {"type"}, known.keys(), required)
         given = [each for each in fields(found) if each.name in state]
         return found(**{each.name: _restore(state, each, name) for each in given})
+
+
+def check_type(state, cls):
+    """Raise unless a dictionary says that it is of a class."""
+    name = state.get("type") if isinstance(state, dict) else None
+    if name != cls.__name__:
+        raise _of_other_type(cls, name)
+
+
+def _of_other_type(cls, name):
+    return ValueError(
+        f'state must be a dictionary of `to_dict` whose "type" is {cls.__name__!r}, '
+        f"got {name!r}. Restore it by the class of that name."
+    )
 
 
 def check_fields(name, given, known, required):

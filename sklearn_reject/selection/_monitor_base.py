@@ -5,7 +5,7 @@ from copy import copy
 
 import numpy as np
 
-from sklearn_reject._as_dict import check_fields
+from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_option
 from sklearn_reject.exceptions import warn_user
@@ -159,14 +159,9 @@ class Monitor:
             If the dictionary is of another type, or a field is unknown, missing or no
             such value as it has to be.
         """
-        name = state.get("type") if isinstance(state, dict) else None
-        if name != cls.__name__:
-            raise ValueError(
-                f'state must be a dictionary of `to_dict` whose "type" is '
-                f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
-            )
+        check_type(state, cls)
         expected = {"type", *cls._SETTINGS, "alarm", "bets", "restarts"}
-        check_fields(name, state.keys(), expected, expected)
+        check_fields(cls.__name__, state.keys(), expected, expected)
         if not isinstance(state["alarm"], bool):
             raise ValueError(f"alarm must be True or False, got {state['alarm']!r}.")
         monitor = cls(**{name: state[name] for name in cls._SETTINGS})

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject._as_dict import check_fields
+from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._curves import (
     CellBounds,
     CellTable,
@@ -718,13 +718,8 @@ class RiskCoverageSummary:
         ValueError
             If the dictionary is of another type, or its cells are no such cells.
         """
-        name = state.get("type") if isinstance(state, dict) else None
-        if name != cls.__name__:
-            raise ValueError(
-                f'state must be a dictionary of `to_dict` whose "type" is '
-                f"{cls.__name__!r}, got {name!r}. Restore it by the class of that name."
-            )
-        check_fields(name, state.keys(), {"type", "cells"}, {"type", "cells"})
+        check_type(state, cls)
+        check_fields(cls.__name__, state.keys(), {"type", "cells"}, {"type", "cells"})
         table = CellTable.from_dict(state["cells"])
         summary = cls(table.n_bits)
         check_cells(table)

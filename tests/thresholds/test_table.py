@@ -247,7 +247,7 @@ def test_at_the_edge_of_what_is_known():
     assert not table.counted.is_complete
     with pytest.warns(RejectionWarning, match="ratings are incomplete below"):
         table.operating_point(target_derivative=1e-3)
-    with pytest.raises(ValueError, match="min_recall needs the number of all positiv"):
+    with pytest.raises(ValueError, match="min_recall needs the number of all"):
         table.operating_point(min_recall=0.5)
     with pytest.raises(InfeasibleTargetError, match="cannot be met") as caught:
         table.operating_point(target_derivative=1e9)
