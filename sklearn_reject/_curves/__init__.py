@@ -93,6 +93,7 @@ from sklearn_reject._curves._risk_coverage import (
     selective_risk_at_coverage_score,
     share_reaching_coverage,
     share_within_risk,
+    warn_of_no_coverage,
 )
 
 __all__ = [
@@ -172,5 +173,6 @@ __all__ = [
     "starts_of_ties",
     "tie_range",
     "undefined_without_ood",
+    "warn_of_no_coverage",
     "weighted_sum",
 ]

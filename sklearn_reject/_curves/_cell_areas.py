@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklearn_reject._curves._area import mean_area_of_part, weigh_losses
+from sklearn_reject._curves._cell_bounds import pair_area
 from sklearn_reject._curves._cell_table import rows_in_ranges
 from sklearn_reject._curves._groups import group_validated
 
@@ -174,8 +175,7 @@ def exact_pairs(table, bounds, parts, *, inclusive):
     tied_part = 0.0 if inclusive else 0.5
 
     def of_cells(starts, weights, losses):
-        after = total - starts - tied_part * weights
-        return float((losses / total) @ (after / total))
+        return pair_area(starts, weights, losses, total, tied_part)
 
     def of_rows(scores, losses, weight, start):
         groups = group_validated(scores, losses, weight)

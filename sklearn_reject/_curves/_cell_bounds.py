@@ -119,7 +119,7 @@ def bound_pairs(bounds, *, has_weights, inclusive):
     total = bounds.total
 
     def area(starts, weights, losses):
-        return float((losses / total) @ ((total - (starts + weights / 2)) / total))
+        return pair_area(starts, weights, losses, total, tied_part=0.5)
 
     value, low, high = _value_and_bounds(bounds, area)
     if inclusive:
@@ -134,6 +134,12 @@ def bound_pairs(bounds, *, has_weights, inclusive):
         ]
         return widen(bounds, value + added[0], low + added[1], high + added[2])
     return value, low, high
+
+
+def pair_area(starts, weights, losses, total, tied_part):
+    """Return what groups of samples add to the mean over pairs of `sele_score`."""
+    after = total - (starts + tied_part * weights)
+    return float((losses / total) @ (after / total))
 
 
 def _value_and_bounds(bounds, area):

@@ -1,10 +1,8 @@
 """Metrics of risk and coverage from dask collections."""
 
-import warnings
 from math import isnan
 
-from sklearn.exceptions import UndefinedMetricWarning
-
+from sklearn_reject._curves import warn_of_no_coverage
 from sklearn_reject.dask._samples import partition_predictions
 
 
@@ -464,13 +462,7 @@ def coverage_at_risk_score(
     def ask(summary, parts):
         coverage = summary.coverage_at_risk(risk, randomize=randomize, parts=parts)
         if isnan(coverage.value):
-            warnings.warn(
-                "No threshold keeps the selective risk at or below "
-                f"risk={risk:g}, so the coverage is undefined and set to NaN. Ask for "
-                "a larger risk.",
-                UndefinedMetricWarning,
-                stacklevel=2,
-            )
+            warn_of_no_coverage(risk)
         return coverage
 
     return _answer(samples, ask, method, compute)

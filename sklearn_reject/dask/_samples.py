@@ -179,8 +179,7 @@ _NO_SAMPLES = Samples(np.zeros(0), np.zeros(0), None, SeenLabels())
 
 def _reduce_one(samples, n_bits):
     summary = RiskCoverageSummary(n_bits=n_bits)
-    if len(samples.scores):
-        summary.update(samples.scores, samples.losses, samples.weight)
+    summary.update(samples.scores, samples.losses, samples.weight)
     return Reduced(summary, samples.labels)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import refuse_iterator
-from sklearn_reject._validation import check_count
+from sklearn_reject._validation import check_count, check_other
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._double_measure import (
     check_part,
@@ -196,15 +196,7 @@ class DoubleScoreSummary(DictMixin):
         ValueError
             If `other` is no such summary, has another `max_cells`, or is this one.
         """
-        if not isinstance(other, DoubleScoreSummary):
-            raise ValueError(
-                f"other must be a DoubleScoreSummary, got {type(other).__name__}."
-            )
-        if other is self:
-            raise ValueError(
-                "other is the summary itself, whose samples would count twice. Merge "
-                "summaries of different samples."
-            )
+        check_other(self, other, "summary", "summaries")
         if other.max_cells != self.max_cells:
             raise ValueError(
                 f"other has max_cells={other.max_cells}, this summary "

@@ -7,7 +7,7 @@ import numpy as np
 
 from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._interval import Interval
-from sklearn_reject._validation import check_level, check_option
+from sklearn_reject._validation import check_level, check_option, check_other
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._bets import Bets, Restarts, log_capital
 
@@ -100,15 +100,7 @@ class Monitor:
         RejectionWarning
             If `other` has raised an alarm that the merged monitor does not.
         """
-        if type(other) is not type(self):
-            raise ValueError(
-                f"other must be a {type(self).__name__}, got {type(other).__name__}."
-            )
-        if other is self:
-            raise ValueError(
-                "other is the monitor itself, whose samples would count twice. Merge "
-                "monitors of different samples."
-            )
+        check_other(self, other, "monitor", "monitors")
         for name in self._SETTINGS:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:

@@ -24,6 +24,7 @@ from sklearn_reject._validation import (
     check_extended_vector,
     check_number,
     check_option,
+    check_other,
     check_part_weight,
     check_same_length,
     check_vector,
@@ -199,15 +200,7 @@ class RiskCoverageSummary:
         ValueError
             If `other` is no such summary, has other cells, or is this one itself.
         """
-        if not isinstance(other, RiskCoverageSummary):
-            raise ValueError(
-                f"other must be a RiskCoverageSummary, got {type(other).__name__}."
-            )
-        if other is self:
-            raise ValueError(
-                "other is the summary itself, whose samples would count twice. Merge "
-                "summaries of different samples."
-            )
+        check_other(self, other, "summary", "summaries")
         if other.n_bits != self.n_bits:
             raise ValueError(
                 f"other has n_bits={other.n_bits}, and not {self.n_bits}, so that its "
