@@ -225,20 +225,13 @@ def check_sample_weight(sample_weight, n_samples):
     """Return weights as a float64 vector, or None where all samples weigh one."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
-    weight = check_vector(sample_weight, "sample_weight", non_negative=True)
-    check_same_length(n_samples, sample_weight=weight)
+    weight = _as_weight(sample_weight, n_samples)
     if not weight.any():
         raise ValueError(
             "sample_weight is zero for every sample: give at least one sample a "
             "positive weight, or pass sample_weight=None."
         )
-    if weight.max() < 1 / _LARGEST_SUMMAND:
-        raise ValueError(
-            f"sample_weight is at most {weight.max():g}, so small that products "
-            "vanish. Divide the weights by the largest."
-        )
+    _refuse_vanishing(weight)
     return weight
 
 
@@ -249,13 +242,31 @@ def check_part_weight(sample_weight, n_samples):
     """
     if sample_weight is None:
         return None
+    if not n_samples:
+        if not isinstance(sample_weight, Real):
+            check_same_length(0, sample_weight=sample_weight)
+        return np.zeros(0)
+    weight = _as_weight(sample_weight, n_samples)
+    if weight.any():
+        _refuse_vanishing(weight)
+    return weight
+
+
+def _as_weight(sample_weight, n_samples):
+    """Return non-negative weights, one a sample; a number is that of all samples."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
-    check_same_length(n_samples, sample_weight=sample_weight)
-    if not n_samples:
-        return np.zeros(0)
     weight = check_vector(sample_weight, "sample_weight", non_negative=True)
-    return check_sample_weight(weight, n_samples) if weight.any() else weight
+    check_same_length(n_samples, sample_weight=weight)
+    return weight
+
+
+def _refuse_vanishing(weight):
+    if weight.max() < 1 / _LARGEST_SUMMAND:
+        raise ValueError(
+            f"sample_weight is at most {weight.max():g}, so small that products "
+            "vanish. Divide the weights by the largest."
+        )
 
 
 def check_same_length(n_samples, **arrays):

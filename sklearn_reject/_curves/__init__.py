@@ -1,7 +1,7 @@
 """Curves and areas from arrays of scores and losses: what metrics are made of."""
 
 from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
-from sklearn_reject._curves._asked import DeferralSamples, check_deferral_samples
+from sklearn_reject._curves._asked import check_deferral_samples
 from sklearn_reject._curves._cell_areas import (
     MOST_ROWS,
     Parts,
@@ -28,7 +28,6 @@ from sklearn_reject._curves._cell_table import (
     rows_in_ranges,
 )
 from sklearn_reject._curves._deferral import (
-    DeferralGroups,
     deferral_area_score,
     deferral_curve,
     group_deferral,
@@ -80,7 +79,6 @@ from sklearn_reject._curves._ood import (
     undefined_without_ood,
 )
 from sklearn_reject._curves._origins import (
-    OriginGroups,
     check_origin_samples,
     group_by_origin,
     group_origins_validated,
@@ -105,9 +103,6 @@ __all__ = [
     "CellTable",
     "CountedArea",
     "CountedRisks",
-    "DeferralGroups",
-    "DeferralSamples",
-    "OriginGroups",
     "Parts",
     "TieGroups",
     "add_tables",

@@ -86,6 +86,7 @@ BATCH_SIZE = 2**13
 
 def batches(n_groups):
     """Return slices of consecutive groups."""
+    # Those of scikit-learn check their arguments, for 18 us where this takes .4.
     starts = range(0, n_groups, BATCH_SIZE)
     return [slice(start, min(start + BATCH_SIZE, n_groups)) for start in starts]
 

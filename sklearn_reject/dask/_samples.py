@@ -65,19 +65,21 @@ class PartitionedSamples:
         parts = [delayed(_reduce_one)(each, self.n_bits) for each in self.partitions]
         return merge_in_tree(parts, _merge)
 
-    def answer(self, question, *, method="cells", compute=True):
+    def answer(self, question, *, method="cells", certify=False, compute=True):
         """Ask a summary, with the rows that it needs where the answer is to be exact.
 
-        `question` takes a summary and `parts`.
+        `question` takes a summary and `parts`. To `certify` a rule, which has its
+        threshold between two cells, takes no rows whatever the method is.
         """
         check_option(method, "method", ("exact", "cells"))
         check_option(compute, "compute", (True, False))
         self._try(question)
+        reads_rows = method == "exact" and not certify
         if compute:
             # Asked here, where warnings are seen.
-            parts = RemoteRows(self.partitions) if method == "exact" else None
+            parts = RemoteRows(self.partitions) if reads_rows else None
             return _ask(self.summarize().compute(), question, self.labels, parts)
-        if method == "exact":
+        if reads_rows:
             raise ValueError(
                 "compute=False cannot be combined with method='exact', which reads "
                 "the data a second time, once it is known what to look for. Pass "

@@ -215,7 +215,7 @@ def solve_target_risk(
         )
 
     return samples.answer(
-        ask, method=method if confidence is None else "cells", compute=compute
+        ask, method=method, certify=confidence is not None, compute=compute
     )
 
 
@@ -296,7 +296,7 @@ def solve_target_coverage(
         )
 
     return samples.answer(
-        ask, method=method if confidence is None else "cells", compute=compute
+        ask, method=method, certify=confidence is not None, compute=compute
     )
 
 
@@ -386,5 +386,5 @@ def solve_target_failure_rate(
         )
 
     return samples.answer(
-        ask, method=method if confidence is None else "cells", compute=compute
+        ask, method=method, certify=confidence is not None, compute=compute
     )

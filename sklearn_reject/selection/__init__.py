@@ -22,24 +22,19 @@ from sklearn_reject.selection._failure_parts import (
     solve_failure_bounds,
     solve_nearest_failure_bounds,
 )
-from sklearn_reject.selection._failure_rate import (
-    refuse_failure_weights,
-    solve_target_failure_rate,
-)
+from sklearn_reject.selection._failure_rate import solve_target_failure_rate
 from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._grouped_deferral import GroupedDeferralRule
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
-from sklearn_reject.selection._ood_problem import check_wild_share
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
     likelihood_ratio_rule,
     precision_of,
 )
-from sklearn_reject.selection._ood_solve import check_risk_tolerance
 from sklearn_reject.selection._partition import (
     as_labels,
     distinct_labels,

@@ -42,20 +42,18 @@ class CountedDocuments:
     others: np.ndarray = None
 
 
-def needs_arrays(documents):
-    """Tell whether the counts of false and true positives do not say everything."""
-    return documents.weight is not None or len(_reached_others(documents)[0]) > 0
+def describe(documents, grid, ranks, reached):
+    """Return what a table is to know of documents, of which the ranks are known.
 
-
-def describe(documents, grid, ranks):
-    """Return what a table is to know of documents, of which the ranks are known."""
+    `reached` are the others that `reached_others` finds.
+    """
     shape = tuple(map(len, grid))
     squares = n_counted = others = None
     if documents.weight is not None:
         squared = documents.reweigh(documents.weight**2)
         squares = count_ranks(ranks, squared, shape)
         n_counted = count_ranks(ranks, documents.reweigh(None), shape).sum(axis=0)
-    scores, is_weightless = _reached_others(documents)
+    scores, is_weightless = reached
     if len(scores):
         stand_ins = documents.stand_in(scores, is_weightless)
         others = count_ranks(rank_scores(scores, grid), stand_ins, shape)
@@ -74,7 +72,8 @@ def describe(documents, grid, ranks):
     )
 
 
-def _reached_others(documents):
+def reached_others(documents):
+    """Return the scores of documents that do not count, and which weigh nothing."""
     is_reached = predict_positive(documents.others, documents.base, documents.rule)
     return documents.others[is_reached], documents.is_weightless[is_reached]
 

@@ -4,7 +4,7 @@ from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.thresholds._counted import (
     BYTES_PER_WEIGHED_NODE,
     describe,
-    needs_arrays,
+    reached_others,
 )
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._grid import (
@@ -166,10 +166,11 @@ def _refuse_beside_thresholds(n_thresholds, spacing):
 def _tabulate(documents, grid, name="n_thresholds"):
     """Return the table of documents; `name` is the parameter that made the grid."""
     shape = tuple(map(len, grid))
-    is_weighed = needs_arrays(documents)
+    reached = reached_others(documents)
+    is_weighed = documents.weight is not None or len(reached[0]) > 0
     bytes_per_node = BYTES_PER_WEIGHED_NODE if is_weighed else BYTES_PER_NODE
     check_grid_fits(shape, bytes_per_node, name)
     ranks = rank_scores(documents.scores, grid)
     fp, tp = count_ranks(ranks, documents, shape)
-    counted = describe(documents, grid, ranks)
+    counted = describe(documents, grid, ranks, reached)
     return PNTable(tuple(grid), fp, tp, documents.rule, counted)

@@ -67,15 +67,3 @@ def engine(request):
     request.getfixturevalue("ray_cluster")
     # Without a number, only Dask takes all that there are.
     return {"backend": "ray", "n_jobs": 2}
-
-
-@pytest.fixture(params=["loky", "threading", "dask", "ray"])
-def backend(request):
-    """Arguments of `joblib.parallel_config` for any backend."""
-    if request.param in ("loky", "threading"):
-        return {"backend": request.param, "n_jobs": 2}
-    if request.param == "dask":
-        request.getfixturevalue("cluster")
-        return {"backend": "dask"}
-    request.getfixturevalue("ray_cluster")
-    return {"backend": "ray", "n_jobs": 2}

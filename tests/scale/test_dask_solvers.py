@@ -159,6 +159,12 @@ def test_target_that_cannot_be_met():
         ("solve_reject_cost", "low", {}, "target"),
         ("summarize", None, {"n_bits": 50}, "n_bits must be in"),
         ("solve_target_risk", 0.1, {"method": "fast"}, "method must be one of"),
+        (
+            "solve_target_coverage",
+            0.5,
+            {"confidence": 0.9, "method": "fast"},
+            "method must be one of",
+        ),
         ("solve_target_risk", 0.1, {"compute": False}, "method='cells'"),
     ],
 )
