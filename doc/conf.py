@@ -90,6 +90,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"
