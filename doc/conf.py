@@ -115,7 +115,7 @@ html_theme_options = {
     "logo": {
         "image_light": "_static/logo.svg",
         "image_dark": "_static/logo.svg",
-        "text": html_title,
+        "text": "sklearn-reject",
     },
     "github_url": "https://github.com/sklearn-reject/sklearn-reject",
     "use_edit_page_button": True,
@@ -125,7 +125,8 @@ html_theme_options = {
         **{page: ["page-toc", "edit-this-page"] for page in WRITTEN},
     },
     "show_prev_next": True,
-    "show_toc_level": 1,
+    "show_toc_level": 2,
+    "navbar_start": ["navbar-logo", "version"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
