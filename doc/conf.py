@@ -5,8 +5,10 @@ from pathlib import Path
 
 import sklearn_reject
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+from source_links import linkcode_resolve  # noqa: F401
+from type_links import ALIASES
 
 project = "sklearn-reject"
 author = "The sklearn-reject developers"
@@ -17,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
+    "sphinx.ext.linkcode",
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_copybutton",
@@ -33,7 +36,8 @@ exclude_patterns = ["_build", "_templates", "**/GALLERY_HEADER.rst"]
 default_role = "literal"
 
 # A cross-reference that leads nowhere fails the build. Names of other packages are
-# looked up in doc/inventories: add a name there to refer to it.
+# looked up in doc/inventories. To refer to another one, add it there; for scikit-learn,
+# run make.py.
 nitpicky = True
 nitpick_ignore_regex = [
     # A score gets it; users neither make nor import one.
@@ -59,6 +63,9 @@ autodoc_typehints = "none"
 # numpydoc would list the methods of a class after its examples: method_table lists
 # them before its parameters.
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+numpydoc_xref_aliases = ALIASES
+numpydoc_xref_ignore = "all"
 # A signature that is longer than this is shown with one parameter a line.
 python_maximum_signature_line_length = 72
 toc_object_entries_show_parents = "hide"
@@ -94,6 +101,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
+html_baseurl = "https://sklearn-reject.readthedocs.io/en/stable/"
 html_title = f"sklearn-reject {version}"
 html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
