@@ -33,13 +33,13 @@ def fit_selective():
 
 def draw(selective, X_test, y_test, ax):
     """Draw the curve, the target and the threshold that was chosen for it."""
-    display = RiskCoverageDisplay.from_estimator(
-        selective, X_test, y_test, ax=ax, plot_random=True
+    y_pred, uncertainty, accepted = selective.predict_all(X_test)
+    display = RiskCoverageDisplay.from_predictions(
+        y_test, y_pred, uncertainty, ax=ax, plot_random=True
     )
     display.line_.set_linewidth(2.5)
     ax.get_legend().remove()
-    accepted = selective.accept(X_test)
-    wrong = selective.predict_label(X_test)[accepted] != y_test[accepted]
+    wrong = y_pred[accepted] != y_test[accepted]
     point = accepted.mean(), wrong.mean()
     ax.axhline(TARGET, color="C2", linewidth=1.5, linestyle="--")
     ax.plot(*point, "o", color="C3", markersize=9, zorder=3)
