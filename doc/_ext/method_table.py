@@ -1,6 +1,10 @@
 """List the methods of a class after its summary, before its parameters."""
 
 import inspect
+from collections import namedtuple
+
+# The fields of named tuples, which docstrings describe as attributes already.
+FIELD = type(namedtuple("Named", "field").field)
 
 
 def _is_method(cls, name):
@@ -36,7 +40,12 @@ def _insert(app, what, name, obj, options, lines):
         lines[first:first] = _table(name.rpartition(".")[2], names)
 
 
+def _skip(app, what, name, obj, skip, options):
+    return True if isinstance(obj, FIELD) else None
+
+
 def setup(app):
     """Insert the table once numpydoc has made a docstring reStructuredText."""
+    app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _insert, priority=900)
     return {"parallel_read_safe": True}
