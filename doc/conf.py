@@ -32,7 +32,12 @@ extensions = [
     "method_table",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates", "**/GALLERY_HEADER.rst"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "**/GALLERY_HEADER.rst",
+    "comparison_tables",
+]
 default_role = "literal"
 
 # A cross-reference that leads nowhere fails the build. Names of other packages are
