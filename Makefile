@@ -1,16 +1,16 @@
-# Every target brings up the environment that it needs and reuses it afterwards:
-# an environment is installed again only when pyproject.toml changes.
+# Every target creates the environment that it needs, and uses it again until
+# pyproject.toml changes.
 #
-# SKLEARN_REJECT_DATA, where set, names a folder of real data; it reaches tests,
-# examples and benchmarks through the environment, as make hands it on untouched.
-
-# On Windows, run make from a shell that has sh, sed and rm, such as Git Bash, and say
+# Tests, examples and benchmarks read real data from the folder that the environment
+# variable SKLEARN_REJECT_DATA names, if it is set.
+#
+# On Windows, run make in a shell that has sh, sed and rm, such as Git Bash, and give
 # PYTHON=python if there is no python3.
 
 PYTHON ?= python3
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= 2
-# The oldest dependencies have ready-made builds for the oldest Python only.
+# The oldest dependencies have wheels for the oldest Python only.
 OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null),$(PYTHON))
 
 VENV := .venv
@@ -20,19 +20,19 @@ VENV_SCALE := .venv-scale
 VENV_WHEEL := .venv-wheel
 
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq
-# One thread a worker: more would only fight over the cores that the workers share.
-# Who is done takes tests from the other one: shares dealt out beforehand may end apart.
+# A worker that has finished takes tests from the others.
 PYTEST_OPTIONS := -q -n $(WORKERS) --dist worksteal
 PYTEST := -m pytest $(PYTEST_OPTIONS)
-# Here and not among pytest's own options, so that by hand any -m can be given.
+# Not among the options in pyproject.toml, so that any -m can be given by hand.
 FAST := -m "not slow"
+# The workers share the cores, so each of them uses one thread.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-# Each worker would compile all tests anew where the environment forbids to keep them.
+# Each worker would compile all tests again if the environment forbade to keep them.
 ONE_THREAD += PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# Targets share an environment, and two installs into one would damage it.
+# Targets share an environment, and two installations at the same time would damage it.
 .NOTPARALLEL:
 .PHONY: help demo test test-all test-kernels test-papers test-oldest test-scale \
 	long-test lint doc bench papers release-check all-checks clean
@@ -48,31 +48,31 @@ demo: $(VENV)/stamp-plot  ## show in less than a minute what the package does
 test: $(VENV)/stamp-test  ## fast tests and doctests, every warning an error
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python $(PYTEST) $(FAST)
 
-test-all: $(VENV)/stamp-test  ## these and the slow ones, with more samples
+test-all: $(VENV)/stamp-test  ## fast and slow tests, with more random examples
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=suite $(VENV)/$(BIN)/python $(PYTEST)
 
 test-kernels: $(VENV)/stamp-test  ## fast tests with the linear algebra of other processors
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python tests/run_with_kernels.py $(PYTEST_OPTIONS) $(FAST)
 
-test-papers: $(VENV)/stamp-test  ## tests of what the papers' tables are made from
+test-papers: $(VENV)/stamp-test  ## tests of the code behind the papers' tables
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=suite $(VENV)/$(BIN)/python $(PYTEST) \
 		benchmarks/papers/tests
 
 test-oldest: $(VENV_OLDEST)/stamp-oldest  ## fast tests with the oldest versions declared
 	@$(ONE_THREAD) $(VENV_OLDEST)/$(BIN)/python $(PYTEST) $(FAST)
 
-# One process: the tests share a cluster, whose workers are as many as the cores.
+# One process, because the tests share a cluster with as many workers as cores.
 test-scale: $(VENV_SCALE)/stamp-scale  ## tests on clusters of Dask and Ray (large install)
 	@$(ONE_THREAD) $(VENV_SCALE)/$(BIN)/python -m pytest -q tests/scale sklearn_reject/dask
 
-long-test: $(VENV)/stamp-test  ## statistical guarantees, thousands of samples, minutes
+long-test: $(VENV)/stamp-test  ## tests of statistical guarantees, many minutes
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=thorough $(VENV)/$(BIN)/python $(PYTEST) \
 		tests/long tests/curves tests/selection tests/losses tests/decoding tests/thresholds
 
 lint: $(VENV)/stamp-lint  ## style, formatting and spelling
 	@$(VENV)/$(BIN)/ruff check --quiet
 	@$(VENV)/$(BIN)/ruff format --check || \
-		{ echo "not formatted as agreed: run $(VENV)/$(BIN)/ruff format"; exit 1; }
+		{ echo "run $(VENV)/$(BIN)/ruff format"; exit 1; }
 	@$(VENV)/$(BIN)/codespell
 	@echo "lint: no complaints"
 
@@ -92,9 +92,9 @@ papers: $(VENV)/stamp-plot  ## print the papers' tables beside ours
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python -m benchmarks.papers.rzmr20 --jobs $(WORKERS) \
 		--figure benchmarks/papers/figures/rzmr20-figure7.png
 
-# The wheel is tried without anything that it does not ask for, and away from the
-# checkout, where Python would find the package without it.
-release-check: $(VENV)/stamp-release  ## build the archives and use them as users do
+# The wheel is tested with its required dependencies only, and in an empty folder: in the
+# checkout, Python would import the package from there.
+release-check: $(VENV)/stamp-release  ## build the archives and test them
 	@rm -rf build dist
 	@$(VENV)/$(BIN)/python -m build --quiet --outdir dist .
 	@$(VENV)/$(BIN)/python -m twine check --strict dist/*
@@ -122,7 +122,7 @@ clean:  ## remove environments, builds and caches
 	@rm -rf .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Environments. A stamp is written last, so that an install cut short is repeated.
+# Environments. The stamp is written last, so that an interrupted installation is repeated.
 
 $(VENV)/stamp-venv:
 	@echo "creating $(VENV)"
@@ -149,7 +149,7 @@ $(VENV_SCALE)/stamp-scale: pyproject.toml
 	@$(VENV_SCALE)/$(BIN)/python $(PIP_INSTALL) -e '.[scale]'
 	@touch $@
 
-# Of these two only one module each is used, which needs none of their dependencies.
+# The benchmarks use one module of each of the last two, which has no dependencies.
 $(VENV_BENCH)/stamp-bench: pyproject.toml
 	@echo "installing sklearn-reject[bench] into $(VENV_BENCH), about 1.5 GB"
 	@$(PYTHON) -m venv $(VENV_BENCH)
