@@ -109,7 +109,7 @@ release-check: $(VENV)/stamp-release  ## build the archives and test them
 	@tar -xzf dist/*.tar.gz --strip-components=1 -C build/sdist
 	@$(VENV_WHEEL)/$(BIN)/python $(PIP_INSTALL) './build/sdist[test]'
 	@cd build/sdist && ../../$(VENV_WHEEL)/$(BIN)/python -m pytest -q $(FAST) \
-		tests/losses tests/test_layering.py tests/test_map.py tests/test_check_release.py
+		tests/labels tests/test_layering.py tests/test_map.py tests/test_check_release.py
 	@cd build/sdist && ../../$(VENV_WHEEL)/$(BIN)/python -m benchmarks --help >/dev/null
 	@echo "release-check: dist/ is ready"
 

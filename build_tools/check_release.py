@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 # What is of no use without a repository.
-ONLY_IN_REPOSITORY = re.compile(r"\.(ci|github)/|\.git|\.pre-commit")
+ONLY_IN_REPOSITORY = re.compile(r"\.(ci|github)/|\.git|\.pre-commit|\.readthedocs")
 BUILT = re.compile(r"\.py[co]$|\.so$|\.npz$|\.csv\.gz$|(^|/)(__pycache__|_build)/")
 # What setuptools adds to an archive.
 ADDED = re.compile(r"PKG-INFO$|\.egg-info/")
