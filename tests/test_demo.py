@@ -28,7 +28,7 @@ def test_the_promise_is_counted_on_new_digits(demo, capsys):
     rows = [line for line in lines if line.endswith("of 2 splits")]
     kept = [int(row.split()[-4]) for row in rows]
     assert [row.split("  ")[0] for row in map(str.strip, rows)] == [
-        "every digit accepted",
+        "plain classifier",
         "target_risk=0.02",
         "target_risk=0.02, confidence=0.95",
     ]
