@@ -8,12 +8,14 @@ from sklearn_reject._validation import check_option, check_same_length
 from sklearn_reject.metrics._plot._drawing import (
     find_axes,
     finish_axes,
+    ink,
     is_wanted,
+    keep_one,
     label_curves,
 )
 
 _BAND_STYLE = {"alpha": 0.2, "linewidth": 0, "label": "interval"}
-_TARGET_STYLE = {"linestyle": "--", "color": "0.4", "label": "target"}
+_TARGET_STYLE = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
 _ALARM_STYLE = {"linestyle": ":", "color": "C3", "label": "alarm"}
 
 # Of a new figure: the share of intervals that may be cut off, and the margin.
@@ -195,9 +197,11 @@ class MonitorDisplay:
         interval_kwargs : dict, default=None
             Passed to matplotlib's `fill_between` for the interval.
 
-        target_kwargs, alarm_kwargs : dict, default=None
-            Passed to matplotlib's `axhline` for the target, and to `axvline` for the
-            alarm.
+        target_kwargs : dict, default=None
+            Passed to matplotlib for the line of the target.
+
+        alarm_kwargs : dict, default=None
+            Passed to matplotlib's `axvline` for the alarm.
 
         Returns
         -------
@@ -228,15 +232,17 @@ class MonitorDisplay:
         )
         self.target_ = self.alarm_ = None
         if plot_target:
-            style = {**_TARGET_STYLE, **(target_kwargs or {})}
-            self.target_ = self.ax_.axhline(self.target, **style)
+            label = f"target {self.target:.3g}"
+            style = {"label": label, "color": ink(), **_TARGET_STYLE}
+            line = self.ax_.axhline(self.target, **{**style, **(target_kwargs or {})})
+            self.target_ = keep_one(self.ax_, line)
         if plot_alarm and np.any(self.alarms):
             style = {**_ALARM_STYLE, **(alarm_kwargs or {})}
             self.alarm_ = self.ax_.axvline(x[int(np.argmax(self.alarms))], **style)
         if ax is None:
             self._zoom(value, low, high)
             if x.dtype.kind not in "iuf":  # names and dates are long
-                self.figure_.autofmt_xdate()
+                self.ax_.tick_params("x", labelrotation=30)
         finish_axes(
             self.ax_,
             xlabel="Number of samples" if self.times is None else "Time",

@@ -58,7 +58,7 @@ def test_what_is_drawn_is_what_the_monitor_said(monitor):
     is_risk = isinstance(monitor, RiskMonitor)
     assert display.ax_.get_ylabel() == ("Risk" if is_risk else "Coverage")
     assert display.ax_.get_xlabel() == "Number of samples"
-    assert legend_of(display) == ["mean so far", "interval", "target", "alarm"]
+    assert legend_of(display) == ["mean so far", "interval", "target 0.06", "alarm"]
 
 
 def test_intervals_that_were_kept():

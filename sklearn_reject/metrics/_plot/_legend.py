@@ -1,0 +1,119 @@
+"""Legends that hide no data."""
+
+# Sizes of the text that are tried inside of the axes; None is that of the user.
+_SIZES = (None, "small")
+
+# In inches: between the label of the axis and a legend below it.
+_GAP = 0.06
+
+
+def add_legend(ax):
+    """Add a legend where something has a name, where it hides no data.
+
+    That is inside of the axes, in the usual size or a smaller one, or below them. On
+    axes among others without a layout, which have no room below, it stays inside.
+    """
+    handles, labels = _entries(ax)
+    if not labels:
+        return
+    for size in _SIZES:
+        legend = ax.legend(handles, labels, loc="best", fontsize=size)
+        if not hides_data(legend, ax):
+            return
+    figure = ax.figure.figure
+    n_inches = _depth_of_labels(ax) + _GAP
+    if figure.get_layout_engine() is None and not _is_alone(ax):
+        return
+    legend = _add_below(ax, handles, labels, n_inches)
+    if figure.get_layout_engine() is None:
+        height = legend.get_window_extent().height / figure.dpi
+        bottom = (n_inches + height + _GAP) / figure.get_figheight()
+        figure.subplots_adjust(bottom=min(bottom, 0.6))
+
+
+def hides_data(legend, ax):
+    """Tell whether something that is drawn in the units of the axes is below a legend.
+
+    Lines that span the axes are no data.
+    """
+    box = legend.get_window_extent()
+    lines = [line for line in ax.lines if line.get_transform() == ax.transData]
+    return any(_meets_line(line, box) for line in lines) or any(
+        _meets_collection(collection, box) for collection in ax.collections
+    )
+
+
+def _meets_line(line, box):
+    path = line.get_transform().transform_path(line.get_path())
+    return _meets(path, box) if line.get_linestyle() != "None" else _holds(path, box)
+
+
+def _meets(path, box, *, filled=False):
+    return len(path.vertices) > 0 and bool(path.intersects_bbox(box, filled))
+
+
+def _holds(path, box):
+    return len(path.vertices) > 0 and box.count_contains(path.vertices) > 0
+
+
+def _meets_collection(collection, box):
+    from matplotlib.collections import PathCollection
+
+    transform = collection.get_transform()
+    if isinstance(collection, PathCollection):
+        offsets = collection.get_offset_transform().transform(collection.get_offsets())
+        return box.count_contains(offsets) > 0
+    filled = len(collection.get_facecolor()) > 0
+    paths = map(transform.transform_path, collection.get_paths())
+    return any(_meets(path, box, filled=filled) for path in paths)
+
+
+def _entries(ax):
+    """Return handles and labels, without those that look and read the same."""
+    seen = {}
+    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        seen.setdefault((label, _look(handle)), handle)
+    return list(seen.values()), [label for label, _ in seen]
+
+
+def _look(handle):
+    names = "get_color", "get_linestyle", "get_marker"
+    return tuple(
+        str(getattr(handle, name)()) for name in names if hasattr(handle, name)
+    )
+
+
+def _depth_of_labels(ax):
+    """Return how far, in inches, the labels of the axis reach below the axes."""
+    box = ax.xaxis.get_tightbbox()
+    return 0.0 if box is None else max(ax.bbox.y0 - box.y0, 0.0) / ax.figure.figure.dpi
+
+
+def _is_alone(ax):
+    """Tell whether axes are in the only row of a grid, so that there is room below."""
+    place = ax.get_subplotspec()
+    return place is not None and place.get_gridspec().nrows == 1
+
+
+def _add_below(ax, handles, labels, n_inches):
+    """Add a legend below the labels of the axis, in two columns where they fit."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    figure = ax.figure.figure
+    is_single = len(figure.axes) == 1
+    across = figure.transFigure if is_single else ax.transAxes
+    down = ScaledTranslation(0, -n_inches, figure.dpi_scale_trans)
+    options = {
+        "loc": "upper center",
+        "bbox_to_anchor": (0.5, 0.0),
+        "bbox_transform": blended_transform_factory(across, ax.transAxes + down),
+        "fontsize": _SIZES[-1],
+        "borderaxespad": 0.0,
+        "frameon": False,
+    }
+    room = figure.bbox.width if is_single else ax.bbox.width
+    for n_columns in (2, 1):
+        legend = ax.legend(handles, labels, ncols=n_columns, **options)
+        if legend.get_window_extent().width <= room:
+            break
+    return legend
