@@ -1,7 +1,9 @@
 """Legends that hide no data."""
 
-# Sizes of the text that are tried inside of the axes; None is that of the user.
-_SIZES = (None, "small")
+# Sizes of the text that are tried inside of the axes, where None is that of the user,
+# and below them, with the number of columns.
+_INSIDE = (None, "small")
+_BELOW = (("small", 3), ("small", 2), ("x-small", 2), ("small", 1), ("x-small", 1))
 
 # In inches: between the label of the axis and a legend below it.
 _GAP = 0.06
@@ -16,9 +18,9 @@ def add_legend(ax):
     handles, labels = _entries(ax)
     if not labels:
         return
-    for size in _SIZES:
+    for size in _INSIDE:
         legend = ax.legend(handles, labels, loc="best", fontsize=size)
-        if not hides_data(legend, ax):
+        if _fits(legend, ax.bbox) and not hides_data(legend, ax):
             return
     figure = ax.figure.figure
     n_inches = _depth_of_labels(ax) + _GAP
@@ -29,6 +31,11 @@ def add_legend(ax):
         height = legend.get_window_extent().height / figure.dpi
         bottom = (n_inches + height + _GAP) / figure.get_figheight()
         figure.subplots_adjust(bottom=min(bottom, 0.6))
+
+
+def _fits(legend, box):
+    extent = legend.get_window_extent()
+    return extent.width <= box.width and extent.height <= box.height
 
 
 def hides_data(legend, ax):
@@ -96,24 +103,29 @@ def _is_alone(ax):
 
 
 def _add_below(ax, handles, labels, n_inches):
-    """Add a legend below the labels of the axis, in two columns where they fit."""
+    """Add a legend below the labels of the axis, in as many columns as fit."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
     figure = ax.figure.figure
     is_single = len(figure.axes) == 1
-    across = figure.transFigure if is_single else ax.transAxes
+    across, room = (
+        (figure.transFigure, figure.bbox) if is_single else (ax.transAxes, ax.bbox)
+    )
     down = ScaledTranslation(0, -n_inches, figure.dpi_scale_trans)
     options = {
         "loc": "upper center",
         "bbox_to_anchor": (0.5, 0.0),
         "bbox_transform": blended_transform_factory(across, ax.transAxes + down),
-        "fontsize": _SIZES[-1],
-        "borderaxespad": 0.0,
         "frameon": False,
+        "borderaxespad": 0.0,
+        "borderpad": 0.2,
+        "columnspacing": 1.2,
+        "handlelength": 1.6,
     }
-    room = figure.bbox.width if is_single else ax.bbox.width
-    for n_columns in (2, 1):
-        legend = ax.legend(handles, labels, ncols=n_columns, **options)
-        if legend.get_window_extent().width <= room:
-            break
+    for size, n_columns in _BELOW:
+        if n_columns <= len(labels):
+            style = {"fontsize": size, "ncols": n_columns, **options}
+            legend = ax.legend(handles, labels, **style)
+            if legend.get_window_extent().width <= room.width:
+                break
     return legend

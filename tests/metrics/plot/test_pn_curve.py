@@ -158,7 +158,7 @@ def test_path_and_point_as_they_were_counted(path, point):
     assert display.path_ is None  # it is the line
     assert set(legend_of(display)) == {
         f"graph (area = {path.area:.4g})",
-        "dTP/dFP = 0.4",
+        "target: dTP/dFP = 0.4",
         f"operating point (precision = {point.precision:.3g})",
     }
 
