@@ -19,7 +19,7 @@ from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
     aurc_score,
-    neg_aurc_scorer,
+    get_selective_scorer,
     risk_coverage_curve,
     selective_risk_at_coverage_score,
 )
@@ -57,7 +57,7 @@ def cv_results():
         X,
         y,
         cv=4,
-        scoring=neg_aurc_scorer,
+        scoring=get_selective_scorer("neg_aurc"),
         return_estimator=True,
         return_indices=True,
     )
@@ -96,7 +96,7 @@ def test_from_estimator_of_any_classifier():
     display = RiskCoverageDisplay.from_estimator(BAYES, X_test, y_test)
     expected = RiskCoverageDisplay.from_predictions(y_test, LABELS, UNCERTAINTY)
     np.testing.assert_allclose(display.line_.get_xydata(), expected.line_.get_xydata())
-    assert display.aurc[0] == -neg_aurc_scorer(BAYES, X_test, y_test)
+    assert display.aurc[0] == -get_selective_scorer("neg_aurc")(BAYES, X_test, y_test)
     assert legend_of(display)[0].startswith("GaussianNB (AuRC = ")
 
 
@@ -120,7 +120,9 @@ def test_from_estimator_of_margins_and_names():
     names = np.array(["a", "b", "c"])
     svm = LinearSVC(random_state=0).fit(X[:120], names[y[:120]])
     display = RiskCoverageDisplay.from_estimator(svm, X_test, names[y_test])
-    assert display.aurc[0] == -neg_aurc_scorer(svm, X_test, names[y_test])
+    assert display.aurc[0] == -get_selective_scorer("neg_aurc")(
+        svm, X_test, names[y_test]
+    )
     assert display.line_.get_ydata()[-1] == pytest.approx(
         1 - svm.score(X_test, names[y_test])
     )
@@ -211,7 +213,7 @@ def test_folds_of_data_frames_with_weights(cv_results):
     assert frames.aurc == pytest.approx(arrays.aurc)
     first = cv_results["indices"]["test"][0]
     assert arrays.aurc[0] == pytest.approx(
-        -neg_aurc_scorer(
+        -get_selective_scorer("neg_aurc")(
             cv_results["estimator"][0], X[first], y[first], sample_weight=weight[first]
         )
     )
