@@ -1,5 +1,7 @@
 """Legends that hide no data."""
 
+from itertools import product
+
 # Sizes of the text that are tried inside of the axes, where None is that of the user,
 # and below them, with the number of columns.
 _INSIDE = (None, "small")
@@ -18,9 +20,9 @@ def add_legend(ax):
     handles, labels = _entries(ax)
     if not labels:
         return
-    for size in _INSIDE:
+    for spans, size in product((True, False), _INSIDE):
         legend = ax.legend(handles, labels, loc="best", fontsize=size)
-        if _fits(legend, ax.bbox) and not hides_data(legend, ax):
+        if _fits(legend, ax.bbox) and not hides_data(legend, ax, spans=spans):
             return
     figure = ax.figure.figure
     n_inches = _depth_of_labels(ax) + _GAP
@@ -38,13 +40,13 @@ def _fits(legend, box):
     return extent.width <= box.width and extent.height <= box.height
 
 
-def hides_data(legend, ax):
+def hides_data(legend, ax, *, spans=False):
     """Tell whether something that is drawn in the units of the axes is below a legend.
 
-    Lines that span the axes are no data.
+    Lines that span the axes, such as targets, are no data, unless `spans`.
     """
     box = legend.get_window_extent()
-    lines = [line for line in ax.lines if line.get_transform() == ax.transData]
+    lines = [line for line in ax.lines if spans or line.get_transform() == ax.transData]
     return any(_meets_line(line, box) for line in lines) or any(
         _meets_collection(collection, box) for collection in ax.collections
     )

@@ -242,7 +242,8 @@ class MonitorDisplay:
         if ax is None:
             self._zoom(value, low, high)
             if x.dtype.kind not in "iuf":  # names and dates are long
-                self.ax_.tick_params("x", labelrotation=30)
+                for label in self.ax_.get_xticklabels():
+                    label.set(rotation=30, ha="right")
         finish_axes(
             self.ax_,
             xlabel="Number of samples" if self.times is None else "Time",

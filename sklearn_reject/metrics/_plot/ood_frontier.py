@@ -380,7 +380,7 @@ class OODFrontierDisplay:
             Passed to matplotlib for the line of the target.
 
         random_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the line of a random score.
+            Passed to matplotlib's `plot` for the references.
 
         Returns
         -------
