@@ -7,6 +7,9 @@ from itertools import product
 _INSIDE = (None, "small")
 _BELOW = (("small", 3), ("small", 2), ("x-small", 2), ("small", 1), ("x-small", 1))
 
+# The references.
+_LAST = ("oracle", "random")
+
 # In inches: between the label of the axis and a legend below it.
 _GAP = 0.06
 
@@ -78,11 +81,12 @@ def _meets_collection(collection, box):
 
 
 def _entries(ax):
-    """Return handles and labels, without those that look and read the same."""
+    """Return handles and labels: references last, and what looks the same once."""
     seen = {}
     for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-        seen.setdefault((label, _look(handle)), handle)
-    return list(seen.values()), [label for label, _ in seen]
+        seen.setdefault((label, _look(handle)), (handle, label))
+    entries = sorted(seen.values(), key=lambda entry: entry[1] in _LAST)
+    return [handle for handle, _ in entries], [label for _, label in entries]
 
 
 def _look(handle):
