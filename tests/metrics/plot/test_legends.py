@@ -126,17 +126,19 @@ def monitor(ax=None):
     ).plot(ax)
 
 
-DRAWN = [
+# One of each kind, and in the slow tests all.
+KINDS = [
     risk_coverage,
-    many_folds,
     deferral,
     frontier,
-    precision_recall,
-    risk_frontier,
     tuned,
     threshold_space,
     expected_loss,
     monitor,
+]
+DRAWN = KINDS + [
+    pytest.param(draw, marks=pytest.mark.slow)
+    for draw in (many_folds, precision_recall, risk_frontier)
 ]
 
 
@@ -213,7 +215,7 @@ def test_without_room_below_legends_stay_inside():
 @pytest.mark.parametrize(
     "style", ["dark_background", pytest.param("default", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("draw", [*DRAWN[:1], *DRAWN[2:]])
+@pytest.mark.parametrize("draw", KINDS)
 def test_lines_are_seen_on_black_and_on_white(draw, style):
     with plt.style.context(style):
         ax = draw().ax_
