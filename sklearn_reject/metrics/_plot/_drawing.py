@@ -37,7 +37,7 @@ def find_axes(ax, display, numbers):
             f"{display}.plot needs matplotlib. Install it with "
             f"`pip install sklearn-reject[plot]`, or use {numbers} for the numbers."
         ) from error
-    return plt.subplots(layout="constrained")[1]
+    return plt.subplots(layout="tight")[1]
 
 
 def is_wanted(display, part, wanted, way_out, *, attribute=None):
@@ -67,10 +67,15 @@ def draw_curves(ax, points, legend, curve_kwargs, *, alike=False):
             "Pass one dict for all, or one for each."
         )
     lines = [
-        ax.plot(*curve, **{"label": label, **style})[0]
+        ax.plot(*curve, **{"label": label, **mark_single(curve[0]), **style})[0]
         for curve, label, style in zip(points, legend, curve_kwargs, strict=True)
     ]
     return lines[0] if len(lines) == 1 else lines
+
+
+def mark_single(x):
+    """Return the style of a line that would not be seen, as it has a single point."""
+    return {"marker": "."} if len(x) == 1 else {}
 
 
 def label_curves(name, each, summary=None):
@@ -93,6 +98,11 @@ def _label(name, value):
     if name is None or value is None:
         return value if name is None else name
     return f"{name} ({value})"
+
+
+def short(value, digits=3):
+    """Return a number with some digits, and without powers of ten if it is large."""
+    return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
 
 
 def ink():

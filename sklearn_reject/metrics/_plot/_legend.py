@@ -10,6 +10,12 @@ _BELOW = (("small", 3), ("small", 2), ("x-small", 2), ("small", 1), ("x-small", 
 # The references.
 _LAST = ("oracle", "random")
 
+# How much larger a legend is taken for until the axes have their final size.
+_SPARE = 1.3
+
+# The largest share of a figure that is below the axes.
+_MOST_BELOW = 0.6
+
 # In inches: between the label of the axis and a legend below it.
 _GAP = 0.06
 
@@ -20,35 +26,59 @@ def add_legend(ax):
     That is inside of the axes, in the usual size or a smaller one, or below them. On
     axes among others without a layout, which have no room below, it stays inside.
     """
-    handles, labels = _entries(ax)
-    if not labels:
-        return
+    entries = _entries(ax)
+    if entries[1] and not _add_inside(ax, entries):
+        figure = ax.figure.figure
+        if figure.get_layout_engine() is not None:
+            _add_below(ax, *entries, _depth_of_labels(ax) + _GAP)
+        elif _is_alone(ax):
+            _add_below_and_make_room(ax, entries)
+
+
+def _add_inside(ax, entries):
+    """Add a legend to the axes, and tell whether it hides no data there.
+
+    A layout changes the axes when they are drawn. It is done before, but only where
+    there is no room to spare.
+    """
+    figure = ax.figure.figure
+    if figure.get_layout_engine() is None:
+        return _try_inside(ax, entries, 1.0)
+    if _try_inside(ax, entries, _SPARE):
+        return True
+    ax.get_legend().remove()
+    figure.draw_without_rendering()
+    return _try_inside(ax, entries, 1.0)
+
+
+def _try_inside(ax, entries, spare):
     for spans, size in product((True, False), _INSIDE):
-        legend = ax.legend(handles, labels, loc="best", fontsize=size)
-        if _fits(legend, ax.bbox) and not hides_data(legend, ax, spans=spans):
-            return
+        legend = ax.legend(*entries, loc="best", fontsize=size)
+        box = legend.get_window_extent().expanded(spare, spare)
+        if _fits(box, ax.bbox) and not _hides_data(box, ax, spans):
+            return True
+    return False
+
+
+def _add_below_and_make_room(ax, entries):
+    """Add a legend below axes without a layout, and move their lower end up."""
     figure = ax.figure.figure
     n_inches = _depth_of_labels(ax) + _GAP
-    if figure.get_layout_engine() is None and not _is_alone(ax):
-        return
-    legend = _add_below(ax, handles, labels, n_inches)
-    if figure.get_layout_engine() is None:
-        height = legend.get_window_extent().height / figure.dpi
-        bottom = (n_inches + height + _GAP) / figure.get_figheight()
-        figure.subplots_adjust(bottom=min(bottom, 0.6))
+    legend = _add_below(ax, *entries, n_inches)
+    height = legend.get_window_extent().height / figure.dpi
+    bottom = (n_inches + height + _GAP) / figure.get_figheight()
+    figure.subplots_adjust(bottom=min(bottom, _MOST_BELOW))
 
 
-def _fits(legend, box):
-    extent = legend.get_window_extent()
-    return extent.width <= box.width and extent.height <= box.height
+def _fits(box, within):
+    return box.width <= within.width and box.height <= within.height
 
 
-def hides_data(legend, ax, *, spans=False):
-    """Tell whether something that is drawn in the units of the axes is below a legend.
+def _hides_data(box, ax, spans):
+    """Tell whether something that is drawn in the units of the axes is in a box.
 
     Lines that span the axes, such as targets, are no data, unless `spans`.
     """
-    box = legend.get_window_extent()
     lines = [line for line in ax.lines if spans or line.get_transform() == ax.transData]
     return any(_meets_line(line, box) for line in lines) or any(
         _meets_collection(collection, box) for collection in ax.collections
@@ -105,7 +135,8 @@ def _depth_of_labels(ax):
 def _is_alone(ax):
     """Tell whether axes are in the only row of a grid, so that there is room below."""
     place = ax.get_subplotspec()
-    return place is not None and place.get_gridspec().nrows == 1
+    is_in_figure = ax.figure is ax.figure.figure  # and not in a part of it
+    return is_in_figure and place is not None and place.get_gridspec().nrows == 1
 
 
 def _add_below(ax, handles, labels, n_inches):

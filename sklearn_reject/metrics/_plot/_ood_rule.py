@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject.metrics._plot._drawing import ink, keep_one
+from sklearn_reject.metrics._plot._drawing import ink, keep_one, short
 from sklearn_reject.metrics._plot._targets import share_and_mean, target_style
 
 # Which bounds are those of x and of y, by kind; those in a tuple have one meaning.
@@ -15,9 +15,9 @@ _AXES = {
 BOUNDS = ("max_fpr", *_TPR, "min_precision", "max_risk")
 
 _NAMES = {
-    "roc": "FPR {:.3g}, TPR {:.3g}",
-    "precision_recall": "recall {:.3g}, precision {:.3g}",
-    "risk_coverage": "TPR {:.3g}, risk {:.3g}",
+    "roc": "FPR {}, TPR {}",
+    "precision_recall": "recall {}, precision {}",
+    "risk_coverage": "TPR {}, risk {}",
 }
 
 
@@ -29,7 +29,7 @@ def name_bounds(kind, bounds):
 
 def describe_point(kind, point):
     """Return what a legend says of a point."""
-    return _NAMES[kind].format(*point)
+    return _NAMES[kind].format(*map(short, point))
 
 
 def draw_corner(ax, kind, target, user):

@@ -19,7 +19,9 @@ _ROOM = 1.05
 
 def draw_point(ax, point, user):
     """Draw an operating point, with its intervals as error bars."""
-    label = f"operating point (precision = {point.precision:.3g})"
+    done = f"precision = {point.precision:.3g}"
+    done = "predicts nothing" if np.isnan(point.precision) else done
+    label = f"operating point ({done})"
     style = {"label": label, "color": ink(), **_POINT_STYLE, **user}
     return ax.errorbar(
         point.fp,

@@ -5,18 +5,18 @@ from numbers import Real
 import numpy as np
 
 from sklearn_reject.metrics._inside import find, has_method, locate
-from sklearn_reject.metrics._plot._drawing import ink, keep_one
+from sklearn_reject.metrics._plot._drawing import ink, keep_one, short
 
 _TEXTS = {
-    "target_risk": "risk ≤ {:.3g}",
-    "max_risk": "risk ≤ {:.3g}",
-    "target_coverage": "coverage ≥ {:.3g}",
-    "target_failure_rate": "failure rate ≤ {:.3g}",
-    "max_deferral": "deferral rate ≤ {:.3g}",
-    "min_tpr": "TPR ≥ {:.3g}",
-    "max_fpr": "FPR ≤ {:.3g}",
-    "min_recall": "recall ≥ {:.3g}",
-    "min_precision": "precision ≥ {:.3g}",
+    "target_risk": "risk ≤ {}",
+    "max_risk": "risk ≤ {}",
+    "target_coverage": "coverage ≥ {}",
+    "target_failure_rate": "failure rate ≤ {}",
+    "max_deferral": "deferral rate ≤ {}",
+    "min_tpr": "TPR ≥ {}",
+    "max_fpr": "FPR ≤ {}",
+    "min_recall": "recall ≥ {}",
+    "min_precision": "precision ≥ {}",
 }
 _LOWER_BOUNDS = {"target_coverage", "min_tpr", "min_recall", "min_precision"}
 
@@ -32,18 +32,29 @@ def find_target(estimator, names):
     asked = {name: v for name, v in values.items() if isinstance(v, Real)}
     if not asked:
         return None
-    certificate = getattr(inner.rule_, "certificate", None)
-    target = {name: _certified(certificate, name, asked[name]) for name in asked}
-    if getattr(inner, "confidence", None) is not None:
-        target["confidence"] = float(inner.confidence)
+    certificates = _certificates(inner.rule_)
+    target = {name: _weakest(name, asked[name], certificates) for name in asked}
+    confidence = getattr(inner, "confidence", None)
+    if certificates and confidence is not None:
+        target["confidence"] = float(confidence)
     return target
 
 
-def _certified(certificate, name, value):
-    """Return the weaker of what was asked for and what is certified."""
-    bound = getattr(certificate, name, getattr(certificate, "target", None))
-    bound = value if bound is None else bound
-    return float((min if name in _LOWER_BOUNDS else max)(value, bound))
+def _certificates(rule):
+    """Return the certificate of a rule, or those of groups, in a list."""
+    found = getattr(rule, "certificate", None)
+    if isinstance(found, dict):
+        return list(found.values())
+    return [] if found is None else [found]
+
+
+def _weakest(name, value, certificates):
+    """Return the weakest of what was asked for and what is certified."""
+    bounds = [
+        getattr(each, name, getattr(each, "target", None)) for each in certificates
+    ]
+    bounds = [value, *(bound for bound in bounds if bound is not None)]
+    return float(min(bounds) if name in _LOWER_BOUNDS else max(bounds))
 
 
 def find_common_target(estimators, names):
@@ -54,7 +65,7 @@ def find_common_target(estimators, names):
 
 def describe_target(target, names):
     """Return the entry in the legend of those bounds that have these names."""
-    text = ", ".join(_TEXTS[name].format(target[name]) for name in names)
+    text = ", ".join(_TEXTS[name].format(short(target[name])) for name in names)
     if "confidence" in target:
         return f"certified: {text} ({100 * target['confidence']:.4g} %)"
     return f"target: {text}"

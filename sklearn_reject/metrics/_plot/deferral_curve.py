@@ -20,6 +20,7 @@ from sklearn_reject.metrics._plot._drawing import (
     is_wanted,
     keep_one,
     label_curves,
+    short,
 )
 from sklearn_reject.metrics._plot._targets import draw_bound, find_common_target
 
@@ -454,16 +455,16 @@ class DeferralCurveDisplay:
         legend = ["rules"] + [None] * (len(self.point) - 1)
         if len(self.point) == 1:
             rate, risk = self.point[0]
-            legend = [f"rule (deferred {rate:.3g}, risk {risk:.3g})"]
+            legend = [f"rule (deferred {short(rate)}, risk {short(risk)})"]
         lines = np.atleast_1d(self.line_)
         return draw_points(self.ax_, lines, self.point, legend, point_kwargs)
 
     def _legend(self, name):
         if not self.area:
             return label_curves(name, [None] * len(self.deferral_rate))
-        each = [f"area = {area:.4g}" for area in self.area]
+        each = [f"area = {short(area, 4)}" for area in self.area]
         mean, spread = np.mean(self.area), np.std(self.area)
-        return label_curves(name, each, f"area = {mean:.4g} ± {spread:.2g}")
+        return label_curves(name, each, f"area = {short(mean, 4)} ± {short(spread, 2)}")
 
 
 def _defer_proba(estimator, X):

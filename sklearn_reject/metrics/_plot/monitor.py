@@ -12,7 +12,11 @@ from sklearn_reject.metrics._plot._drawing import (
     is_wanted,
     keep_one,
     label_curves,
+    mark_single,
+    short,
 )
+
+_QUANTITIES = {"risk": "Risk", "coverage": "Coverage (share accepted)"}
 
 _BAND_STYLE = {"alpha": 0.2, "linewidth": 0, "label": "interval"}
 _TARGET_STYLE = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
@@ -224,7 +228,7 @@ class MonitorDisplay:
         self.ax_ = find_axes(ax, "MonitorDisplay", "the intervals of the monitor")
         self.figure_ = self.ax_.figure
         label = label_curves(self.name if name is None else name, ["mean so far"])[0]
-        style = {"label": label, **(line_kwargs or {})}
+        style = {"label": label, **mark_single(x), **(line_kwargs or {})}
         self.line_ = self.ax_.plot(x, value, **style)[0]
         style = {"color": self.line_.get_color(), **_BAND_STYLE}
         self.band_ = self.ax_.fill_between(
@@ -232,7 +236,7 @@ class MonitorDisplay:
         )
         self.target_ = self.alarm_ = None
         if plot_target:
-            label = f"target {self.target:.3g}"
+            label = f"target {short(self.target)}"
             style = {"label": label, "color": ink(), **_TARGET_STYLE}
             line = self.ax_.axhline(self.target, **{**style, **(target_kwargs or {})})
             self.target_ = keep_one(self.ax_, line)
@@ -247,13 +251,13 @@ class MonitorDisplay:
         finish_axes(
             self.ax_,
             xlabel="Number of samples" if self.times is None else "Time",
-            ylabel=self.quantity.capitalize(),
+            ylabel=_QUANTITIES[self.quantity],
         )
         return self
 
     def _arrays(self):
         """Return means, ends and times, of equal lengths."""
-        check_option(self.quantity, "quantity", ["risk", "coverage"])
+        check_option(self.quantity, "quantity", list(_QUANTITIES))
         table = np.asarray(self.intervals, dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != 4:
             raise ValueError(

@@ -13,6 +13,7 @@ from sklearn_reject.metrics._plot._drawing import (
     find_axes,
     finish_axes,
     label_curves,
+    short,
 )
 from sklearn_reject.metrics._plot._pn_counts import (
     describe_tuner,
@@ -441,7 +442,7 @@ class PNCurveDisplay(ThresholdPicture):
         self.ax_ = find_axes(ax, "PNCurveDisplay", "pn_curve")
         shown = self.ax_.get_xlim()[1] if self.ax_.has_data() else 0.0
         self.figure_ = self.ax_.figure
-        each = [f"area = {_round(area)}" for area in self.area or []]
+        each = [f"area = {short(area, 4)}" for area in self.area or []]
         each = each or [None] * len(self.fp)
         legend = label_curves(self.name if name is None else name, each)
         points = list(zip(self.fp, self.tp, strict=True))
@@ -474,8 +475,3 @@ class PNCurveDisplay(ThresholdPicture):
         color = np.atleast_1d(self.line_)[0].get_color()
         style = {"label": "path", "color": color, **_PATH_STYLE, **user}
         return self.ax_.plot(self.path.fp, self.path.tp, **style)[0]
-
-
-def _round(area):
-    """Return an area with four digits, without powers of ten where it is large."""
-    return f"{area:.4g}" if abs(area) < 1e4 else f"{area:.0f}"

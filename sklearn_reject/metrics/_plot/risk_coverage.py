@@ -18,6 +18,7 @@ from sklearn_reject.metrics._plot._drawing import (
     is_wanted,
     keep_one,
     label_curves,
+    short,
 )
 from sklearn_reject.metrics._plot._risk_band import risk_band
 from sklearn_reject.metrics._plot._targets import (
@@ -507,7 +508,7 @@ class RiskCoverageDisplay:
         legend = ["rules"] + [None] * (len(self.point) - 1)
         if len(self.point) == 1:
             coverage, risk = self.point[0]
-            done = f"coverage {coverage:.3g}, risk {risk:.3g}"
+            done = f"coverage {short(coverage)}, risk {short(risk)}"
             legend = [f"rule ({done if coverage else 'accepts nothing'})"]
         lines = np.atleast_1d(self.line_)
         return draw_points(self.ax_, lines, self.point, legend, point_kwargs)
@@ -534,9 +535,9 @@ class RiskCoverageDisplay:
     def _legend(self, name):
         if not self.aurc:
             return label_curves(name, [None] * len(self.coverage))
-        each = [f"AuRC = {area:.4g}" for area in self.aurc]
+        each = [f"AuRC = {short(area, 4)}" for area in self.aurc]
         mean, spread = np.mean(self.aurc), np.std(self.aurc)
-        return label_curves(name, each, f"AuRC = {mean:.4g} ± {spread:.2g}")
+        return label_curves(name, each, f"AuRC = {short(mean, 4)} ± {short(spread, 2)}")
 
 
 def _judge_rule(estimator, X, y, weight, loss, labels):

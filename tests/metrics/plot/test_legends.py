@@ -127,6 +127,17 @@ def monitor(ax=None):
 
 
 # One of each kind, and in the slow tests all.
+def monitor_by_day(ax=None):
+    value = 0.8 + 0.05 * np.cos(np.arange(30)) / np.arange(1, 31)
+    low, high = value - 0.1, value + 0.03
+    return MonitorDisplay(
+        np.c_[value, low, high, 100 * np.arange(1, 31)],
+        target=0.8,
+        quantity="coverage",
+        times=np.arange("2026-01-01", "2026-01-31", dtype="datetime64[D]"),
+    ).plot(ax)
+
+
 KINDS = [
     risk_coverage,
     deferral,
@@ -138,7 +149,7 @@ KINDS = [
 ]
 DRAWN = KINDS + [
     pytest.param(draw, marks=pytest.mark.slow)
-    for draw in (many_folds, precision_recall, risk_frontier)
+    for draw in (many_folds, precision_recall, risk_frontier, monitor_by_day)
 ]
 
 
@@ -146,7 +157,7 @@ def points_of_data(ax):
     """Return points in pixels that lie closely on all that is drawn of data."""
     for line in ax.lines:
         if line.get_transform() == ax.transData:
-            points = line.get_xydata().astype(float)
+            points = line.get_xydata()
             points = ax.transData.transform(points[np.isfinite(points).all(axis=1)])
             yield along(points) if line.get_linestyle() != "None" else points
     for collection in ax.collections:

@@ -460,7 +460,7 @@ class Point:
 
 def test_a_point_that_predicts_nothing(path):
     display = PNCurveDisplay.from_path(path, operating_point=Point(), plot_tangent=True)
-    assert "operating point (precision = nan)" in legend_of(display)
+    assert "operating point (predicts nothing)" in legend_of(display)
 
 
 def test_intervals_that_do_not_reach_the_count(path):

@@ -125,6 +125,36 @@ def test_costs_and_groups(selective):
     assert draw(groups).target is None
 
 
+def test_promises_to_groups_are_the_weakest_of_them():
+    with pytest.warns(RejectionWarning):
+        model = SelectiveClassifier(
+            BAYES,
+            target_risk=0.03,
+            group_by="prediction",
+            confidence=0.8,
+            on_infeasible="nearest",
+        ).fit(X[100:200], y[100:200])
+    certified = [each.target for each in model.rule_.certificate.values()]
+    assert max(certified) > min(certified)
+    target = {"target_risk": max(certified), "confidence": 0.8}
+    assert draw(model).target == target
+
+
+def test_large_losses_are_read_without_powers_of_ten():
+    display = RiskCoverageDisplay(
+        [[0.5, 1]],
+        [[1000, 3000]],
+        aurc=[12345.6],
+        point=[(0.5, 2512.3)],
+        target={"target_risk": 2500},
+    ).plot()
+    assert legend_of(display) == [
+        "AuRC = 12346",
+        "rule (coverage 0.5, risk 2512)",
+        "target: risk ≤ 2500",
+    ]
+
+
 def test_what_accepts_nothing_has_no_risk():
     point = [(0.0, float("nan"))]
     display = RiskCoverageDisplay([[0, 1]], [[0, 0.1]], point=point).plot()
