@@ -11,7 +11,7 @@ _BELOW = (("small", 3), ("small", 2), ("x-small", 2), ("small", 1), ("x-small", 
 _LAST = ("oracle", "random")
 
 # How much larger a legend is taken for until the axes have their final size.
-_SPARE = 1.3
+_SPARE = 1.15
 
 # The largest share of a figure that is below the axes.
 _MOST_BELOW = 0.6
