@@ -141,9 +141,9 @@ class OODFrontierDisplay:
     ):
         """Draw what a fitted classifier attains, its bounds and its rule.
 
-        The bounds of a :class:`~sklearn_reject.DoubleScoreOODClassifier` are drawn as
-        the corner of what is within them, as far as they are on the axes of the `kind`,
-        and its rule as the point that it has on these samples.
+        The rule of a :class:`~sklearn_reject.DoubleScoreOODClassifier` is drawn as a
+        point: what it attains on these samples. Its bounds are drawn as the corner of
+        the region that keeps them, as far as the axes of the `kind` show them.
 
         Parameters
         ----------

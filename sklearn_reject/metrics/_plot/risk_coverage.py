@@ -112,10 +112,14 @@ class RiskCoverageDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import SelectiveClassifier
     >>> from sklearn_reject.metrics import RiskCoverageDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = GaussianNB().fit(X[::2], y[::2])
-    >>> display = RiskCoverageDisplay.from_estimator(clf, X[1::2], y[1::2])
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.02)
+    >>> selective = selective.fit(X[::2], y[::2])
+    >>> display = RiskCoverageDisplay.from_estimator(selective, X[1::2], y[1::2])
+    >>> display.target
+    {'target_risk': 0.02}
     >>> plt.show()
     """
 
@@ -161,10 +165,10 @@ class RiskCoverageDisplay:
     ):
         """Draw the curve of a fitted classifier or regressor, with target and rule.
 
-        A rule, such as that of :class:`~sklearn_reject.SelectiveClassifier`, is the
-        point with the coverage and the selective risk that it has on these samples. Its
-        `target_risk` is a horizontal line, its `target_coverage` a vertical one, and
-        its `target_failure_rate` the curve below which coverage times risk is less.
+        The rule of a :class:`~sklearn_reject.SelectiveClassifier` is drawn as a point:
+        the coverage and the selective risk that it has on these samples. A
+        `target_risk` is a horizontal line and a `target_coverage` a vertical one. A
+        `target_failure_rate` is a curve: coverage times risk is smaller below it.
 
         Parameters
         ----------
