@@ -1,20 +1,22 @@
 """
-===============================================
-A bound on the error that holds for new samples
-===============================================
+========================================
+How much coverage does a guarantee cost?
+========================================
 
-A rule that meets a target risk on the samples that it was solved on breaks the target
-on new ones about every other time. With a `confidence` the target is kept, but for a
-share of unlucky draws that is agreed beforehand. Here the distribution is known, so
-that the true risk of each rule can be looked up.
+A rule that just meets a target on its calibration samples exceeds the target on new
+samples about half of the time. With a `confidence`, the target holds for new samples
+except with a small probability. What does this cost in coverage? Here the distribution
+is known, so you will see the true error rate of hundreds of rules, and how the coverage
+grows with the number of calibration samples.
 """
 
 # %%
 # A known distribution
 # --------------------
 #
-# Two normal distributions that overlap; one sample in four is positive. The classifier
-# is fitted once, and half a million further samples tell the truth about it.
+# Two normal distributions overlap, and one sample in four is positive. The classifier
+# is fitted once. We use half a million further samples to compute the true coverage and
+# error rate of any threshold.
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -51,12 +53,13 @@ print(f"error on all samples {wrong.mean():.3f}")
 print(f"largest coverage with an error of at most {TARGET}: {most:.3f}")
 
 # %%
-# Draw, calibrate, look up
-# ------------------------
+# Calibrate many rules
+# --------------------
 #
-# Again and again, samples are drawn that the classifier has not seen, and solve the
-# rule for an error of at most 5 %. Where no threshold can be certified, `fit` raises an
-# :class:`~sklearn_reject.InfeasibleTargetError`, and we accept nothing.
+# We draw calibration samples that the classifier has not seen, choose a threshold for
+# an error rate of at most 5 %, look up its true error rate, and repeat. If no threshold
+# can be certified, `fit` raises an :class:`~sklearn_reject.InfeasibleTargetError`, and
+# we count it as a rule that accepts nothing.
 
 from sklearn.frozen import FrozenEstimator
 
@@ -91,29 +94,33 @@ for name, (coverage, risk) in found.items():
     )
 
 # %%
-# Without a confidence the risks scatter around the target. With it the whole heap has
-# moved to the left, by just so much that few rules are over the line.
+# Without a `confidence`, half of the rules exceed the target. With ``confidence=0.9``
+# the whole histogram moves to the left, and at most one rule in ten exceeds the target.
 
 import matplotlib.pyplot as plt
 
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 bins = np.linspace(0.01, 0.09, 41)
 for name, (_, risk) in found.items():
     ax.hist(risk, bins, alpha=0.6, label=name)
-ax.axvline(TARGET, color="0.2", linewidth=1, label="target")
-ax.set(title="1000 samples each", xlabel="True risk of the rule", ylabel="Rules of 500")
+ax.axvline(TARGET, color="0.2", linestyle="--", label="target")
+ax.set(
+    title="500 rules, 1000 calibration samples each",
+    xlabel="True error rate of accepted samples",
+    ylabel="Number of rules",
+)
 ax.legend()
 plt.show()
 
 # %%
-# What it costs
-# -------------
+# The cost in coverage
+# --------------------
 #
-# The price is coverage, and it falls with the number of samples. With a hundred of them
-# next to nothing can be certified at a confidence of 0.9, even though half of all
-# samples could be accepted with an error of 2 %.
+# The more calibration samples there are, the less the guarantee costs. With a hundred
+# samples almost nothing can be certified, although half of all samples could be
+# accepted with an error rate of 2 %.
 
-sizes = {100: 200, 300: 200, 1000: 100, 3000: 60, 10_000: 40, 30_000: 20}
+sizes = {100: 100, 300: 100, 1000: 60, 3000: 40, 10_000: 20, 30_000: 10}
 means = {
     confidence: [calibrate(n, k, confidence)[0].mean() for n, k in sizes.items()]
     for confidence in (0.8, 0.9, 0.99)
@@ -133,11 +140,14 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# What is not promised
-# --------------------
+# What is not guaranteed
+# ----------------------
 #
-# The bound is one on the mean over all accepted samples, drawn as the calibration
-# samples were. It holds neither for each class nor for another mix of them.
+# The guarantee is about the error rate over all accepted samples, if new samples come
+# from the same distribution as the calibration samples. It does not hold for each class
+# separately, and not when the share of positives changes.
+# :ref:`sphx_glr_auto_examples_guarantees_plot_group_promises.py` shows guarantees for
+# each class.
 
 model = SelectiveClassifier(
     FrozenEstimator(classifier), target_risk=TARGET, confidence=0.9
@@ -156,7 +166,7 @@ def error_on_accepted(X, y):
     return (model.predict_label(X) != y)[accepted].mean()
 
 
-print(f"as calibrated     {error_on_accepted(X_all, y_all):.3f}")
+print(f"same distribution {error_on_accepted(X_all, y_all):.3f}")
 for label, name in enumerate(("truly negative", "truly positive")):
     X_class, y_class = X_all[y_all == label], y_all[y_all == label]
     print(f"{name:17} {error_on_accepted(X_class, y_class):.3f}")

@@ -1,20 +1,21 @@
 """
 =========================================
-Which score knows best when it is wrong?
+Which uncertainty score finds the errors?
 =========================================
 
-An uncertainty score is good if it puts the errors of a classifier last. The area under
-the risk-coverage curve, AuRC, measures this at all thresholds at once. Scores that read
-the classifier's probabilities and decision values are compared here with a score of our
-own, and with the best and the uninformed order.
+A selective classifier rejects the samples with the highest uncertainty score. So a good
+score is high on the samples that the classifier gets wrong. How do we compare scores?
+The area under the risk-coverage curve (AuRC) summarises all thresholds in one number.
+You will see it, and the curves, for five scores that come with the package and one that
+we write ourselves.
 """
 
 # %%
-# A classifier with some errors
-# -----------------------------
+# A classifier that makes errors
+# ------------------------------
 #
-# Linear discriminant analysis on five principal components of the digits errs often
-# enough that the scores can be told apart.
+# Linear discriminant analysis on five principal components of the digits is wrong often
+# enough to tell the scores apart.
 
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
@@ -34,14 +35,15 @@ print(f"error on held-out samples: {(y_pred != y_test).mean():.3f}")
 # The scores
 # ----------
 #
-# Names, score objects and functions can be used alike, also as `uncertainty_score` of a
-# :class:`~sklearn_reject.SelectiveClassifier`. A function gets the fitted classifier
-# and the samples. Ours is the distance to the mean of the nearest class, in the space
-# where the classifier works: large for samples that look like no class.
+# A score of the package is an object. It is fitted on the classifier and then scores
+# samples. A score of our own is a function of the fitted classifier and the samples.
+# Ours is the distance to the mean of the nearest class, in the space where the
+# classifier works. All of them can also be the `uncertainty_score` of a
+# :class:`~sklearn_reject.SelectiveClassifier`.
 
 import numpy as np
 
-from sklearn_reject.scores import Margin, resolve_score
+from sklearn_reject.scores import ConditionalRisk, Entropy, Margin, TopTwoGap
 
 
 def distance_to_class(classifier, X):
@@ -53,24 +55,25 @@ def distance_to_class(classifier, X):
 
 
 scores = {
-    "conditional_risk": "conditional_risk",
-    "entropy": "entropy",
-    "top_two_gap": "top_two_gap",
-    "margin, top two": "margin",
+    "conditional risk": ConditionalRisk(),
+    "entropy": Entropy(),
+    "top two gap": TopTwoGap(),
+    "margin, top two": Margin(),
     "margin, max": Margin(kind="max"),
-    "distance to class": distance_to_class,
 }
 uncertainties = {
-    name: resolve_score(score, classifier).fit(estimator=classifier).uncertainty(X_test)
+    name: score.fit(estimator=classifier).uncertainty(X_test)
     for name, score in scores.items()
 }
+uncertainties["distance to class"] = distance_to_class(classifier, X_test)
 
 # %%
-# Areas
-# -----
+# The areas
+# ---------
 #
-# The prediction rejection ratio, PRR, puts the AuRC on a scale where the oracle, which
-# knows the errors, is 1 and a random order is 0.
+# A smaller AuRC is better. The prediction rejection ratio (PRR) puts the AuRC on a
+# scale from 0 for a random order to 1 for the best possible order, in which all errors
+# come last.
 
 from sklearn_reject.metrics import aurc_score
 
@@ -84,14 +87,18 @@ for name in sorted(areas, key=areas.get):
     print(f"{name:20}{areas[name]:.4f}  {prr:6.3f}")
 
 # %%
-# Curves
-# ------
+# The curves
+# ----------
+#
+# The four scores that use the two largest probabilities, or all of them, are nearly
+# equal. The distance to a class is worse: it says whether a sample is typical, which is
+# not the same as whether its label is right.
 
 import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import RiskCoverageDisplay
 
-fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 5), layout="constrained")
 for name in sorted(areas, key=areas.get, reverse=True):
     last = name == min(areas, key=areas.get)
     RiskCoverageDisplay.from_predictions(
@@ -104,5 +111,6 @@ for name in sorted(areas, key=areas.get, reverse=True):
         plot_random=last,
     )
 ax.set_title("Scores of one classifier on digits")
-ax.legend(fontsize="small")
+ax.get_legend().remove()
+fig.legend(loc="outside lower center", ncols=2, fontsize="small")
 plt.show()

@@ -1,22 +1,22 @@
 """
-====================================
-Costs: when a second look is cheaper
-====================================
+=================================
+Decide by cost: predict or refer?
+=================================
 
-To miss a tumour is worse than to alarm a healthy patient, and to refer a patient to a
-further examination has its price as well. With the three costs on one scale, the
-decision of least expected cost follows from the classifier's probabilities: benign,
-malignant, or refer.
+Missing a tumour is worse than alarming a healthy patient, and referring a patient to a
+further examination costs something, too. Which decision is cheapest for each patient:
+benign, malignant or refer? You will see how many tumours are missed and what a patient
+costs, for four ways to decide and for many prices of a referral.
 """
 
 # %%
 # Data and costs
 # --------------
 #
-# The breast cancer data, of which we take the ten mean features and keep half of the
-# patients out. A missed tumour costs as much as ten false alarms, a referral as much as
-# 0.3. The matrix has true labels by row and predicted labels by column, in sorted
-# order. The numbers are made up for the example.
+# We use the ten mean features of the breast cancer data and hold out half of the
+# patients. A missed tumour costs as much as ten false alarms, a referral 0.3 of a false
+# alarm. In the cost matrix, rows are true labels and columns are predicted labels, in
+# sorted order. The numbers are made up for this example.
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -43,11 +43,12 @@ classifier = make_pipeline(StandardScaler(), LogisticRegression())
 # Four ways to decide
 # -------------------
 #
-# The classifier predicts the more probable class, as if both errors cost the same.
-# ``ConditionalRisk(decision="bayes")`` takes its probabilities and predicts the class
-# of least expected cost. Either may refer a patient where that is cheaper than the
-# expected cost of the prediction: ``cv="plug_in"`` takes the probabilities of a
-# logistic regression at their word. With ``target_coverage=1`` nobody is referred.
+# By default the classifier predicts the more probable class, as if both errors cost the
+# same. ``ConditionalRisk(decision="bayes")`` predicts the class with the smallest
+# expected cost instead. Both can refer a patient when this costs less than the expected
+# cost of the prediction. ``cv="plug_in"`` uses the probabilities of the logistic
+# regression as they are, without a tuned threshold. With ``target_coverage=1`` nobody
+# is referred.
 
 from sklearn_reject import SelectiveClassifier
 from sklearn_reject.losses import CostMatrixLoss
@@ -88,15 +89,15 @@ for name, model in models.items():
     print(f"{name:25}{missed:6}{alarms:14}{referred:10}{cost:11.3f}")
 
 # %%
-# The last two rows are the same: with a cheap referral, the patients on whom the two
+# The last two rows are equal: when referrals are cheap, the patients on whom the two
 # decisions disagree are referred anyway.
 #
 # The price of a referral
 # -----------------------
 #
-# A single missed tumour weighs ten times as much as a false alarm, so that a mean over
-# one split is mostly noise. Here are means over 40 splits. The models differ by the
-# threshold alone, which is the price itself, so that one fit serves all prices.
+# A missed tumour weighs so much that one split is mostly noise, so we average over 40
+# splits. The models differ only in the threshold, which is the price of a referral. So
+# one fit serves all prices.
 
 import matplotlib.pyplot as plt
 
@@ -118,21 +119,23 @@ for split in range(40):
         mean_costs[decision].append(patient_costs.mean(axis=1))
         referred[decision].append(1 - np.mean(accepted, axis=1))
 
-fig, (ax_cost, ax_referred) = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
+fig, (ax_cost, ax_referred) = plt.subplots(
+    2, 1, figsize=(6, 6), sharex=True, layout="constrained"
+)
 labels = {"predict": "most probable class, or refer", "bayes": "least cost, or refer"}
 for decision, label in labels.items():
     ax_cost.plot(prices, np.mean(mean_costs[decision], axis=0), label=label)
     ax_referred.plot(prices, np.mean(referred[decision], axis=0), label=label)
-ax_cost.set(xlabel="Price of a referral", ylabel="Mean cost of a held-out patient")
+ax_cost.set(ylabel="Mean cost of a test patient")
 ax_referred.set(xlabel="Price of a referral", ylabel="Share of patients referred")
 for ax in (ax_cost, ax_referred):
     ax.set_ylim(bottom=0)
-    ax.axvline(10 / 11, color="0.6", linewidth=0.8)
+    ax.axvline(10 / 11, color="0.3", linestyle=":")
 ax_cost.legend(loc="lower right")
 plt.show()
 
 # %%
-# Up to a price of 1/2 the two agree. Beyond it, choosing the label by its cost needs
-# fewer referrals. From 10/11 on (the vertical line) it needs none: that is the expected
-# cost of the better label where both are equally good, at a probability of 1/11 of a
-# tumour.
+# Up to a price of 1/2 both are equal. Above it, choosing the label by its cost needs
+# fewer referrals, and none from 10/11 on (the dotted line). A price of 10/11 is the
+# largest expected cost that the better label can have. It is reached when the
+# probability of a tumour is 1/11 and both labels cost the same.

@@ -3,17 +3,19 @@
 Is one score better than another, or is it chance?
 ==================================================
 
-On a test set of some hundred samples, the area under the risk-coverage curve rests on a
-few dozen errors. Before one score is preferred to another, it should be clear that
-other samples would say the same. Bootstrap intervals tell how far they may differ.
+On a test set of a few hundred samples, the area under the risk-coverage curve (AuRC)
+depends on a few dozen errors. Would another test set prefer the same score? Bootstrap
+confidence intervals answer this. You will see intervals of two areas that overlap, and
+an interval of their difference that still shows which score is better.
 """
 
 # %%
-# A learned score and one that needs no fit
-# -----------------------------------------
+# Two scores
+# ----------
 #
-# Naive Bayes is sure of nearly all digits, also of those that it gets wrong. Its own
-# uncertainty is compared with a score that was fitted to its errors on further samples.
+# Naive Bayes is sure of nearly all digits, including those that it gets wrong. We
+# compare its own uncertainty with a score that learns from its errors on further
+# samples.
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -39,11 +41,11 @@ n_errors = (y_pred != y_test).sum()
 print(f"{n_errors} errors on {len(y_test)} test samples")
 
 # %%
-# An interval of each area
-# ------------------------
+# An interval for each area
+# -------------------------
 #
-# The metric comes first, then the arrays that it takes. Rows of all of them are drawn
-# together, with replacement.
+# The metric comes first, then the arrays that it takes. The bootstrap draws rows of all
+# arrays together, with replacement.
 
 from sklearn_reject.metrics import aurc_score, bootstrap_interval
 
@@ -59,31 +61,33 @@ for name, (value, low, high, _) in areas.items():
     print(f"AuRC, {name:13} {value:.4f}  [{low:.4f}, {high:.4f}]")
 
 # %%
-# The intervals overlap, and so one might think that 200 samples cannot tell.
+# The intervals overlap. This looks as if 200 samples could not tell which score is
+# better.
 #
-# An interval of the difference
-# -----------------------------
+# An interval for the difference
+# ------------------------------
 #
-# But both scores saw the same samples. Where many hard ones were drawn, both areas are
-# large, and what is common to them does not matter to which one is smaller. With
-# `other`, each resample is taken of both, and the interval is that of the difference:
+# But both scores are computed on the same samples. If many hard samples are drawn, both
+# areas are large, and this does not affect which one is smaller. With `other`, each
+# resample is used for both scores, and the interval is that of the difference:
 
 difference = bootstrap_interval(aurc_score, of_learned, other=of_own, **options)
 value, low, high, _ = difference
 print(f"AuRC, learned - own {value:.4f}  [{low:.4f}, {high:.4f}]")
 
 # %%
-# It is below zero as a whole: the learned score is better, also on other samples.
+# The whole interval is below zero: the learned score is better, and this is not due to
+# chance.
 
 import matplotlib.pyplot as plt
 
 rows = {**areas, "learned - own": difference}
-fig, ax = plt.subplots(figsize=(7, 2.2), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 2.4), layout="constrained")
 for row, interval in enumerate(rows.values()):
     ax.plot([interval.low, interval.high], [row, row], color="C0", linewidth=3)
     ax.plot(interval.value, row, "o", color="C0")
 ax.axvline(0, color="0.5", linestyle="--", linewidth=1)
-ax.set(yticks=range(len(rows)), yticklabels=rows, xlabel="AuRC")
+ax.set(yticks=range(len(rows)), yticklabels=rows, xlabel="AuRC, 95 % interval")
 ax.margins(y=0.2)
 ax.invert_yaxis()
 plt.show()
@@ -92,8 +96,9 @@ plt.show()
 # Any other metric
 # ----------------
 #
-# is used alike, also one of scikit-learn or of our own. What depends on the samples
-# belongs inside: here the threshold is given, and how many samples it accepts varies.
+# You can use any metric of scikit-learn or of your own. Everything that depends on the
+# samples must be computed inside the metric. Here the threshold is fixed, and the
+# number of accepted samples varies from resample to resample.
 
 from sklearn.metrics import accuracy_score
 
@@ -110,19 +115,19 @@ value, low, high, _ = bootstrap_interval(
 print(f"accepted: {accepted.mean():.0%}, accuracy {value:.3f}  [{low:.3f}, {high:.3f}]")
 
 # %%
-# Bands
-# -----
+# Bands around a curve
+# --------------------
 #
-# A display draws an interval of the risk at each coverage. Such a band holds for one
-# coverage at a time. It is wide at the left end, where few samples are accepted. None
-# of them is an error, but that is no proof that there are no errors among others.
+# A display can draw the interval of the risk at each coverage. Such a band holds for
+# one coverage at a time. It is wide on the left, where few samples are accepted. None
+# of them is an error, but so few samples cannot prove that errors are rare.
 
 from sklearn_reject.metrics import RiskCoverageDisplay
 
-fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for name, samples in {"own": of_own, "learned": of_learned}.items():
     RiskCoverageDisplay.from_predictions(
         *samples, name=name, ax=ax, confidence_level=0.95, random_state=0
     )
-ax.set_title(f"Two scores of naive Bayes, {len(y_test)} digits, bands of 95 %")
+ax.set(title="Two scores of naive Bayes, bands of 95 %", ylim=(0, 0.3))
 plt.show()

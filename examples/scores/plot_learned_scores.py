@@ -1,18 +1,20 @@
 """
-======================================
-Learning where a classifier goes wrong
-======================================
+===================================
+Learn where a classifier goes wrong
+===================================
 
-A classifier that is too simple for its task is wrong in whole regions, and sure of
-itself there. No formula of its probabilities reveals that, but its errors do: on
-labelled samples that it was not trained on, a second model can learn where they are.
+A classifier that is too simple for its task is wrong in whole regions, and is sure of
+itself there. Its probabilities do not reveal this, but its errors do. Can a second
+model learn where the errors are? You will see a map of both uncertainties, a comparison
+of eight scores, and how many labelled samples are needed.
 """
 
 # %%
 # A straight line between two moons
 # ---------------------------------
 #
-# Logistic regression separates the two classes by a line, although they are curved.
+# Logistic regression separates the two classes by a straight line, although the classes
+# are curved.
 
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
@@ -30,11 +32,12 @@ y_pred = classifier.predict(X_test)
 print(f"error on {len(y_test)} new samples: {(y_pred != y_test).mean():.3f}")
 
 # %%
-# Two answers to "how uncertain?"
-# -------------------------------
+# Two kinds of scores
+# -------------------
 #
-# A plug-in score reads the uncertainty off the classifier. A learned one is fitted to
-# the classifier's errors on further samples, here a thousand. Both are used alike.
+# A plug-in score computes the uncertainty from the classifier's probabilities. A
+# learned score is fitted to the classifier's errors on further labelled samples, here a
+# thousand. Both are used in the same way.
 
 from sklearn_reject.scores import ConditionalRisk, ErrorProbability
 
@@ -43,9 +46,9 @@ own = ConditionalRisk().fit(estimator=classifier)
 learned = ErrorProbability(random_state=0).fit(X_more, y_more, estimator=classifier)
 
 # %%
-# The classifier's own probability of an error depends on the distance to its line and
-# on nothing else. The errors (dots) crowd in two places: at the inner end of each moon,
-# which reaches far across the line. The learned score has found them.
+# The classifier's own probability of an error depends only on the distance to its line.
+# But the errors (dots) are concentrated at the inner end of each moon, which reaches
+# far across the line. The learned score has found these regions.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,7 +57,7 @@ x_grid, y_grid = np.meshgrid(np.linspace(-1.7, 2.7, 221), np.linspace(-1.3, 1.8,
 grid = np.column_stack([x_grid.ravel(), y_grid.ravel()])
 wrong = X_test[:1000][y_pred[:1000] != y_test[:1000]]
 
-fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.9), sharey=True, layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6, 7), sharex=True, layout="constrained")
 titles = {"The classifier's own score": own, "The learned score": learned}
 for ax, (title, score) in zip(axes, titles.items(), strict=True):
     uncertainty = score.uncertainty(grid).reshape(x_grid.shape)
@@ -68,7 +71,8 @@ for ax, (title, score) in zip(axes, titles.items(), strict=True):
         linestyles="--",
     )
     ax.scatter(*wrong.T, s=9, color="C1", edgecolor="white", linewidth=0.3)
-    ax.set(title=title, aspect="equal")
+    ax.set(title=title, aspect="equal", ylabel="Feature 2")
+axes[1].set_xlabel("Feature 1")
 fig.colorbar(image, ax=axes, shrink=0.8, label="Estimated probability of an error")
 plt.show()
 
@@ -76,10 +80,10 @@ plt.show()
 # All scores
 # ----------
 #
-# The linear score of :class:`~sklearn_reject.scores.SELE` sees no more than the
-# classifier does, and gains nothing. With features that bend, here polynomials of
-# degree four, it is among the best. Where no such features come to mind, trees find
-# their own.
+# The linear score of :class:`~sklearn_reject.scores.SELE` sees only what the classifier
+# sees, and gains nothing. With nonlinear features, here polynomials of degree four, it
+# is among the best. If you have no such features, use the scores that are based on
+# trees.
 
 from time import perf_counter
 
@@ -117,12 +121,13 @@ for name, score in scores.items():
     print(f"{name:24}{areas[name]:.4f}  {prr:.3f}  {seconds:.1f}")
 
 # %%
-# The risk-coverage curves show the same: rejecting one sample in five leaves an error
-# of about 7 % with the classifier's own score, and of about 3 % with a learned one.
+# The risk-coverage curves show the same. When one sample in five is rejected, the error
+# rate on the others is about 7 % with the classifier's own score, and about 3 % with a
+# learned one.
 
 from sklearn_reject.metrics import RiskCoverageDisplay
 
-fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 shown = "conditional risk", "error probability", "SELE boosting", "SELE of polynomials"
 for name in shown:
     last = name == shown[-1]
@@ -135,21 +140,22 @@ for name in shown:
         plot_oracle=last,
         plot_random=last,
     )
-ax.set(title="One classifier, four scores", ylim=(0, 0.16))
-ax.legend(fontsize="small")
+ax.set(title="One classifier, four scores", ylim=(0, 0.22))
+ax.legend(loc="upper left", fontsize="small")
 plt.show()
 
 # %%
-# How many samples it takes
-# -------------------------
+# How many samples are needed?
+# ----------------------------
 #
-# What counts are the errors among the samples. A hundred samples hold about fourteen of
-# them, too few for trees, which do worse than the classifier's own score. From a few
-# dozen errors on, learning pays. Means and standard deviations over three draws:
+# The number of errors among the samples counts. A hundred samples contain about
+# fourteen errors. This is too few for trees, which are then worse than the classifier's
+# own score. From a few dozen errors on, learning pays. The figure shows means and
+# standard deviations over three draws.
 
 sizes = [100, 300, 1000, 3000]
 choices = ("error probability", "SELE of polynomials")
-fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 ax.axhline(areas["conditional risk"], color="0.4", label="conditional risk")
 for marker, name in zip("os", choices, strict=True):
     curve = []
@@ -169,12 +175,12 @@ ax.legend()
 plt.show()
 
 # %%
-# In a classifier that rejects
-# ----------------------------
+# In a selective classifier
+# -------------------------
 #
-# :class:`~sklearn_reject.SelectiveClassifier` needs no further samples: it learns the
-# score from predictions out of fold, and the rule is solved with scores that were
-# learned without the sample they are for.
+# :class:`~sklearn_reject.SelectiveClassifier` needs no further samples. It learns the
+# score by cross-validation on the training data, and chooses the threshold with scores
+# of samples that the score has not seen.
 
 from sklearn_reject import SelectiveClassifier
 

@@ -1,19 +1,21 @@
 """
-========================================
-Tuning the uncertainty score in a search
-========================================
+===========================================
+Tune the uncertainty score in a grid search
+===========================================
 
-Which score, which features, how strong a penalty: these are hyper-parameters as any
-other. `GridSearchCV` chooses them by the area under the risk-coverage curve, AuRC, in
-one search with the parameters of the classifier.
+Which uncertainty score should we use, with which features and how strong a penalty?
+These are hyper-parameters like any other. You will see `GridSearchCV` choose them by
+the area under the risk-coverage curve (AuRC), alone and together with a parameter of
+the classifier.
 """
 
 # %%
-# A sure and simple classifier
-# ----------------------------
+# An overconfident classifier
+# ---------------------------
 #
-# Naive Bayes counts the same evidence many times over. On the digits it gives most of
-# its predictions a probability close to 1, the wrong ones included.
+# Naive Bayes treats the pixels as independent and counts the same evidence many times.
+# On the digits it gives most predictions a probability close to 1, including the wrong
+# ones.
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -33,16 +35,16 @@ print(f"errors with a probability over 0.99: {(largest[wrong] > 0.99).mean():.3f
 # The candidates
 # --------------
 #
-# A dictionary in the grid gives a score, and its own parameters behind two
+# Each dictionary in the grid sets a score and the parameters of this score, after two
 # underscores. The AuRC does not depend on the threshold, so the target does not matter
-# here. With a float as `cv`, each fit learns the score once, whereas folds would learn
-# it once more for each of them to solve a rule that nobody looks at.
+# here. A float as `cv` makes each fit learn the score only once. With folds, it would
+# be learned once more in each fold to choose a threshold that nobody uses.
 
 import pandas as pd
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_reject import SelectiveClassifier
-from sklearn_reject.metrics import neg_aurc_scorer
+from sklearn_reject.metrics import get_selective_scorer
 from sklearn_reject.scores import SELE, ErrorProbability
 
 model = SelectiveClassifier(GaussianNB(), target_coverage=0.8, cv=0.2, random_state=0)
@@ -58,7 +60,8 @@ grid = [
         "uncertainty_score__features": ["input", "response", "input+response"],
     },
 ]
-search = GridSearchCV(model, grid, scoring=neg_aurc_scorer, cv=5)
+neg_aurc = get_selective_scorer("neg_aurc")
+search = GridSearchCV(model, grid, scoring=neg_aurc, cv=5)
 search.fit(X_train, y_train)
 
 
@@ -81,14 +84,14 @@ table = pd.DataFrame(
 table.sort_values("AuRC").round(4)
 
 # %%
-# Linear scores win: each predicted digit has weights of its own for the 64 pixels, and
-# from fewer than 200 errors trees learn less. Trees do best with the samples and the
-# probabilities as features, ``features="input+response"``.
+# Linear scores are best: they have weights for each of the 64 pixels and each predicted
+# digit. Trees learn less from fewer than 200 errors. They do best with the samples and
+# the probabilities as features, ``features="input+response"``.
 #
-# On held-out samples
-# -------------------
+# On test data
+# ------------
 #
-# The winner of a search looks a little better than it is, so it is measured on samples
+# The winner of a search looks a little better than it is. So we measure it on samples
 # that the search has not seen.
 
 import matplotlib.pyplot as plt
@@ -97,29 +100,29 @@ from sklearn_reject.metrics import RiskCoverageDisplay
 
 plain = SelectiveClassifier(GaussianNB()).fit(X_train, y_train)
 
-fig, (ax_search, ax_curve) = plt.subplots(
-    1, 2, figsize=(10.5, 4), layout="constrained", width_ratios=(1, 1.15)
-)
+fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 ordered = table.sort_values("AuRC", ascending=False)
-ax_search.errorbar(
+ax.errorbar(
     ordered["AuRC"], range(len(ordered)), xerr=ordered["deviation"], fmt="o", capsize=3
 )
-ax_search.set_yticks(range(len(ordered)), ordered.index)
-ax_search.set(title="Five folds", xlabel="AuRC, mean and deviation", xlim=(0, None))
+ax.set_yticks(range(len(ordered)), ordered.index)
+ax.set(title="Five folds", xlabel="AuRC, mean and deviation", xlim=(0, None))
+
+fig, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for name, fitted in {"conditional_risk": plain, "best of the search": search}.items():
     fitted = getattr(fitted, "best_estimator_", fitted)
     RiskCoverageDisplay.from_estimator(
-        fitted, X_test, y_test, name=name, ax=ax_curve, plot_oracle=fitted is not plain
+        fitted, X_test, y_test, name=name, ax=ax, plot_oracle=fitted is not plain
     )
-ax_curve.set(title="Held-out samples", ylim=(0, 0.25))
+ax.set(title="Test data", ylim=(0, 0.3))
 plt.show()
 
 # %%
 # Classifier and score together
 # -----------------------------
 #
-# ``var_smoothing`` widens the normal distributions of naive Bayes. One search can weigh
-# it against the score: a better classifier, or a better judge of it?
+# `var_smoothing` widens the normal distributions of naive Bayes. One search can find
+# out what helps more: a better classifier, or a better uncertainty score.
 
 both = GridSearchCV(
     model,
@@ -127,7 +130,7 @@ both = GridSearchCV(
         "estimator__var_smoothing": [1e-9, 1e-4, 1e-2, 1e-1],
         "uncertainty_score": ["conditional_risk", SELE(1e-2, random_state=0)],
     },
-    scoring=neg_aurc_scorer,
+    scoring=neg_aurc,
     cv=5,
 ).fit(X_train, y_train)
 areas = pd.DataFrame(
@@ -140,9 +143,9 @@ areas = pd.DataFrame(
 areas.pivot(index="score", columns="var_smoothing", values="AuRC").round(4)
 
 # %%
-# Both, and the classifier first: probabilities that are not as sure of themselves leave
-# less to learn. The learned score is ahead in each column all the same, and on held-out
-# samples the AuRC has come down from 0.10 to this:
+# Both help, and the classifier helps more: when its probabilities are less
+# overconfident, there is less to learn. Still, the learned score is better in each
+# column. On the test data, the AuRC has fallen from 0.10 to this value:
 
 area = -both.score(X_test, y_test)
 error = (both.best_estimator_.predict_label(X_test) != y_test).mean()
