@@ -83,8 +83,8 @@ def calibrate(n_samples, repetitions, confidence):
 
 
 found = {
-    "confidence=None": calibrate(1000, 500, None),
-    "confidence=0.9": calibrate(1000, 500, 0.9),
+    "confidence=None": calibrate(1000, 300, None),
+    "confidence=0.9": calibrate(1000, 300, 0.9),
 }
 print(f"{'':17}{'mean risk':10}{'largest':10}{'over 0.05':12}mean coverage")
 for name, (coverage, risk) in found.items():
@@ -105,7 +105,7 @@ for name, (_, risk) in found.items():
     ax.hist(risk, bins, alpha=0.6, label=name)
 ax.axvline(TARGET, color="0.2", linestyle="--", label="target")
 ax.set(
-    title="500 rules, 1000 calibration samples each",
+    title="300 rules, 1000 calibration samples each",
     xlabel="True error rate of accepted samples",
     ylabel="Number of rules",
 )
@@ -129,7 +129,7 @@ print("samples  " + "".join(f"{size:8}" for size in sizes))
 for confidence, row in means.items():
     print(f"{confidence:<9}" + "".join(f"{mean:8.3f}" for mean in row))
 
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.axhline(most, color="0.4", linestyle="--", label="largest possible")
 for marker, (confidence, row) in zip("os^", means.items(), strict=True):
     ax.semilogx(list(sizes), row, marker=marker, label=f"confidence={confidence}")

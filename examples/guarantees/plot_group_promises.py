@@ -1,13 +1,13 @@
 """
-===================================
-A promise that holds for each class
-===================================
+==========================
+A guarantee for each class
+==========================
 
-An error of at most 5 % among all that is accepted may hide a class in which it is far
-larger: the easy classes pay for it. With ``group_by="prediction"`` each predicted class
-has a threshold of its own, and all of them keep the target together with the
-`confidence`. Here samples can be drawn without end, so that the true error of each
-class can be looked up.
+An error rate of at most 5 % among all accepted samples can hide a class that is wrong
+far more often, because easy classes make up for it. How do we keep the target in every
+class? With ``group_by="prediction"`` each predicted class gets its own threshold, and
+together they keep the target with the given `confidence`. Here samples can be drawn
+without end, so you will see the true error rate and the coverage of each class.
 """
 
 # %%
@@ -15,8 +15,7 @@ class can be looked up.
 # ------------------------------------------
 #
 # The classifier was fitted when all classes were equally frequent. Since then the last
-# one has become rare, so that what is taken for it is something else more often than
-# the probabilities say.
+# class has become rare. So its label is wrong more often than the probabilities say.
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -45,7 +44,7 @@ X_all, y_all = draw(400_000, NOW, rng)
 # One threshold, and one for each class
 # -------------------------------------
 #
-# Both are certified on the same 12,000 samples of today, with a confidence of 0.9.
+# Both are certified with a confidence of 0.9 on the same 12,000 calibration samples.
 
 TARGET = 0.05
 options = {"target_risk": TARGET, "confidence": 0.9, "random_state": 0}
@@ -69,30 +68,29 @@ for name, (risk, coverage) in found.items():
     print(f"{'  accepted':20}" + "".join(f"{x:<10.3f}" for x in coverage))
 
 # %%
-# One threshold keeps its promise, which is about all classes at once. Of what it takes
-# for the rare class it accepts most, and three times as much as the target is wrong.
-# With a rule for each class, that one accepts less, the easiest one accepts more, and
-# each is within the target.
+# The single threshold keeps its guarantee, which is about all classes together. But it
+# accepts most samples that are labelled as the rare class, and the error rate among
+# them is three times the target. With one threshold for each class, the rare class is
+# accepted less often, the easiest class more often, and each class is within the
+# target.
 
 import matplotlib.pyplot as plt
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6, 6.5), sharex=True, layout="constrained")
 places, names = np.arange(6), [*map(str, range(5)), "all"]
 for shift, (name, values) in zip((-0.2, 0.2), found.items(), strict=True):
     for ax, heights in zip(axes, values, strict=True):
         ax.bar(places + shift, heights, width=0.38, label=name)
-axes[0].axhline(TARGET, color="0.2", linewidth=1, label="target")
-axes[0].set(ylabel="True error of what is accepted")
-axes[1].set(ylabel="Share accepted", ylim=(0, 1))
-for ax in axes:
-    ax.set_xticks(places, names)
-    ax.set(xlabel="Predicted class")
-axes[0].legend()
+axes[0].axhline(TARGET, color="0.2", linestyle="--", linewidth=1, label="target")
+axes[0].set(ylabel="True error rate, accepted")
+axes[1].set(ylabel="Coverage", ylim=(0, 1), xlabel="Predicted class")
+axes[1].set_xticks(places, names)
+axes[0].legend(loc="upper left")
 plt.show()
 
 # %%
-# The promise costs samples: each class is certified with a fifth of the chance of an
-# error, on the samples that are taken for it.
+# A guarantee for each class needs more samples. Each class is certified on the samples
+# that get its label, with a fifth of the allowed probability of a failure.
 
 for label, rule in each.rule_.rules.items():
     certificate = rule.certificate

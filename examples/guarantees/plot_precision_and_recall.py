@@ -1,20 +1,20 @@
 """
-==========================================================
-Sensitivity and specificity of what is decided, by request
-==========================================================
+=====================================
+Bounds on sensitivity and specificity
+=====================================
 
-A bound on the risk of everything that is accepted says little about a class: the rarer
-and harder one may be wrong far more often than the bound allows, as long as the other
-makes up for it. `min_recall` and `min_precision` bound the classes themselves, all of
-them by one threshold. Here a tumour is to be called malignant or benign, or to be left
-to a second look.
+A bound on the error rate of all accepted samples says little about a rare and difficult
+class. `min_recall` and `min_precision` bound each class, with one threshold for all.
+Here a tumour is called malignant or benign, or is left to a second examination. You
+will see how the bounds change the share of tumours that get a label.
 """
 
 # %%
-# One risk for all
-# ----------------
+# One error rate for all
+# ----------------------
 #
-# Of what is decided, at most 3 % may be wrong. The classifier is quick, not the best.
+# At most 3 % of the accepted samples may be wrong. We use naive Bayes, which is fast
+# but not the best classifier for these data.
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -40,14 +40,14 @@ for label in plain.classes_:
     print(f"recall of {label}: {recall_of_accepted(plain, label):.3f}")
 
 # %%
-# The bound is met, yet of the malignant tumours that are decided, more than 3 % are
-# called benign.
+# The target is met. But among the accepted malignant tumours, more than 3 % are called
+# benign.
 #
 # A bound for each class
 # ----------------------
 #
-# Missed cancers are worse than false alarms, so the bounds need not be equal. No other
-# fit is needed for another target.
+# Missed cancers are worse than false alarms, so the bounds need not be equal.
+# `retarget` chooses the threshold for another target without a new fit.
 
 bounds = {"malignant": 0.97, "benign": 0.95}
 bounded = plain.retarget(min_recall=bounds)
@@ -56,8 +56,9 @@ for (name, label), found in bounded.bounds_.items():
     print(f"{name} of {label}: {found.achieved:.3f}, asked {found.bound}")
 
 # %%
-# The bound on the malignant ones is tight, and decides how much is accepted. Bounds on
-# precision, what a *malignant* or a *benign* is worth when it is said, may come on top.
+# The bound for malignant tumours is the tight one. It decides how many samples are
+# accepted. We can add bounds on the precision: how often a tumour that is called benign
+# is benign.
 
 both = plain.retarget(min_recall=bounds, min_precision={"benign": 0.985})
 print(f"coverage {both.rule_.coverage:.3f}")
@@ -65,13 +66,13 @@ for (name, label), found in both.bounds_.items():
     print(f"{name} of {label}: {found.achieved:.3f}, asked {found.bound}")
 
 # %%
-# Certified
-# ---------
+# With a guarantee
+# ----------------
 #
-# What is met on the samples that chose the threshold is missed on new ones about every
-# other time. With a `confidence`, half of the samples are held out, and all bounds hold
-# at once for new ones with that probability. So few malignant samples cannot show much,
-# and less has to be asked for.
+# A bound that is just met on the samples used to choose the threshold is missed on new
+# samples about half of the time. With a `confidence`, half of the samples are held out
+# for calibration. With this probability, all bounds then hold for new samples at the
+# same time. There are few malignant tumours, so we have to ask for less.
 
 certified = SelectiveClassifier(
     GaussianNB(),
@@ -86,18 +87,18 @@ for part, p_value in zip(certificate.parts, certificate.p_values, strict=True):
     print(f"{part}: p-value {p_value:.4f}")
 
 # %%
-# What a threshold does to each class
-# -----------------------------------
+# Recall of each class at every threshold
+# ---------------------------------------
 #
-# Recall of what is accepted of each class, as more and more is accepted, and where the
-# first two rules stop.
+# The curves show the recall among accepted samples of each class as the coverage grows.
+# The vertical lines show the first two rules, the dotted lines the two bounds.
 
 import matplotlib.pyplot as plt
 
 found = plain.calibration_
 order = np.argsort(found.scores)
 coverage = np.arange(1, len(order) + 1) / len(order)
-figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+figure, axes = plt.subplots(figsize=(6, 4.4), layout="constrained")
 for label, color in zip(plain.classes_, ("tab:blue", "tab:red"), strict=True):
     members = found.labels[order] == label
     right = np.cumsum(members & (found.losses[order] == 0))
@@ -116,7 +117,7 @@ for name, selective, style in marks:
     )
 axes.set(
     xlabel="Coverage",
-    ylabel="Recall of what is accepted",
+    ylabel="Recall of accepted samples",
     xlim=(0, 1),
     ylim=(0.85, 1.005),
 )

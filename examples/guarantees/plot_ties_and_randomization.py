@@ -3,19 +3,19 @@
 Ties: why a threshold misses its target
 =======================================
 
-Five nearest neighbours vote for a digit, so that the share of dissenting votes, the
-classifier's uncertainty, has a handful of values. Most samples share one of them, and a
-threshold accepts or rejects them together. It cannot cover 60 % of the samples if 83 %
-are unanimous. A rule that accepts samples *at* the threshold with a certain probability
-can.
+Some scores have only a few values. Five nearest neighbours vote for a digit, and most
+votes are unanimous. A threshold accepts or rejects all samples with the same score
+together: it cannot cover 60 % of the samples if 83 % are tied. How can the target still
+be met? The rule accepts samples *at* the threshold with a certain probability. You will
+see the coverage with and without this randomization.
 """
 
 # %%
 # Few distinct scores
 # -------------------
 #
-# One part of the digits fits the classifier, one is the calibration set of the rules,
-# and one is held out.
+# One part of the digits fits the classifier, one chooses the threshold, and one is the
+# test set.
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -38,10 +38,10 @@ for value, count in zip(*np.unique(dissent.round(1), return_counts=True), strict
 # Target coverage
 # ---------------
 #
-# The classifier is fitted already, so that it goes in as a
-# :class:`~sklearn.frozen.FrozenEstimator`, and `fit` only solves the rule. With
-# ``randomize=False`` the group at the threshold is accepted as a whole: the safe side
-# for a coverage. `accept_proba` is the probability that a sample is accepted, so that
+# The classifier is already fitted, so we pass it as a
+# :class:`~sklearn.frozen.FrozenEstimator`, and `fit` only chooses the threshold. With
+# ``randomize=False`` all samples at the threshold are accepted, since a target coverage
+# is a lower bound. `accept_proba` returns the probability that a sample is accepted, so
 # its mean is the expected coverage.
 
 from sklearn.frozen import FrozenEstimator
@@ -70,10 +70,10 @@ for randomize in (True, False):
 # Target risk
 # -----------
 #
-# Under a target risk the safe side is to reject the group at the threshold. That gives
-# away coverage. Over a range of targets, the rule without randomization is a staircase.
-# With scores and losses at hand, the functions that `fit` calls do without the
-# classifier:
+# A target risk is an upper bound, so without randomization all samples at the threshold
+# are rejected. This loses coverage: over a range of targets, the coverage is a
+# staircase. If you have scores and losses already, the functions below choose the
+# threshold without a classifier:
 
 import matplotlib.pyplot as plt
 
@@ -87,7 +87,7 @@ coverages = np.linspace(0.6, 1, 81)
 risks = np.linspace(0.01, 0.05, 81)
 styles = {True: {"color": "C0"}, False: {"color": "C1", "linestyle": "--"}}
 
-fig, axes = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6, 7), layout="constrained")
 for randomize, style in styles.items():
     label = f"randomize={randomize}"
     rules = [
@@ -101,21 +101,21 @@ for randomize, style in styles.items():
         for target in risks
     ]
     axes[1].plot(risks, [rule.coverage for rule in rules], label=label, **style)
-axes[0].plot([0.6, 1], [0.6, 1], color="0.6", linewidth=0.8, label="as promised")
-axes[0].set(xlabel="Target coverage", ylabel="Coverage of held-out samples")
-axes[1].set(xlabel="Target risk", ylabel="Coverage of the calibration set")
+axes[0].plot([0.6, 1], [0.6, 1], color="0.4", linestyle=":", label="target")
+axes[0].set(xlabel="Target coverage", ylabel="Coverage of test samples")
+axes[1].set(xlabel="Target risk", ylabel="Coverage of calibration samples")
 axes[1].set_xticks([0.01, 0.02, 0.03, 0.04, 0.05])
 axes[0].legend()
 axes[1].legend()
 plt.show()
 
 # %%
-# Who is accepted at the threshold
-# --------------------------------
+# Which samples are accepted?
+# ---------------------------
 #
-# Each sample at the threshold has a draw of its own, which depends on its pixels and on
-# the seed that `fit` has drawn from `random_state`. So the answer is the same in one
-# call for all samples and in one call for each.
+# Each sample at the threshold has its own random number. It depends only on the pixels
+# of the sample and on a seed that `fit` draws from `random_state`. So the decision is
+# the same whether the sample is passed alone or with others.
 
 model = fit_rule(True, target_coverage=0.6)
 at_threshold = model.rule_.at_threshold(model.uncertainty(X_test))
@@ -128,19 +128,19 @@ one_by_one = np.concatenate([model.accept(image[np.newaxis]) for image in X_test
 print(f"decisions that differ one by one: {(accepted != one_by_one).sum()}")
 
 # %%
-# Equal images therefore get equal decisions. Where that is not wanted, `keys` tell them
-# apart: identifiers, or any other integers or text.
+# As a consequence, equal images get equal decisions. If this is not what you want, pass
+# `keys`, for instance identifiers (integers or text), to tell them apart.
 
 same_image = X_test[at_threshold][[0] * 1000]
 print(f"accepted of 1,000 equal images: {model.accept(same_image).sum()}")
 print(f"with keys: {model.accept(same_image, keys=range(1000)).sum()}")
 
 # %%
-# Trees are a special case. Each has the shares of its own leaves as scores, and those
-# of the trees that are fitted on folds do not occur in the final tree. There is nobody
-# at the threshold then, and the target is missed by a whole leaf in spite of the
-# randomization. Hold out a part of the samples instead (a float as `cv`), so that the
-# rule is solved on the very tree that predicts:
+# Decision trees are a special case. The scores of a tree are the class shares in its
+# leaves, and trees that are fitted on other folds have other leaves. So no new sample
+# has exactly the score of the threshold, and randomization does not help. Use a float
+# as `cv` instead. It holds out a part of the samples, and the threshold is chosen for
+# the tree that predicts:
 
 from sklearn.tree import DecisionTreeClassifier
 

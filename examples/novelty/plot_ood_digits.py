@@ -1,21 +1,22 @@
 """
-=======================================================
-Rejecting what is ambiguous, and what was never learned
-=======================================================
+=========================================================
+Reject unknown classes and uncertain labels with one rule
+=========================================================
 
-A classifier of digits has to reject two kinds of images: those that it may well get
-wrong, and those that show none of the digits it has learned. A score that finds the
-first kind can be blind to the second, and the other way round. Here a rule of two
-scores is compared with a threshold on each of them.
+A classifier should reject two kinds of images: those that it is likely to get wrong,
+and those that show none of its classes (out-of-distribution, OOD). A score that finds
+the first kind can miss the second, and vice versa. You will see a rule that combines
+two scores, compared with a threshold on each score alone, and images that it accepts
+and rejects.
 """
 
 # %%
 # Digits that were never learned
 # ------------------------------
 #
-# Zeros and sixes are held back: their label is -1, for "out of distribution" (OOD). The
-# classifier is a small one, logistic regression on six principal components, which
-# errs now and then.
+# We hold out zeros and sixes and give them the label -1, which stands for OOD. The
+# classifier is a small one, logistic regression on six principal components, so that it
+# makes some errors.
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -34,16 +35,18 @@ classifier = make_pipeline(
     PCA(6, random_state=0), StandardScaler(), LogisticRegression()
 )
 is_ood = y_test == -1
-print(f"{(y_train != -1).sum()} known and {(y_train == -1).sum()} novel digits to fit")
-print(f"{(~is_ood).sum()} known and {is_ood.sum()} novel digits to test")
+n_known = (y_train != -1).sum()
+print(f"training data: {n_known} known digits, {(y_train == -1).sum()} unknown")
+print(f"test data:     {(~is_ood).sum()} known digits, {is_ood.sum()} unknown")
 
 # %%
 # One rule of two scores
 # ----------------------
 #
-# At least 70 % of the known digits are to be accepted, and at most 10 % of the novel
-# ones. The novelty is the distance to the nearest training image, by the direction of
-# its pixels. The rows of label -1 tune the rule; the classifier is never shown them.
+# We want to accept at least 70 % of the known digits (the true positive rate, TPR) and
+# at most 10 % of the unknown ones (the false positive rate, FPR). The novelty score is
+# the distance to the nearest training images, in terms of their pixels. The samples
+# with label -1 only tune the rule. The classifier is never fitted on them.
 
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.scores import KNN
@@ -61,7 +64,7 @@ model = DoubleScoreOODClassifier(
 model.fit(X_train, y_train)
 rule = model.rule_
 print(f"accepted where risk + {rule.mu:.2f} novelty < {rule.threshold:.2f}")
-print(f"tuned: TPR {rule.tpr:.3f}, FPR {rule.fpr:.3f}, risk {rule.selective_risk:.3f}")
+print(f"train: TPR {rule.tpr:.3f}, FPR {rule.fpr:.3f}, risk {rule.selective_risk:.3f}")
 
 accepted = model.accept(X_test)
 y_pred = model.predict_label(X_test)
@@ -73,20 +76,21 @@ print(
 print(f"error on all known digits {wrong[~is_ood].mean():.3f}")
 
 # %%
-# The rates on new digits scatter around those of tuning: with 719 known and 180 novel
-# digits, one standard error is 0.017 at a TPR of 0.7 and 0.007 at an FPR of 0.01. The
-# risk was nearly the least of many rules in tuning, and is larger on new digits. The
-# bound on the FPR leaves room that the rule does not use: of all rules within one
-# standard error of the least risk, it is the one that accepts the fewest novel digits.
+# The rates on new digits scatter around those on the training data. With 719 known and
+# 180 unknown digits, the standard error is 0.017 at a TPR of 0.7 and 0.007 at an FPR of
+# 0.01. The error rate was nearly the lowest of many rules on the training data, so it
+# is higher on new digits. The rule does not use all of the FPR that is allowed: of all
+# rules within one standard error of the lowest error rate, it is the one that accepts
+# the fewest unknown digits.
 #
-# The scores alone
+# Each score alone
 # ----------------
 #
-# Now each score alone, with the best threshold that keeps the bounds on the test
-# images; for the double score, the best direction there too, so that all three are
-# treated alike. The risk score is no help against novel digits: no threshold keeps both
-# bounds, and the metric is NaN with a warning, which is silenced here. The novelty
-# score keeps them, but is not good at errors.
+# Now we use each score alone, with its best threshold within the bounds on the test
+# images. To be fair, we also choose the best combination of both scores on the test
+# images. With the risk score no threshold keeps both bounds. The metric is then NaN and
+# gives a warning, which we silence here. With the novelty score both bounds can be
+# kept, but more accepted digits are wrong.
 
 import warnings
 
@@ -112,18 +116,17 @@ for name, (score, second) in methods.items():
     print(f"{name:10}{best:16.3f}{auroc:9.3f}{oscr:9.3f}")
 
 # %%
-# The plane of both scores shows why. Errors (crosses) are to the right, novel digits
-# (triangles) at the top. A threshold on the risk is a vertical line and one on the
-# novelty a horizontal line; the rule is the line that falls. What is to the left of it
-# and below is accepted.
+# The plane of both scores shows why. Errors (crosses) are on the right, unknown digits
+# (triangles) at the top. A threshold on one score is a vertical or a horizontal line.
+# The rule is the sloping line, and accepts what is below it.
 
 import matplotlib.pyplot as plt
 
-fig, ax = plt.subplots(figsize=(7, 4.8), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4.8), layout="constrained")
 groups = {
     "known, predicted right": (~is_ood & ~wrong, "o", "C0", 14),
     "known, predicted wrong": (wrong, "X", "C1", 34),
-    "novel": (is_ood, "^", "C2", 22),
+    "unknown": (is_ood, "^", "C2", 22),
 }
 for name, (rows, marker, color, size) in groups.items():
     ax.scatter(
@@ -137,20 +140,21 @@ for name, (rows, marker, color, size) in groups.items():
         label=name,
     )
 ends = np.array([0.0, 0.8])
-ax.plot(ends, (rule.threshold - ends) / rule.mu, color="0.2", label="the rule")
-ax.set(xlabel="Risk score", ylabel="Novelty score", title="Test images")
+ax.plot(ends, (rule.threshold - ends) / rule.mu, color="black", label="the rule")
+ax.set(xlabel="Risk: estimated probability of an error")
+ax.set(ylabel="Novelty: distance to training images")
 ax.set(xlim=(-0.02, 0.82), ylim=(0.05, novelty.max() + 0.02))
-ax.legend(loc="lower right")
+fig.legend(loc="outside upper center", ncols=2)
 plt.show()
 
 # %%
-# What is rejected, and why
-# -------------------------
+# Accepted and rejected images
+# ----------------------------
 #
-# The first row has known digits that are just accepted, the second known ones rejected
-# with the highest risk, and the third novel ones rejected with the highest novelty. The
-# last row is what goes wrong: novel digits that are accepted.
-# Titles are the true digit and, for accepted images, the prediction.
+# The first row shows known digits that are only just accepted. The second row shows
+# known digits with the highest risk, the third unknown digits with the highest novelty.
+# The last row shows the unknown digits that are accepted, which are mistakes. Titles
+# are the true digit and, for accepted images, the predicted one.
 
 uncertainty = rule.combine(risk, novelty)
 rows_shown = {
@@ -160,12 +164,12 @@ rows_shown = {
     "known,\nhigh risk": np.flatnonzero(~accepted & ~is_ood)[
         np.argsort(-risk[~accepted & ~is_ood])
     ],
-    "novel,\nrejected": np.flatnonzero(~accepted & is_ood)[
+    "unknown,\nrejected": np.flatnonzero(~accepted & is_ood)[
         np.argsort(-novelty[~accepted & is_ood])
     ],
-    "novel,\naccepted": np.flatnonzero(accepted & is_ood),
+    "unknown,\naccepted": np.flatnonzero(accepted & is_ood),
 }
-fig, axes = plt.subplots(4, 8, figsize=(8, 5.2), layout="constrained")
+fig, axes = plt.subplots(4, 6, figsize=(6, 5), layout="constrained")
 for line, (name, rows) in zip(axes, rows_shown.items(), strict=True):
     line[0].set_ylabel(name, rotation=0, ha="right", va="center")
     for ax in line:
@@ -174,26 +178,28 @@ for line, (name, rows) in zip(axes, rows_shown.items(), strict=True):
     for ax, row in zip(line, rows, strict=False):
         ax.imshow(X_test[row].reshape(8, 8), cmap="gray_r")
         said = f" as {y_pred[row]}" if accepted[row] else ""
-        ax.set_title(f"{digits_test[row]}{said}", fontsize="small")
+        ax.set_title(f"{digits_test[row]}{said}")
 plt.show()
 
 # %%
-# How many neighbours
-# -------------------
+# How many neighbours?
+# --------------------
 #
-# A parameter of the novelty score is searched as any other. The scorer is minus the
-# least risk at the bounds, of the combined score on the OOD rows and the others of each
-# validation part. A candidate that cannot keep the bounds on a part gets the risk of
-# the worst classifier there; without ``infeasible=1`` it would have no score at all.
+# `GridSearchCV` can tune the novelty score. The scorer is minus the lowest error rate
+# within the bounds, on each validation fold. ``infeasible=1`` gives a candidate that
+# cannot keep the bounds on a fold the error rate of the worst classifier. Otherwise it
+# would have no score at all.
 
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_reject.metrics import make_neg_selective_risk_at_tpr_fpr_scorer
+from sklearn_reject.metrics import get_selective_scorer
 
 search = GridSearchCV(
     model,
     {"novelty_score__n_neighbors": [1, 3, 10, 30]},
-    scoring=make_neg_selective_risk_at_tpr_fpr_scorer(**BOUNDS, infeasible=1.0),
+    scoring=get_selective_scorer(
+        "neg_selective_risk_at_tpr_fpr", **BOUNDS, infeasible=1.0
+    ),
     cv=5,
 ).fit(X_train, y_train)
 results = search.cv_results_
