@@ -1,22 +1,23 @@
 """
-========================================================
-Deferring to a person who is good at some of the classes
-========================================================
+==========================
+Learn when to ask a person
+==========================
 
-A classifier that may ask a person asks about what it is unsure of. But what is hard for
-the one is often hard for the other, and then the answer is no better than the
-classifier's. Where the person helps can be learned from what was asked before.
+A classifier can pass difficult samples to a person. But samples that are difficult for
+the classifier are often difficult for the person, too. Which samples should the person
+see? We learn from past answers where the person is better (learning to defer). You will
+see that this makes far fewer errors than asking about all samples that the classifier
+is unsure of.
 """
 
 # %%
-# A classifier, and a person
-# --------------------------
+# A classifier and a person
+# -------------------------
 #
-# The classifier reads handwritten digits by how much ink there is in each row of the
-# image. Its weakest digits are 1 and 8. The person is simulated: right about 98 % of
-# the other digits, and about 20 % of these two. Six in ten of the training digits were
-# shown to the person at some time, at random. Of the others there is no answer, which
-# is NaN.
+# The classifier reads digits from the amount of ink in each row of the image. It is
+# weakest on 1 and 8. The person is simulated: right about 98 % of the other digits, but
+# only about 20 % of these two. In the past, the person saw six in ten of the training
+# digits, drawn at random. For the others there is no answer, which is NaN.
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -61,8 +62,8 @@ for name, said in {"classifier": label, "person": answers}.items():
 # Two ways to choose
 # ------------------
 #
-# There is time to ask about one digit in five. ``expert=None`` says that the expert is
-# nobody who can be called: `fit` gets the answers that there are.
+# The person has time for one digit in five. ``expert=None`` (the default) means that
+# `fit` gets the answers of the expert and cannot call it.
 
 from sklearn_reject import DeferringClassifier
 
@@ -74,8 +75,8 @@ models = {
 }
 
 # %%
-# `predict` marks whom to ask with `defer_label_`, which is -1 here. What the person
-# says about these digits takes its place.
+# `predict` marks the samples to ask about with `defer_label_`, which is -1 here. The
+# person's answer replaces it.
 
 y_new, answer = y[new], ask_person(y[new])
 print("to be asked:", models["gain"].predict(X[new])[:16])
@@ -91,17 +92,17 @@ for name, (is_asked, label) in found.items():
     print(f"{name:20} {np.mean(is_asked):.3f} asked, error {error:.3f}")
 
 # %%
-# By its confidence the classifier asks about 1 and 8 more than about all others: it is
-# unsure of them, and the answers are mostly wrong. By the learned gain it asks half as
-# often about them, and more about what the person can read. The true digit is not known
-# in use: the gain goes by pixels and probabilities.
+# If the classifier asks about its least confident predictions, it asks mostly about 1
+# and 8, and most answers are wrong. With the learned gain it asks half as often about
+# them, and more often about digits that the person can read. In use the true digit is
+# unknown: the gain depends on the pixels and the classifier's probabilities.
 
 import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import DeferralCurveDisplay
 
 fig, (ax_digit, ax_curve) = plt.subplots(
-    1, 2, figsize=(10, 4), layout="constrained", width_ratios=(1, 1.15)
+    2, 1, figsize=(6, 8), layout="constrained", height_ratios=(1, 1.4)
 )
 for shift, (name, model) in zip((-0.2, 0.2), models.items(), strict=True):
     is_asked = model.defer(X[new])
@@ -119,16 +120,19 @@ for shift, (name, model) in zip((-0.2, 0.2), models.items(), strict=True):
         plot_random=last,
     )
 ax_digit.set_xticks(range(10))
-ax_digit.set(xlabel="True digit", ylabel="Share that the person is asked about")
+ax_digit.set(xlabel="True digit", ylabel="Share shown to the person")
 ax_digit.legend()
 ax_curve.set(ylim=(0, None))
-ax_curve.legend(fontsize="small", loc="lower center")
+ax_curve.get_legend().remove()
+fig.legend(
+    *ax_curve.get_legend_handles_labels(), loc="outside lower center", fontsize="small"
+)
 plt.show()
 
 # %%
-# The curve of the gain turns up at its end, which is 1 and 8: to ask about them does
-# harm. So `max_deferral` is a limit. However much time there is, no more is asked than
-# helps:
+# The curve of the gain rises at its right end, which is 1 and 8: asking about them does
+# harm. So `max_deferral` is an upper limit. The rule asks about fewer samples if more
+# questions would not help:
 
 for limit in (0.1, 0.2, 0.5, 1.0):
     rule = models["gain"].retarget(max_deferral=limit).rule_
@@ -138,12 +142,12 @@ for limit in (0.1, 0.2, 0.5, 1.0):
     )
 
 # %%
-# What the answers have to be
-# ---------------------------
+# Which past answers are needed?
+# ------------------------------
 #
-# What is missing has to be missing at random. Where the person was asked about what a
-# classifier was unsure of, and about nothing else, nobody knows what the answers to the
-# rest would be. `fit` says so, if it shows:
+# Missing answers must be missing at random. If the person was only asked about
+# uncertain samples, nobody knows what the answers to the others would be. `fit` gives a
+# warning if it can tell:
 
 import warnings
 

@@ -1,23 +1,22 @@
 """
-=======================================
-A small and a large model, from the log
-=======================================
+=================================================
+Route questions between a small and a large model
+=================================================
 
 Two language models answer the same questions: a small one that is nearly free, and a
-large one that is paid by the question. There is a log of what both have said, of how
-sure the small one was, and of who was right. That is all it takes to decide which
-questions go on to the large one, with a promise of how many answers are wrong, and to
-notice when the promise no longer holds.
+large one that costs money for each question. We have a log with the answers of both,
+the confidence of the small model, and the true answers. Which questions should go to
+the large model? You will see a rule with a guaranteed error rate, what it costs, and a
+monitor that raises an alarm when the guarantee no longer holds.
 """
 
 # %%
-# Real questions, at hand everywhere
+# A data set that every computer has
 # ----------------------------------
 #
-# No language model is at hand in a gallery, but real text is: the documentation of the
-# packages that are installed. The question is which one a passage is about. A passage
-# is what the docstring of a public function, class or method says before its first
-# heading.
+# We use no language model here, but real text: the documentation of installed packages.
+# The question is which package a passage is about. A passage is the part of the
+# docstring of a public function, class or method before the first heading.
 
 import importlib
 import inspect
@@ -69,9 +68,9 @@ with warnings.catch_warnings():
 # The log
 # -------
 #
-# The small model is naive Bayes on 3,000 hashed words, and has seen 400 passages. The
+# The small model is naive Bayes on 3,000 hashed words, fitted on 400 passages. The
 # large one is a logistic regression on all words and pairs of words. Neither has seen
-# the questions in the log. From here on, this table is all there is.
+# the questions in the log. From here on, we only use this table.
 
 import numpy as np
 import pandas as pd
@@ -114,14 +113,15 @@ print(f"\n{len(log)} questions, wrong:")
 print(log[["small_wrong", "large_wrong"]].mean().round(3).to_string())
 
 # %%
-# What asking gains
-# -----------------
+# Where does the large model help?
+# --------------------------------
 #
-# The oldest 800 rows tell what to go by. How unsure the small model is, is one choice.
-# But it may be surer of some answers than of others without being right more often. So
-# two logistic regressions learn, from the answer and its confidence, how likely each
-# model is to be wrong. The difference is the *gain* of asking the large one. Out of
-# fold, it orders the questions better: the area under its deferral curve is smaller.
+# We could send the questions on which the small model is least confident. But a model
+# can be more confident about some answers without being right more often. So two
+# logistic regressions estimate how likely each model is to be wrong, from the small
+# model's answer and its confidence. The difference is the *gain* of asking the large
+# model. We use the oldest 800 rows for this. In cross-validation the gain orders the
+# questions better: the area under its deferral curve is smaller.
 
 from sklearn_reject.metrics import deferral_area_score
 
@@ -160,12 +160,12 @@ for name, score in {"unsure": 1 - past["confidence"], "gain": past_gain}.items()
     print(f"{name:7} area {deferral_area_score(*answers, score):.4f}")
 
 # %%
-# A rule with a promise
-# ---------------------
+# A rule with a guarantee
+# -----------------------
 #
-# At most 15 % of the answers are to be wrong, with a confidence of 95 %, and the large
-# model is to be asked as rarely as that allows. Which thresholds are worth a test is
-# seen on the oldest rows, the `pilot`; the next thousand certify one of them.
+# At most 15 % of the answers may be wrong, with a confidence of 95 %, and the large
+# model should be asked as rarely as possible. The oldest rows (`pilot`) show which
+# thresholds are worth testing. The next thousand rows certify one of them.
 
 from sklearn_reject.selection import solve_deferral
 
@@ -186,16 +186,16 @@ print(rule.certificate)
 # New questions
 # -------------
 #
-# What comes in is routed by its gain. The small model costs 1 cent for 50 questions,
-# the large one 2 cents a question; and to correct a wrong answer takes 10 cents. Prices
-# are made up. Who knows the last of them needs no target: with ``deferral_cost`` the
-# rule is the cheapest on the whole.
+# New questions are routed by their gain. The small model costs 0.02 cents a question,
+# the large one 2 cents. Correcting a wrong answer costs 10 cents. (The prices are made
+# up.) If you know the price of an error, you need no target: with `deferral_cost` the
+# rule has the lowest total cost.
 
 SMALL, LARGE, WRONG = 0.02, 2.0, 10.0
 cheapest = solve_deferral(gain_of(held), *losses_of(held), deferral_cost=LARGE / WRONG)
 ways = {
     "small alone": np.zeros(len(new), dtype=bool),
-    "promise": rule.defer(gain_of(new), random_state=0),
+    "guaranteed": rule.defer(gain_of(new), random_state=0),
     "cheapest": cheapest.defer(gain_of(new), random_state=0),
     "large alone": np.ones(len(new), dtype=bool),
 }
@@ -209,36 +209,35 @@ for name, is_asked in ways.items():
     )
 
 # %%
-# Either rule is cheaper than either model alone. In the picture, the line is the
-# target: the rule with the promise keeps away from it, as far as a thousand rows leave
-# doubt.
+# Both rules are cheaper than either model alone. The dashed line is the target. The
+# guaranteed rule stays below it, by enough to be sure after a thousand rows.
 
 import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import DeferralCurveDisplay
 
-fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
 answers = new["truth"], new["small"], new["large"]
 DeferralCurveDisplay.from_predictions(
     *answers, gain_of(new), name="gain", ax=ax, plot_oracle=True, plot_random=True
 )
-ax.axhline(TARGET, color="0.7", linewidth=0.8)
-for name in ("promise", "cheapest"):
+ax.axhline(TARGET, color="0.2", linestyle="--", linewidth=1, label="target")
+for name in ("guaranteed", "cheapest"):
     wrong = np.where(ways[name], new["large_wrong"], new["small_wrong"]).mean()
     ax.plot(ways[name].mean(), wrong, "o", label=name)
-ax.set(xlabel="Share that the large model is asked about", ylabel="Wrong answers")
+ax.set(xlabel="Share of questions to the large model", ylabel="Wrong answers")
 ax.set_ylim(bottom=0)
 ax.legend()
 plt.show()
 
 # %%
-# The other model changes
-# -----------------------
+# What if the large model changes?
+# --------------------------------
 #
-# 200 questions come in a day, drawn again and again from the new rows. On day 40 the
-# provider replaces the large model by a leaner one of the same name. Nothing in use
-# shows it: the small model is as sure as ever, and as many questions go on. But one
-# answer in four is looked up, whoever gave it, and a monitor of the rule gets these.
+# 200 questions arrive each day, drawn again and again from the new rows. On day 40 the
+# provider silently replaces the large model by a weaker one. The inputs do not show it:
+# the small model is as confident as before, and as many questions are passed on. But
+# one answer in four is checked, and a monitor of the rule gets the results.
 
 from sklearn_reject.metrics import MonitorDisplay
 
@@ -261,16 +260,17 @@ print(
 )
 
 monitor = rule.monitor(confidence=0.99, min_inclusion_proba=LOOKED_UP, since="any")
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 display = MonitorDisplay.from_updates(monitor, updates, times=range(N_DAYS), ax=ax)
-ax.axvline(CHANGE, color="0.8", zorder=0)
+ax.axvline(CHANGE, color="0.5", linestyle=":", label="model replaced")
 ax.set(xlabel="Day", ylabel="Wrong answers", ylim=(0, 0.4))
+ax.legend(loc="upper right")
 plt.show()
 if any(display.alarms):
     print("alarm on day", np.argmax(display.alarms))
 
 # %%
 # The alarm comes within days, while the mean since the start is still below the target.
-# With the model that it was made for, the promise is gone. A new rule takes questions
-# that both models have answered: those of a small random share, say, that goes to the
-# large one whatever its gain is.
+# The guarantee only held for the old model. A new rule needs questions that both models
+# have answered, for instance a small random share of questions that always goes to the
+# large model.

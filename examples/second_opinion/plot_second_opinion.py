@@ -1,20 +1,21 @@
 """
-=================================
-A second opinion, where it counts
-=================================
+=============================================
+Ask a stronger model only when it is worth it
+=============================================
 
-A cheap classifier is right about most samples. A strong one is right about nearly all,
-but nobody wants to pay for it each time. So the cheap one answers, and the strong one
-is asked where that is worth the price.
+A cheap model is right about most samples. A strong model is right about nearly all, but
+asking it costs money or time. When is asking worth the price? A
+:class:`~sklearn_reject.DeferringClassifier` lets the cheap model answer and defers to
+the strong one where this pays. You will see the error rate and the cost for several
+budgets, a guarantee for the whole system, and a cascade of three models.
 """
 
 # %%
 # Two models
 # ----------
 #
-# Handwritten digits. The cheap model knows how much ink there is in each of the eight
-# rows of an image, and is linear. The strong one sees all pixels. A third of the digits
-# is kept out.
+# The cheap model is linear and only sees how much ink is in each of the eight rows of a
+# digit. The strong one sees all pixels. A third of the digits is the test set.
 
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
@@ -42,17 +43,17 @@ X_train, X_test, y_train, y_test = train_test_split(
 cheap, strong = linear_on(ink_of_rows), SVC()
 
 # %%
-# Which samples to ask about
-# --------------------------
+# Which samples should be deferred?
+# ---------------------------------
 #
-# What counts is the *gain*: the expected loss of the cheap model, less that of the
-# strong one. That the cheap one is unsure ("confidence") is one estimate of it. Others
-# are learned from predictions out of fold: where the cheap model errs
-# ("error_probability"), and where it errs more than the strong one ("gain"). By default
-# the one with the smallest area under the deferral curve is taken, or the confidence if
-# no other is better by more than chance.
+# What counts is the *gain*: the expected loss of the cheap model minus that of the
+# strong one. There are three ways to estimate it. The simplest uses the confidence of
+# the cheap model ("confidence"). The others are learned by cross-validation: where the
+# cheap model is wrong ("error_probability"), and where it is wrong more often than the
+# strong one ("gain"). By default `fit` takes the one with the smallest area under the
+# deferral curve, but prefers the confidence if the difference could be chance.
 #
-# An error costs 1 here, and to ask costs 0.1.
+# Here an error costs 1, and asking costs 0.1.
 
 from sklearn_reject import DeferringClassifier
 
@@ -64,15 +65,15 @@ for name, area in model.areas_.items():
 print("taken:", model.gain_score_.name)
 
 # %%
-# The *deferral curve* of the digits that were kept out: the share of wrong answers,
-# whoever gives them, against the share that the strong model is asked about. An oracle
-# would know beforehand who is right. The dot is the rule for the cost.
+# The *deferral curve* on the test set shows the error rate of the whole system for each
+# share of deferred samples. The oracle would know in advance who is right. The marker
+# shows the rule for our cost.
 
 import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import DeferralCurveDisplay
 
-fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 first = model.predict_first(X_test)
 DeferralCurveDisplay.from_predictions(
     y_test,
@@ -91,17 +92,17 @@ DeferralCurveDisplay.from_estimator(
     plot_oracle=True,
     plot_random=True,
 )
-ax.set(title="Ink of rows, and a second opinion", ylim=(0, None))
-ax.legend()
+ax.set(title="Cheap model with a strong second opinion", ylim=(0, 0.28))
+ax.legend(loc="upper right")
 plt.show()
 
 # %%
-# What it costs, and what it saves
-# --------------------------------
+# What does it cost, and what does it save?
+# -----------------------------------------
 #
-# An error costs 1, and a question 0.1 and the error of its answer. `retarget` solves
-# the rule again, and fits nothing: for a cost, for a budget of questions, or for the
-# risk of the whole system.
+# An error costs 1. A question costs 0.1, plus 1 if the answer is wrong. `retarget`
+# chooses the threshold for another target without a new fit: for a cost, for a budget
+# of questions, or for the error rate of the whole system.
 
 import numpy as np
 
@@ -127,11 +128,11 @@ for name, asks in asked.items():
 # With a guarantee
 # ----------------
 #
-# These rules keep their targets on the samples that they were solved on, and so about
-# every other time on new ones. With a `confidence` of 0.9, the risk of the population
-# is at most 0.1, except with a probability of 0.1. That takes samples that nothing was
-# fitted on, here four in ten. On these, the rule stays below 0.1 as far as it takes to
-# be sure.
+# These rules keep their targets on the samples that were used to choose the threshold.
+# On new samples the target is missed about half of the time. With ``confidence=0.9``,
+# the error rate of the whole system is at most 0.1, except with a probability of at
+# most 0.1. This needs calibration samples that nothing was fitted on, here four in ten.
+# The rule stays below the target on these samples, by enough to be sure.
 
 certified = DeferringClassifier(
     cheap,
@@ -151,11 +152,11 @@ print(f"new digits:  asked {certified.defer(X_test).mean():.3f}, risk {error:.3f
 # Three models
 # ------------
 #
-# An expert may defer in turn. Between the two comes a linear model on 16 blocks of
-# pixels; to ask it costs 0.02, and to ask the strong one after it another 0.1.
-# `measure` tells of each level how often it answers, how well, and what it costs, each
-# share and risk with an interval of 95 % confidence. All thresholds are on the
-# confidence here, which takes no learning.
+# The expert can be a deferring classifier, too. Here a linear model on 16 blocks of
+# pixels comes between the two. Asking it costs 0.02, and asking the strong model after
+# it another 0.1. `measure` reports for each model how many samples it answers, its
+# error rate and the cost of asking. "At most" is the upper end of an interval with 95 %
+# confidence. All thresholds are on the confidence, which needs no learning.
 
 
 def ink_of_blocks(X):
@@ -178,8 +179,8 @@ for name, stage in zip(names, measured.stages, strict=True):
     )
 
 # %%
-# The middle model answers two of three digits that get to it, which makes it all
-# cheaper:
+# The middle model answers two thirds of the digits that reach it. This makes the whole
+# system cheaper:
 
 pair = DeferringClassifier(cheap, strong, deferral_cost=PRICE, **options)
 pair = pair.fit(X_train, y_train).measure(X_test, y_test)
