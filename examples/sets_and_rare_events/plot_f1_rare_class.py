@@ -1,20 +1,20 @@
 """
-==================================
-F1 on a rare class, batch by batch
-==================================
+===========================================
+Maximise F1 on a rare class, batch by batch
+===========================================
 
-Three samples in a hundred are positive, and they come in batches of fifty. Some of each
-batch are to be picked out, and the F1 score says how well they were. A threshold of 0.5
-is a poor choice, a tuned one is better, and a set that suits each batch is best, if the
-probabilities are honest.
+Three samples in a hundred are positive, and they come in batches of fifty. We have to
+pick samples in each batch and are evaluated by F1. Which ones should we pick? You will
+see three strategies: the threshold 0.5, a tuned threshold, and the set with the best
+expected F1 for each batch. You will also see when the simple threshold is enough.
 """
 
 # %%
 # A rare class
 # ------------
 #
-# Two normal distributions that overlap. The second and the third feature repeat the
-# first one with some noise, which will matter in the end.
+# Two normal distributions overlap. The second and third feature repeat the first one
+# with some noise. This matters in the last section.
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -38,18 +38,18 @@ print(f"{len(n_positive)} batches with {n_positive.mean():.1f} positives each")
 print(f"batches without any: {(n_positive == 0).mean():.3f}")
 
 # %%
-# Three ways to choose
-# --------------------
+# Three strategies
+# ----------------
 #
-# - ``strategy=0.5``: what is more likely positive than not.
-# - ``strategy="eum"``: what reaches a threshold, the one with the best F1 on the
-#   batches of the training data, out of fold.
-# - ``strategy="dta"``: the set with the best *expected* F1. It is made of the most
-#   probable samples of the batch, and how many they are depends on all probabilities of
-#   the batch.
+# - ``strategy=0.5``: predict samples that are more likely positive than not.
+# - ``strategy="eum"``: predict samples above a threshold. The threshold has the best F1
+#   on the batches of the training data, by cross-validation.
+# - ``strategy="dta"``: predict the set with the best *expected* F1. It consists of the
+#   most probable samples of the batch. How many they are depends on all probabilities
+#   in the batch.
 #
-# The batches go in as `groups`. A batch without positives has an F1 of zero whatever is
-# predicted, which keeps all of them below 0.78.
+# The batches are passed as `groups`. A batch without positives has an F1 of zero
+# whatever is predicted, so no strategy can exceed 0.78.
 
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.metrics import set_loss
@@ -71,19 +71,20 @@ def compare(classifier):
 compare(LogisticRegression())
 
 # %%
-# At 0.5 much of the F1 is lost: in more than half of the batches nothing is predicted.
-# The threshold and the sets pick about as many samples as each other, but not in the
-# same batches. What is expected is a little too good: the classifier has learned from
-# 5000 samples, of which 153 are positive.
+# With the threshold 0.5 much of the F1 is lost, since in more than half of the batches
+# nothing is predicted. The tuned threshold and the sets pick about the same number of
+# samples, but not in the same batches. The expected F1 is a little too high, because
+# the classifier has only seen 153 positives.
 #
 # Two batches
 # -----------
 #
-# Drawn is the expected loss of the k most probable samples, for all k, and the loss
-# that they turn out to have. The dot is what is predicted. In the first batch one
-# sample stands out, and is predicted alone. In the second none does, and five of small
-# probability are better than one. The tuned threshold picks three more in the first
-# batch, and four fewer in the second.
+# The solid lines show the expected loss (one minus F1) of predicting the k most
+# probable samples, for all k. The dots are the predicted sets. The dotted lines show
+# the loss that k samples turn out to have. In the first batch one sample stands out,
+# and it is predicted alone. In the second batch none stands out, and five improbable
+# samples are better than one. The tuned threshold picks three more in the first batch
+# and four fewer in the second.
 
 import matplotlib.pyplot as plt
 
@@ -94,7 +95,7 @@ tuned = ExpectedLossDecoder(LogisticRegression(), strategy="eum")
 tuned.fit(X_train, y_train, groups=batches_train)
 print(f"tuned threshold {tuned.threshold_:.3f}")
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6, 7.5), layout="constrained")
 for ax, batch in zip(axes, (9, 6), strict=True):
     rows = batches_test == batch
     probabilities = np.sort(model.predict_proba(X_test[rows])[:, 1])[::-1]
@@ -105,21 +106,23 @@ for ax, batch in zip(axes, (9, 6), strict=True):
     ExpectedLossDisplay.from_estimator(
         model, X_test[rows], y=y_test[rows], name="F1 loss", ax=ax
     )
-    ax.set(title=f"Batch {batch}", xlim=(0, 20), ylim=(0, 1.02))
+    ax.set(title=f"Batch {batch}", xlim=(0, 20), ylim=(0, 1.3))
+    ax.set_yticks(np.linspace(0, 1, 6))
+    ax.legend(loc="upper right")
     ax.set_xticks(range(0, 21, 5))
 plt.show()
 
 # %%
-# Which size is right for a single batch is luck. Here, as the dotted lines say, the
+# For a single batch the right size is luck. Here, as the dotted lines show, the
 # threshold is as good in the first batch and better in the second. On average the sets
 # are better.
 #
 # The size of a batch
 # -------------------
 #
-# In large batches chance evens out, the best size is nearly the same share of each of
-# them, and one threshold does as well. Small ones differ. A sample on its own would
-# always be predicted positive: if it is not, nothing can be gained.
+# In large batches chance evens out. The best set is nearly the same share of each
+# batch, and one threshold is as good. Small batches differ. A batch with a single
+# sample is always predicted positive: otherwise nothing can be gained.
 
 sizes = [10, 30, 100, 300, 1000, 3000]
 scores = {0.5: [], "eum": [], "dta": []}
@@ -131,7 +134,7 @@ for size in sizes:
         y_pred = model.predict(X_test, groups=parts_test)
         found.append(1 - set_loss(y_test, y_pred, groups=parts_test))
 
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for marker, (strategy, found) in zip("so^", scores.items(), strict=True):
     ax.semilogx(sizes, found, marker=marker, label=f"strategy={strategy!r}")
 ax.set(xlabel="Samples in a batch", ylabel="Mean F1 of the batches", ylim=(0, 0.55))
@@ -141,13 +144,13 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# Probabilities that are not honest
-# ---------------------------------
+# Probabilities that are not calibrated
+# -------------------------------------
 #
-# Naive Bayes takes the three features for independent, counts much the same evidence
-# three times, and is far too sure of itself. The F1 that it expects is more than twice
-# the real one. Sets that follow such probabilities gain nothing over a threshold, which
-# needs no more than their order:
+# Naive Bayes treats the three features as independent. It counts nearly the same
+# evidence three times and is far too sure of itself. The F1 that it expects at 0.5 is
+# more than twice the real one. A tuned threshold depends only on the order of the
+# probabilities, so it suffers less:
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.naive_bayes import GaussianNB
@@ -155,12 +158,13 @@ from sklearn.naive_bayes import GaussianNB
 compare(GaussianNB())
 
 # %%
-# Calibrated, they are ahead again, although what is expected is still too good:
+# After calibration the expected F1 at 0.5 is close to the real one again. The sets
+# still expect too much:
 
 compare(CalibratedClassifierCV(GaussianNB(), method="isotonic"))
 
 # %%
-# To take away: never leave a rare class at 0.5 if F1 is what counts. Take "dta" for
-# small batches and for those that differ, with probabilities that are calibrated. Take
-# "eum" for large ones, where a label must not depend on the other samples of the call,
-# and where the probabilities are good for their order and not for more.
+# In short: never keep the threshold 0.5 for a rare class if you are evaluated by F1.
+# Use "dta" for small batches, and for batches that differ, with calibrated
+# probabilities. Use "eum" for large batches, if a label must not depend on the other
+# samples of the call, or if the probabilities are only good for ordering samples.

@@ -1,20 +1,22 @@
 """
-============================
-Tagging: how many, and which
-============================
+===============================================
+Choose tags for documents: how many, and which?
+===============================================
 
-A document has some tags out of many, or none. Which ones to predict depends on how the
-prediction is scored: by single tags, by the F1 or the Jaccard index of each document,
-and by what it is worth to say nothing where there is nothing to say.
+A document can have several of many tags, or none. Which tags should we predict? The
+answer depends on the loss: errors on single tags, F1 or the Jaccard index of each
+document. It also depends on what an empty prediction is worth. You will see that the
+best set for one loss is poor for another, and that a classifier need not be trained
+again for another loss.
 """
 
 # %%
 # Documents
 # ---------
 #
-# Forty tags, the first one on three documents in ten and the last one on two in a
-# hundred. Each tag adds words of its own to those that any document has. One logistic
-# regression a tag works on the square roots of the counts.
+# There are forty tags. The first is on three documents in ten, the last on two in a
+# hundred. Each tag adds its own words to those that every document has. The classifier
+# is one logistic regression for each tag, on square roots of word counts.
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -52,19 +54,20 @@ classifier = make_pipeline(
 eta = classifier.predict_proba(X_test)
 
 # %%
-# Are the probabilities honest? Of tags with about the same probability, this is how
-# many are there:
+# Are the probabilities calibrated? The table groups tags by their predicted
+# probability, and shows how many of them are there:
 
 for low in (0, 0.1, 0.3, 0.5, 0.7, 0.9):
     near = (eta >= low) & (eta < low + 0.1)
     print(f"{near.sum():7} tags of {eta[near].mean():.2f}: {Y_test[near].mean():.2f}")
 
 # %%
-# Each loss has its own sets
-# --------------------------
+# Each loss has its own best sets
+# -------------------------------
 #
-# Rows say which loss the tags were chosen for, columns by which they are scored, and
-# the last column how many they are. The classifier is fitted, so it is frozen.
+# Rows say which loss the tags were chosen for, columns which loss they are evaluated
+# with. The last column is the number of tags. The classifier is already fitted, so it
+# is frozen.
 
 from sklearn.frozen import FrozenEstimator
 
@@ -82,42 +85,42 @@ for wanted in LOSSES:
     print(f"{wanted:12}" + "".join(f"{value:10.3f}" for value in row))
 
 # %%
-# The smallest loss of each column is on the diagonal. The Hamming loss takes what is
-# above 0.5. F1 and the Jaccard index are about the tags alone, and want the
-# most probable one anyhow. The balanced error ("am") counts a missed tag as a share of
-# the few that are there, and a wrong one as a share of the many that are not, so that
-# it is generous.
+# In each column, the smallest loss is on the diagonal or within 0.001 of it. For the
+# Hamming loss all tags above 0.5 are predicted. F1 and the Jaccard index always want
+# the most probable tag. The balanced error ("am") counts a missed tag as a share of the
+# few true ones and a wrong tag as a share of the many others, so it leads to large
+# sets.
 #
-# Two documents, their tags in the order of the probability. The orange bars are what is
-# predicted for each loss, 0 to 8 tags:
+# The figure shows two documents. Bars are the probabilities of their tags, blue if the
+# tag is there. The orange bars below show how many tags are predicted for each loss.
 
 import matplotlib.pyplot as plt
 
 from sklearn_reject.decoding import decode
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6, 8), sharex=True, layout="constrained")
 for ax, document in zip(axes, (31, 26), strict=True):
     order = np.argsort(-eta[document])[:12]
     colors = np.where(Y_test[document, order] == 1, "C0", "0.75")
     ax.bar(np.arange(1, 13), eta[document, order], color=colors)
-    for height, loss in zip((-0.08, -0.14, -0.20, -0.26), LOSSES, strict=True):
+    for height, loss in zip((-0.08, -0.16, -0.24, -0.32), LOSSES, strict=True):
         size = decode(eta[document], loss=loss)[0].sum()
-        ax.barh(height, size, 0.03, left=0.5, color="C1")
+        ax.barh(height, size, 0.04, left=0.5, color="C1")
         ax.text(12.5, height, f"{loss}, {size}", ha="right", va="center")
-    ax.set(title=f"Document {document}", xlabel="Tag, by probability")
+    ax.set(title=f"Document {document}", ylabel="Probability (blue: true tag)")
     ax.set_yticks(np.linspace(0, 1, 6))
-axes[0].set(ylabel="Probability (blue: the tag is there)")
+axes[1].set(xlabel="Tags, most probable first")
 plt.show()
 
 # %%
-# To say nothing
-# --------------
+# What is an empty prediction worth?
+# ----------------------------------
 #
-# A document without tags that gets none has an F1 of 0/0. With ``zero_division=0`` that
-# is zero, nothing is gained by an empty set, and none is predicted. With one it is as
-# good as any correct prediction, and pays where it is likely. Three strategies: the
-# tags above 0.5, those above one threshold that is tuned on other documents, and the
-# set of least expected loss.
+# If a document has no tags and none are predicted, F1 is 0/0. With ``zero_division=0``
+# this counts as zero. Then an empty set never pays, and is never predicted. With
+# ``zero_division=1`` it counts as a perfect prediction, and pays if it is likely to be
+# right. We compare three strategies: tags above 0.5, tags above one tuned threshold
+# ("eum"), and the set with the smallest expected loss ("dta").
 
 print(f"zero_division  {'strategy':9}{'F1':>7}{'expected':>10}{'no tags':>9}")
 for zero_division in (0.0, 1.0):
@@ -134,16 +137,16 @@ for zero_division in (0.0, 1.0):
         )
 
 # %%
-# With ``zero_division=0`` the sets are well ahead of both thresholds, which leave
-# documents empty. With one, a good threshold does nearly as well. In both cases the
-# expected F1 is off by little more than 0.02 at most.
+# With ``zero_division=0`` the sets are clearly better than both thresholds, which leave
+# some documents without tags. With ``zero_division=1`` a tuned threshold is nearly as
+# good.
 #
 # Many tags
 # ---------
 #
-# With thousands of tags, most probabilities are too small to matter. A sparse matrix
-# has room for the others only. What it does not store counts as surely not there, and
-# the sets come back sparse:
+# With thousands of tags, most probabilities are too small to matter. Pass a sparse
+# matrix with the others. A tag that is not stored has the probability zero, and the
+# sets are returned as a sparse matrix.
 
 sparse_eta = csr_matrix(np.where(eta < 0.01, 0, eta))
 mask, expected_loss = decode(eta, loss="f1")
@@ -159,6 +162,5 @@ for name, tags, losses in (
     print(f"{name:7} F1 {score:.3f}, expected {1 - losses.mean():.3f}")
 
 # %%
-# To take away: the sets follow from the loss, so choose the one that you are scored by,
-# and say what an empty set is worth. The classifier stays as it is, and needs no other
-# training for another loss.
+# In short: the best tags depend on the loss. Choose the loss that you are evaluated
+# with, and decide what an empty set is worth. The classifier stays the same.

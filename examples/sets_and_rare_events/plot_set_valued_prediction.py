@@ -1,19 +1,20 @@
 """
-=====================================
-Several answers where one is not sure
-=====================================
+============================================
+Predict several labels when one is uncertain
+============================================
 
-A classifier that hesitates between a 3 and a 9 can say so: it predicts both. What that
-is worth is for the loss to say, and from the loss follows how many digits are named for
-each image.
+A classifier that hesitates between a 3 and a 9 can predict both. When is a set of
+labels better than a single one, and how large should it be? This follows from the loss.
+You will see sets of digits for five losses, and the images on which the classifier
+hesitates most.
 """
 
 # %%
 # Calibrated probabilities
 # ------------------------
 #
-# Naive Bayes on the pixels of the digits, calibrated on folds of the training images.
-# One image in eight is classified wrongly.
+# We use naive Bayes on the pixels of the digits, calibrated on folds of the training
+# images. It gets one image in eight wrong.
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
@@ -34,15 +35,13 @@ print(f"error {wrong.mean():.3f}")
 # Sets of digits
 # --------------
 #
-# A set of k digits either has the truth in it or not. If it has, its F-beta is
-# :math:`(1 + \beta^2) / (k + \beta^2)`: for F1 that is 1 for one digit, 2/3 for two and
-# 1/2 for three. With a larger beta a further digit costs less. With the Jaccard index,
-# 1, 1/2 and 1/3, a second one never pays. The balanced error ("am") is one half for a
-# missed truth, and 1/18 for each wrong digit.
+# A set of k digits either contains the true digit or not. If it does, its F-beta score
+# is :math:`(1 + \beta^2) / (k + \beta^2)`. For F1 this is 1 for one digit, 2/3 for two
+# and 1/2 for three. With a larger beta a further digit costs less. With the Jaccard
+# index (1, 1/2, 1/3) a second digit never pays. The balanced error ("am") is 1/2 if the
+# true digit is missing, plus 1/18 for each wrong digit.
 #
-# The last column is the loss of the most probable digit alone.
-
-from sklearn.frozen import FrozenEstimator
+# The last column of the table is the loss of predicting only the most probable digit.
 
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.metrics import set_loss
@@ -52,7 +51,7 @@ HEADER = f"{'':9}  size  largest  truth in it  expected loss  realised    alone"
 
 def describe(classifier, name, **options):
     """Print how large the sets are, how often they are right, and what they cost."""
-    model = ExpectedLossDecoder(FrozenEstimator(classifier), **options)
+    model = ExpectedLossDecoder(classifier, **options)
     sets = model.fit(X_train, y_train).predict_set(X_test)
     alone = model.predict(X_test)[:, None] == model.classes_
     sizes, hits = sets.sum(axis=1), sets[np.arange(len(y_test)), y_test]
@@ -74,17 +73,17 @@ describe(classifier, "F2", loss="f_beta", beta=2.0)
 describe(classifier, "AM", loss="am")
 
 # %%
-# For F0.5 and F1 there is next to nothing in it: a second digit is dear, and the first
-# one is right too often. For F2 and AM sets are better than single digits, and the
+# For F0.5 and F1 there is almost nothing to gain: a second digit costs too much, and
+# the first one is usually right. For F2 and AM, sets are better than single digits. The
 # expected losses are close to the realised ones.
 #
-# Where the classifier hesitates
-# ------------------------------
+# Where does the classifier hesitate?
+# -----------------------------------
 #
-# The sets for F2, by their size. Where there are several digits, the most probable one
-# is often wrong, and the truth mostly among the others.
+# The table shows the sets for F2 by their size. If a set has several digits, the most
+# probable one is often wrong, but the true one is usually in the set.
 
-model = ExpectedLossDecoder(FrozenEstimator(classifier), loss="f_beta", beta=2.0)
+model = ExpectedLossDecoder(classifier, loss="f_beta", beta=2.0)
 sets = model.fit(X_train, y_train).predict_set(X_test)
 sizes, hits = sets.sum(axis=1), sets[np.arange(len(y_test)), y_test]
 print("digits  images  error of the first  truth not in the set")
@@ -95,39 +94,45 @@ for size in np.unique(sizes):
     )
 
 # %%
-# The images with the most digits. Above each are its set and, in brackets, the truth;
-# red where that is not in the set.
+# The images with the most digits. The title shows the set and, in brackets, the true
+# digit. It is red if the set does not contain the true digit.
 
 import matplotlib.pyplot as plt
 
-shown = np.argsort(-sizes, kind="stable")[:24]
-fig, axes = plt.subplots(3, 8, figsize=(9, 4.4), layout="constrained")
+shown = np.argsort(-sizes, kind="stable")[:15]
+fig, axes = plt.subplots(3, 5, figsize=(6, 4.6), layout="constrained")
 for ax, row in zip(axes.flat, shown, strict=True):
     ax.imshow(X_test[row].reshape(8, 8), cmap="gray_r")
     digits = " ".join(map(str, np.flatnonzero(sets[row])))
     color = "C0" if hits[row] else "C3"
-    ax.set_title(f"{digits} ({y_test[row]})", fontsize="small", color=color)
+    ax.set_title(f"{digits} ({y_test[row]})", fontsize="medium", color=color)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
 plt.show()
 
 # %%
-# Probabilities that are not honest
-# ---------------------------------
+# Probabilities that are not calibrated
+# -------------------------------------
 #
-# Naive Bayes as it is gives most of its predictions a probability near one. It hardly
-# ever hesitates, and expects next to no loss:
+# Without calibration, naive Bayes gives most predictions a probability close to one.
+# The expected loss is then far too small. `fit` notices this by cross-validation. It
+# tunes a threshold that depends less on the probabilities, and warns that the expected
+# loss is wrong:
+
+import warnings
 
 print(HEADER)
-describe(GaussianNB().fit(X_train, y_train), "F2", loss="f_beta", beta=2.0)
+with warnings.catch_warnings(record=True, action="always") as caught:
+    describe(GaussianNB(), "F2", loss="f_beta", beta=2.0)
+print(caught[0].message)
 
 # %%
-# A loss of one's own
-# -------------------
+# Your own loss
+# -------------
 #
-# Two digits with the truth among them may be worth 0.8, three of them 0.6, and so on. A
-# function of the confusion matrix says so. One digit is true, so that tp is 1 or 0, and
-# fp is the number of wrong ones.
+# Suppose that two digits with the true one among them are worth 0.8, three are worth
+# 0.6, and so on. Write this as a function of the confusion matrix. There is one true
+# digit, so tp is 1 or 0, and fp is the number of wrong digits.
 
 
 def count_wrong_digits(tp, fp, fn, tn):
@@ -139,7 +144,6 @@ print(HEADER)
 describe(classifier, "own", loss=count_wrong_digits)
 
 # %%
-# To take away: sets pay where the loss forgives a further answer, and where the
-# probabilities are honest. They say between what the classifier hesitates. To say
-# nothing instead, for a price, is what :class:`~sklearn_reject.SelectiveClassifier`
-# does.
+# In short: sets pay if the loss forgives a further label and if the probabilities are
+# calibrated. They say between which labels the classifier hesitates. If you would
+# rather predict nothing, for a price, use :class:`~sklearn_reject.SelectiveClassifier`.
