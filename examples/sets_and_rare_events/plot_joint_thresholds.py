@@ -1,21 +1,22 @@
 """
-=========================================
-Two detectors, and only their finds rated
-=========================================
+=============================================
+Tune the thresholds of two detectors together
+=============================================
 
-One document in a hundred is what two detectors look for, each with its own evidence.
-What either of them reports is rated by a person, and nothing else is. How sure does
-each detector have to be, if one in four of the last reports is to be right?
+Two detectors look for the one document in a hundred that is positive. A person rates
+what they report, and nothing else. How high should the threshold of each detector be,
+if one in four of the last reports should be right? You will see thresholds that are
+tuned together, the curve of true against false positives, and what happens if each
+threshold is tuned alone.
 """
 
 # %%
 # Two detectors
 # -------------
 #
-# The first detector sees three features, and the second one three others. Eight in ten
-# positive documents show in both, more or less strongly, and the rest in one of the
-# two. Both detectors have learned from 20,000 older documents of which everything is
-# known.
+# The first detector sees three features, the second one three others. Eight in ten
+# positive documents show in both, more or less strongly, the others in one of them.
+# Both detectors are fitted on 20,000 older documents with known labels.
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -55,10 +56,10 @@ print(f"{len(X)} logged documents, {truth.sum()} of them positive")
 # What is known
 # -------------
 #
-# Each detector reports the three documents in a hundred that it finds most suspicious,
-# and these are rated. The others are unrated, -1 in `ratings`. Some of them are
-# positive, but nobody knows how many: recall and false positive rate are unknown.
-# True and false positives can be counted.
+# Each detector reports the three documents in a hundred that it finds most suspicious.
+# These are rated. The others are unrated, which is -1 in `ratings`. Some of them are
+# positive, but nobody knows how many. So recall and false positive rate are unknown,
+# but true and false positives can be counted.
 
 
 def score_all(detectors, X):
@@ -81,10 +82,10 @@ print(f"{(ratings >= 0).sum()} rated, {(ratings == 1).sum()} of them positive")
 # Joint thresholds
 # ----------------
 #
-# The last documents that are reported are to be positive one time in four:
-# ``marginal_precision=0.25``, or three false positives for one more true positive. The
-# detectors are frozen, so that `cv` is about the thresholds alone, and tells what they
-# attain on documents that did not choose them.
+# ``marginal_precision=0.25`` asks that one in four of the *last* documents that are
+# reported is positive: three false positives for one more true positive. The detectors
+# are frozen, so `cv` is only used for the thresholds. It estimates what they reach on
+# documents that did not choose them.
 
 from sklearn_reject import EnsembleThresholdTuner
 
@@ -110,21 +111,17 @@ print("cross-validated:", describe(tuner.cross_validated_point_))
 # The PN curve
 # ------------
 #
-# On the left, true against false positives. What the joint curve reports up to the dot
-# pays, by the slope of the dashed line, and each detector alone finds less. The axes
-# show what is near the dot. The curve of a detector ends at its own base threshold:
-# below it, there are only documents that the other one has chosen, which say nothing
-# about the rest.
-#
-# On the right, the path of joint thresholds among the rated documents. What is above or
-# to the right of the dashed border is reported. The path starts where ratings are
-# complete, and ends beyond all scores.
+# The first figure shows true against false positives. Lowering the thresholds pays up
+# to the marker, where the curve has the slope of the dashed line. Each detector alone
+# finds less. The curve of a single detector ends where its ratings end: below, only
+# documents that the other detector reported are rated, and they say nothing about the
+# rest.
 
 import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import PNCurveDisplay
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4.6), layout="constrained")
 display = PNCurveDisplay.from_estimator(
     tuner,
     X,
@@ -132,20 +129,28 @@ display = PNCurveDisplay.from_estimator(
     plot_single=True,
     plot_tangent=True,
     name=["joint", *VIEWS],
-    ax=left,
+    ax=ax,
 )
-display.plot_thresholds(right, plot_documents=True, name="path")
 plt.show()
 
 # %%
-# One by one
-# ----------
+# The second figure shows the path of the joint thresholds among the rated documents.
+# Documents above or to the right of the dashed border are reported. The path starts
+# where ratings are complete and ends beyond all scores.
+
+fig, ax = plt.subplots(figsize=(6, 5), layout="constrained")
+display.plot_thresholds(ax, plot_documents=True, name="path")
+plt.show()
+
+# %%
+# One threshold at a time
+# -----------------------
 #
-# Each threshold could be chosen alone, for the same marginal precision. But the last
-# documents that a detector reports were found by the other one in part. Each of the two
-# takes the credit for them, and both together report too much. The gain is TP - FP / 3,
-# as three false positives are the price of a true one, in 100,000 fresh documents whose
-# truth is known.
+# We could tune each threshold alone for the same marginal precision. But some of the
+# last documents that a detector reports are found by the other one as well. Both take
+# the credit for them, so together they report too much. The table shows 100,000 new
+# documents with known labels. The gain is TP - FP / 3, since a true positive is worth
+# three false ones.
 
 from sklearn_reject.thresholds import operating_point
 
@@ -172,14 +177,15 @@ for name, thresholds in (("one by one", separate), ("jointly", tuner.thresholds_
     print(f"{name:11}{thresholds.round(2)!s:>14}{tp:7}{fp:7}{tp - fp / 3:7.0f}")
 
 # %%
-# Is it luck?
-# -----------
+# Is this chance?
+# ---------------
 #
-# The joint thresholds report less, a larger share of it is positive, and the gain is
-# about the same. A single draw says little. So there are new detectors, ratings and
-# documents, eight times each, and more or less that shows in both views. The difference
-# of the gains is given with its standard error. The more the detectors see the same,
-# the more it matters to choose their thresholds together.
+# With joint thresholds fewer documents are reported, a larger share of them is
+# positive, and the gain is about the same. A single draw says little. So we repeat it
+# eight times with new detectors, ratings and documents, and vary the share of positive
+# documents that show in both views. The last column is the difference of the gains with
+# its standard error. The more the detectors have in common, the more joint thresholds
+# gain.
 
 
 def repeat(share_in_both, rng):
