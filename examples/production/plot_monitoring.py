@@ -1,19 +1,20 @@
 """
-======================================
-Watching a rule while the world drifts
-======================================
+============================================
+Monitor a selective classifier in production
+============================================
 
-A classifier is certified to be wrong in at most 4 % of what it accepts. Half a year
-later the samples are not what they were. Labels are expensive in use, so that few of
-them are looked up. Who notices, and when?
+A classifier is certified to be wrong on at most 4 % of the samples it accepts. Half a
+year later the inputs have changed. Labels are expensive in production, so only a few
+are checked. When is the change noticed? You will see three monitors, with all labels,
+with one label in ten and with no labels, and the day on which each raises an alarm.
 """
 
 # %%
 # The rule
 # --------
 #
-# Handwritten digits: a third trains the classifier, a third certifies the rule, and
-# from the last third comes, drawn again and again, what is seen day by day.
+# We use handwritten digits. A third of them trains the classifier and a third certifies
+# the rule. The last third is drawn again and again, as the inputs of each day.
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -37,8 +38,8 @@ print(f"coverage {rule.coverage:.3f}, certified risk {rule.certificate.target}")
 # Half a year
 # -----------
 #
-# 200 digits come in a day, for 180 days. From day 90 on the scanner gets worse, a bit
-# each day: images become fainter, and there is noise in them.
+# 200 digits arrive each day, for 180 days. From day 90 on the scanner gets a little
+# worse every day: images become fainter and noisier.
 
 N_DAYS, A_DAY, CHANGE = 180, 200, 90
 
@@ -63,10 +64,9 @@ for day in range(N_DAYS):
 # Three monitors
 # --------------
 #
-# The first gets all labels, as somebody might who has them anyway. The second gets one
-# in ten, those of an audit: each accepted sample is looked up with a probability of
-# 0.1, by a draw of its own, and the others are NaN. The third gets no labels, but who
-# was accepted.
+# The first monitor gets all labels. The second gets one in ten: each accepted sample is
+# checked with a probability of 0.1, and the losses of the others are NaN. The third
+# gets no labels, only which samples were accepted.
 
 from sklearn_reject.selection import CoverageMonitor
 
@@ -87,10 +87,12 @@ monitors = {
 }
 
 # %%
-# The coverage of the rule is that of its calibration set, and the true one may be a bit
-# smaller. So the third monitor watches for a coverage that is more than .02 smaller.
+# The coverage of the rule was measured on its calibration samples, and the true
+# coverage can be a little smaller. So the third monitor raises an alarm if the coverage
+# is more than 0.02 smaller.
 #
-# Each band holds the mean so far, every day, with the confidence of its monitor.
+# The band contains the mean so far, on all days at the same time, with the confidence
+# of its monitor.
 
 import matplotlib.pyplot as plt
 
@@ -99,16 +101,20 @@ from sklearn_reject.metrics import MonitorDisplay
 
 def watch(monitors):
     """Draw what each monitor says day by day, and print the day of its alarm."""
-    axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")[1]
+    fig, axes = plt.subplots(3, 1, figsize=(6, 8), sharex=True, layout="constrained")
     for ax, (name, monitor) in zip(axes, monitors.items(), strict=True):
         display = MonitorDisplay.from_updates(
             monitor, updates[name], times=range(N_DAYS), ax=ax
         )
-        ax.axvline(CHANGE, color="0.8", zorder=0)
+        ax.axvline(CHANGE, color="0.5", linestyle=":", label="scanner gets worse")
         is_risk = display.quantity == "risk"
-        ax.set(title=name, xlabel="Day", ylim=(0, 0.12) if is_risk else (0.7, 1))
+        ax.set(title=name, xlabel="", ylim=(0, 0.12) if is_risk else (0.7, 1))
+        ax.get_legend().remove()
         first = np.argmax(display.alarms) if any(display.alarms) else None
         print(f"{name:17} alarm on day {first}")
+    axes[-1].set_xlabel("Day")
+    handles = axes[0].get_legend_handles_labels()
+    fig.legend(*handles, loc="outside lower center", ncols=3)
 
 
 updates = {"all labels": losses, "one label in ten": audit, "no labels": accepted}
@@ -116,24 +122,25 @@ watch(monitors)
 plt.show()
 
 # %%
-# What the risk was
-# -----------------
+# What was the true risk?
+# -----------------------
 #
-# The first thirty days of wear hardly hurt, and the rule did not break its promise.
-# Then the risk rises fast. But the alarms are about the mean since the start, in which
-# ninety good days weigh a lot: all labels take twenty days longer than they have to.
+# In the first thirty days the worse scanner hardly matters, and the target is still
+# met. Then the risk rises fast. But these alarms are about the mean since the start,
+# which includes ninety good days. So the monitor with all labels raises its alarm
+# twenty days later than necessary.
 
 for start in range(60, N_DAYS, 20):
     days = slice(start, start + 20)
     print(f"days {start} to {start + 19}: {np.concatenate(losses[days]).mean():.3f}")
 
 # %%
-# Since any day
-# -------------
+# Alarms about recent days
+# ------------------------
 #
-# With ``since="any"`` the alarm is about the samples since any one update, so that bad
-# days do not have to outweigh what was good before. It still is false with a
-# probability of at most 0.01, for all days together.
+# With ``since="any"`` the alarm is about the samples since any earlier day. Good days
+# in the past cannot hide bad days. The probability of a false alarm is still at most
+# 0.01, for all days together.
 
 since = {"since": "any"}
 monitors = {
@@ -145,12 +152,15 @@ watch(monitors)
 plt.show()
 
 # %%
-# The band is about the mean since the start as before, and so may still be on the good
-# side of the target when the alarm comes.
+# The band still shows the mean since the start. So it can be on the good side of the
+# target when the alarm comes.
 
 # %%
-# Monitors of several machines, or of single days, can be merged, and are as small after
-# years as at the start:
+# Merging monitors
+# ----------------
+#
+# Monitors of several machines or days can be merged. Their size does not grow with the
+# number of samples:
 
 import json
 

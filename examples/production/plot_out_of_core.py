@@ -1,19 +1,21 @@
 """
-==================================
-Curves and rules of a file on disk
-==================================
+====================================================
+Tune a threshold on data that do not fit into memory
+====================================================
 
-Scores and losses of five million decisions lie in a file that need not fit into memory.
-A summary of less than a megabyte gives the curve, with a band that is certain to
-contain it, and the rule; a second look at a few thousand rows makes the rule exact.
+The scores and losses of five million predictions are in a file that is too large for
+memory. How do we draw the risk-coverage curve and choose a threshold? A summary of less
+than one megabyte is enough for the curve, with a band that is certain to contain it.
+Reading a few thousand rows a second time makes the threshold exact. You will see both,
+and how to update a summary day by day.
 """
 
 # %%
-# Five million decisions
-# ----------------------
+# Five million predictions
+# ------------------------
 #
-# They are written in parts, as a log would be: an uncertainty, and whether the
-# prediction was wrong. The file is read part by part, too, and never as a whole.
+# The file is written in parts, like a log. Each row has an uncertainty score, and
+# whether the prediction was wrong. The file is also read in parts, never as a whole.
 
 import tempfile
 from pathlib import Path
@@ -44,11 +46,11 @@ def read():
 print(f"{path.stat().st_size / 1e6:.0f} MB")
 
 # %%
-# One pass
-# --------
+# One pass over the data
+# ----------------------
 #
-# Each part is counted in cells of its scores. Summaries add up, so that parts may be
-# counted wherever they are, and merged.
+# The summary counts the rows in small cells of the score. Summaries can be added, so
+# the parts can be counted anywhere and merged.
 
 from sklearn_reject.selection import RiskCoverageSummary
 
@@ -63,13 +65,14 @@ print(f"AuRC {area.value:.6f}, certain to be in [{area.low:.6f}, {area.high:.6f}
 # The curve
 # ---------
 #
-# Between cells its points are exact; inside of a cell it stays in the band. With
-# 22 bits nobody could see that band, so the picture has cells of 14 and of 16 bits.
+# The points of the curve between cells are exact. Inside a cell the curve stays in the
+# band. With the default of 22 bits the band would be too narrow to see, so the figure
+# shows bands for 14 and 16 bits.
 
 import matplotlib.pyplot as plt
 
 coverages = np.linspace(0.01, 1, 400)
-figure, axes = plt.subplots(figsize=(6.5, 4.2))
+figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for n_bits, color in ((14, "C0"), (16, "C1")):
     coarse = RiskCoverageSummary(n_bits)
     for scores, losses in read():
@@ -80,17 +83,18 @@ for n_bits, color in ((14, "C0"), (16, "C1")):
 coverage, risk, _ = summary.risk_coverage_curve(max_points=300)
 label = f"22 bits: {summary.n_cells} cells, {summary.nbytes / 1e3:.0f} kB"
 axes.plot(coverage, risk, "k", lw=1, label=label)
-axes.set(xlabel="coverage", ylabel="selective risk", xlim=(0, 1), ylim=(0, None))
+axes.set(xlabel="Coverage", ylabel="Selective risk", xlim=(0, 1), ylim=(0, None))
 axes.legend(loc="upper left")
-figure.tight_layout()
+plt.show()
 
 # %%
-# The rule
-# --------
+# The threshold
+# -------------
 #
-# At once, the threshold is between two cells, and what the rule says of itself is
-# exact. From a second reading comes the rule that all samples at once would have: the
-# summary knows in which cells it can end, and asks for the rows of these.
+# From the summary alone, the threshold lies between two cells, and the coverage and
+# risk that the rule reports are exact. A second pass over the data gives the threshold
+# that all rows together would give. The summary knows the cells in which this threshold
+# can be, and asks only for their rows.
 
 from sklearn_reject.selection import rows_in_ranges
 
@@ -116,8 +120,8 @@ print(f"{sum(n_read)} of {summary.n_samples} rows were read again")
 # Day by day
 # ----------
 #
-# A summary next to a deployed model takes each day's outcomes, goes through JSON, and
-# solves the rule again, as often as one likes.
+# A summary can be stored next to a deployed model. It takes the outcomes of each day,
+# can be written to JSON, and chooses the threshold again whenever needed.
 
 import json
 

@@ -1,20 +1,21 @@
 """
-=====================================================
-Weekly retuning: why thresholds rise, and the way out
-=====================================================
+====================================================
+Weekly retuning without losing sight of missed cases
+====================================================
 
-Every Monday the thresholds of two detectors are tuned again, on what was reported last
-week, as that is what people have rated. It looks harmless, and silences the detectors:
-nothing is known below the thresholds of last week, so that new ones can only be higher.
-A small random share of what is not reported, rated as well, is the way out.
+Every week the thresholds of two detectors are tuned again, on what was reported and
+rated in the week before. This looks harmless, but nothing is known below last week's
+thresholds. So new thresholds can only rise, and the detectors report less and less. The
+solution is exploration: people also rate a small random share of what is not reported.
+You will see twelve weeks with and without it.
 """
 
 # %%
-# A week
-# ------
+# One week of documents
+# ---------------------
 #
-# One document in a hundred is positive, and shows in the score of the first detector,
-# of the second, or of both. Nothing changes from week to week.
+# One document in a hundred is positive. It shows in the score of the first detector, of
+# the second, or of both. Nothing changes from week to week.
 
 import numpy as np
 
@@ -28,14 +29,14 @@ def log_week(rng, n_documents=20_000):
 
 
 # %%
-# Who is rated
-# ------------
+# Which documents are rated?
+# --------------------------
 #
-# What reaches a threshold is reported, and every report is rated. With exploration, so
-# is one in ten of the other documents that score at least 1.5, drawn at random. This
-# base is fixed, and does not follow the thresholds. The *propensity* of a document is
-# the probability that it is rated: 1 for a report, 0.1 for a document that may be
-# drawn, and NaN for what nobody looks at.
+# Documents above a threshold are reported, and every report is rated. With exploration,
+# one in ten of the other documents with a score of at least 1.5 is drawn at random and
+# rated as well. This base of 1.5 is fixed and does not follow the thresholds. The
+# *propensity* of a document is the probability that it is rated: 1 for a report, 0.1
+# for a document that can be drawn, and NaN for all others.
 
 BASE = 1.5
 
@@ -54,11 +55,11 @@ def draw_ratings(scores, truth, is_reported, share, rng):
 # Twelve weeks
 # ------------
 #
-# The last documents that are reported shall be positive three times in ten. The tuner
-# is fitted again each week, on the ratings of that week. With the propensity, each
-# rating stands for all documents that were as likely to be rated, and the lowest
-# thresholds are found at the base. ``on_infeasible="nearest"`` keeps production going
-# in a week whose few ratings do not attain the target.
+# Three in ten of the last documents that are reported should be positive
+# (``marginal_precision=0.3``). Each week the tuner is fitted on the ratings of that
+# week. With the propensity, each rating stands for all documents that were as likely to
+# be rated, so thresholds can also fall, down to the base. ``on_infeasible="nearest"``
+# keeps production running in a week whose few ratings cannot reach the target.
 
 import warnings
 
@@ -108,12 +109,12 @@ for name, runs in results.items():
         )
 
 # %%
-# The ratchet
-# -----------
+# Thresholds that only rise
+# -------------------------
 #
-# Without exploration there are fewer alerts from week to week. The precision rises all
-# the time, far beyond what was asked for, and nothing looks wrong but for the true
-# positives that nobody hears of any more. The tuner that is fitted again says so:
+# Without exploration there are fewer alerts each week. The precision rises far above
+# what was asked for, so nothing looks wrong, but more and more positives are missed.
+# The tuner gives a warning when it is fitted again:
 
 of_ratchet = [text for week in messages["reports alone"] for text in week]
 print(next(text for text in of_ratchet if "rise from fit to fit" in text))
@@ -121,12 +122,13 @@ explored = [text for week in messages["with exploration"] for text in week]
 print("with exploration:", sum("rise from fit to fit" in text for text in explored))
 
 # %%
-# With exploration, alerts go up and down about the same number. The price is the
-# ratings of documents that are not reported.
+# With exploration, the number of alerts stays about the same. The price is the ratings
+# of documents that are not reported. Bands are one standard error of the mean of eight
+# runs.
 
 import matplotlib.pyplot as plt
 
-fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
+fig, axes = plt.subplots(3, 1, figsize=(6, 7.5), sharex=True, layout="constrained")
 week = np.arange(1, N_WEEKS + 1)
 for color, (name, runs) in zip(("C3", "C0"), results.items(), strict=True):
     alerts, found = runs[..., 0], runs[..., 1]
@@ -135,8 +137,9 @@ for color, (name, runs) in zip(("C3", "C0"), results.items(), strict=True):
         error = values.std(axis=0, ddof=1)[1:] / len(values) ** 0.5
         ax.plot(week[1:], mean, color=color, marker="o", markersize=3, label=name)
         ax.fill_between(week[1:], mean - error, mean + error, color=color, alpha=0.2)
-titles = ("Alerts a week", "Precision", "True positives a week")
-for ax, title in zip(axes, titles, strict=True):
-    ax.set(title=title, xlabel="Week", ylim=(0, 1 if title == "Precision" else None))
+names = ("Alerts a week", "Precision", "True positives")
+for ax, name in zip(axes, names, strict=True):
+    ax.set(ylabel=name, ylim=(0, 1 if name == "Precision" else None))
+axes[2].set_xlabel("Week")
 axes[0].legend(loc="lower left")
 plt.show()
