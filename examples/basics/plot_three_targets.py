@@ -71,10 +71,13 @@ import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import RiskCoverageDisplay
 
-model = models["target_risk=0.01"]
-display = RiskCoverageDisplay.from_estimator(model, X_test, y_test, name="test data")
+# The three models share one curve: that of the classifier inside.
+fitted = models["target_risk=0.01"].estimator_
+display = RiskCoverageDisplay.from_estimator(fitted, X_test, y_test, name="test data")
 for color, (name, point) in zip(("C1", "C2", "C3"), points.items(), strict=True):
     display.ax_.plot(*point, "o", color=color, label=name)
+display.ax_.axhline(0.01, color="C2", linestyle=":", label="target risk")
+display.ax_.axvline(0.9, color="C3", linestyle=":", label="target coverage")
 display.ax_.set_xlim(0.6, 1.005)
 display.ax_.legend(loc="upper left")
 plt.show()

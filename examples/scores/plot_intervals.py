@@ -131,3 +131,5 @@ for name, samples in {"own": of_own, "learned": of_learned}.items():
     )
 ax.set(title="Two scores of naive Bayes, bands of 95 %", ylim=(0, 0.3))
 plt.show()
+
+# sphinx_gallery_thumbnail_number = 2

@@ -150,3 +150,5 @@ areas.pivot(index="score", columns="var_smoothing", values="AuRC").round(4)
 area = -both.score(X_test, y_test)
 error = (both.best_estimator_.predict_label(X_test) != y_test).mean()
 print(f"AuRC {area:.4f}, error without rejections {error:.3f}")
+
+# sphinx_gallery_thumbnail_number = 2

@@ -168,3 +168,5 @@ compare(CalibratedClassifierCV(GaussianNB(), method="isotonic"))
 # Use "dta" for small batches, and for batches that differ, with calibrated
 # probabilities. Use "eum" for large batches, if a label must not depend on the other
 # samples of the call, or if the probabilities are only good for ordering samples.
+
+# sphinx_gallery_thumbnail_number = 2
