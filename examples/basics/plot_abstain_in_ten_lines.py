@@ -40,6 +40,8 @@ print(selective.predict(X_test)[14:24])
 #
 # `accept` says which samples get a label. `predict_label` always returns a label, also
 # for rejected samples. So we can compare the error rate with and without abstaining.
+# (``print(selective.report(X_test, y_test))`` prints these numbers for each class, with
+# confidence intervals.)
 
 accepted = selective.accept(X_test)
 wrong = selective.predict_label(X_test) != y_test

@@ -67,46 +67,54 @@ for randomize in (True, False):
     )
 
 # %%
-# Target risk
-# -----------
-#
-# A target risk is an upper bound, so without randomization all samples at the threshold
-# are rejected. This loses coverage: over a range of targets, the coverage is a
-# staircase. If you have scores and losses already, the functions below choose the
-# threshold without a classifier:
+# Over a range of targets, the coverage without randomization is a staircase. If you
+# have scores and losses already, you need no classifier: the function
+# `solve_target_coverage` chooses the threshold.
 
 import matplotlib.pyplot as plt
 
-from sklearn_reject.selection import solve_target_coverage, solve_target_risk
+from sklearn_reject.selection import solve_target_coverage
 
-scores = model.uncertainty(X_tune)
+scores, test_scores = model.uncertainty(X_tune), model.uncertainty(X_test)
 losses = (model.predict_label(X_tune) != y_tune).astype(float)
-held_out_scores = model.uncertainty(X_test)
-
 coverages = np.linspace(0.6, 1, 81)
-risks = np.linspace(0.01, 0.05, 81)
 styles = {True: {"color": "C0"}, False: {"color": "C1", "linestyle": "--"}}
 
-fig, axes = plt.subplots(2, 1, figsize=(6, 7), layout="constrained")
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for randomize, style in styles.items():
-    label = f"randomize={randomize}"
     rules = [
         solve_target_coverage(scores, losses, target, randomize=randomize)
         for target in coverages
     ]
-    achieved = [rule.accept_proba(held_out_scores).mean() for rule in rules]
-    axes[0].plot(coverages, achieved, label=label, **style)
+    achieved = [rule.accept_proba(test_scores).mean() for rule in rules]
+    ax.plot(coverages, achieved, label=f"randomize={randomize}", **style)
+ax.plot([0.6, 1], [0.6, 1], color="0.4", linestyle=":", label="target")
+ax.set(xlabel="Target coverage", ylabel="Coverage of test samples")
+ax.legend()
+plt.show()
+
+# %%
+# Target risk
+# -----------
+#
+# A target risk is an upper bound, so without randomization all samples at the threshold
+# are rejected. This loses coverage:
+
+from sklearn_reject.selection import solve_target_risk
+
+risks = np.linspace(0.01, 0.05, 81)
+
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+for randomize, style in styles.items():
     rules = [
         solve_target_risk(scores, losses, target, randomize=randomize)
         for target in risks
     ]
-    axes[1].plot(risks, [rule.coverage for rule in rules], label=label, **style)
-axes[0].plot([0.6, 1], [0.6, 1], color="0.4", linestyle=":", label="target")
-axes[0].set(xlabel="Target coverage", ylabel="Coverage of test samples")
-axes[1].set(xlabel="Target risk", ylabel="Coverage of calibration samples")
-axes[1].set_xticks([0.01, 0.02, 0.03, 0.04, 0.05])
-axes[0].legend()
-axes[1].legend()
+    achieved = [rule.coverage for rule in rules]
+    ax.plot(risks, achieved, label=f"randomize={randomize}", **style)
+ax.set(xlabel="Target risk", ylabel="Coverage of calibration samples")
+ax.set_xticks([0.01, 0.02, 0.03, 0.04, 0.05])
+ax.legend()
 plt.show()
 
 # %%

@@ -43,6 +43,21 @@ by_accuracy, by_aurc = sizes[errors.argmin()], sizes[areas.argmin()]
 print(f"min_samples_leaf: {by_accuracy} by accuracy, {by_aurc} by AuRC")
 
 # %%
+# The error grows with the size of the leaves, while the AuRC has its minimum at
+# leaves of medium size.
+
+import matplotlib.pyplot as plt
+
+fig, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
+ax.semilogx(sizes, errors, "o-", label="error = 1 - accuracy")
+ax.semilogx(sizes, areas, "o-", label="AuRC")
+ax.set(xlabel="min_samples_leaf", ylabel="Mean over five folds", ylim=(0, None))
+ax.set_xticks(sizes, sizes)
+ax.minorticks_off()
+ax.legend()
+plt.show()
+
+# %%
 # Both trees on test data
 # -----------------------
 #
@@ -68,25 +83,17 @@ for name, tree in classifiers.items():
 # The curve of the first tree is a single point. All its samples have the same
 # uncertainty, so no threshold can separate them.
 
-import matplotlib.pyplot as plt
-
 from sklearn_reject.metrics import RiskCoverageDisplay
 
-fig, (ax_grid, ax_curve) = plt.subplots(2, 1, figsize=(6, 7.5), layout="constrained")
-ax_grid.semilogx(sizes, errors, "o-", label="error = 1 - accuracy")
-ax_grid.semilogx(sizes, areas, "o-", label="AuRC")
-ax_grid.set(xlabel="min_samples_leaf", ylabel="Mean over five folds", ylim=(0, None))
-ax_grid.set_xticks(sizes, sizes)
-ax_grid.minorticks_off()
-ax_grid.legend()
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, tree in classifiers.items():
     RiskCoverageDisplay.from_estimator(
         tree,
         X_test,
         y_test,
         name=name,
-        ax=ax_curve,
+        ax=ax,
         curve_kwargs={"marker": "o", "markersize": 4},
     )
-ax_curve.set(title="Test data", ylim=(0, 0.25))
+ax.set(title="Test data", ylim=(0, 0.25))
 plt.show()

@@ -99,15 +99,24 @@ for name, (is_asked, label) in found.items():
 
 import matplotlib.pyplot as plt
 
-from sklearn_reject.metrics import DeferralCurveDisplay
-
-fig, (ax_digit, ax_curve) = plt.subplots(
-    2, 1, figsize=(6, 8), layout="constrained", height_ratios=(1, 1.4)
-)
+fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for shift, (name, model) in zip((-0.2, 0.2), models.items(), strict=True):
     is_asked = model.defer(X[new])
     shares = [is_asked[y_new == digit].mean() for digit in range(10)]
-    ax_digit.bar(np.arange(10) + shift, shares, width=0.38, label=name)
+    ax.bar(np.arange(10) + shift, shares, width=0.38, label=name)
+ax.set_xticks(range(10))
+ax.set(xlabel="True digit", ylabel="Share shown to the person")
+ax.legend()
+plt.show()
+
+# %%
+# The deferral curves show the error rate of classifier and person together, for each
+# share of samples that the person sees.
+
+from sklearn_reject.metrics import DeferralCurveDisplay
+
+fig, ax = plt.subplots(figsize=(6, 5.4), layout="constrained")
+for name, model in models.items():
     last = name == "gain"
     DeferralCurveDisplay.from_estimator(
         model,
@@ -115,18 +124,13 @@ for shift, (name, model) in zip((-0.2, 0.2), models.items(), strict=True):
         y_new,
         expert_labels=answer,
         name=name,
-        ax=ax_curve,
+        ax=ax,
         plot_oracle=last,
         plot_random=last,
     )
-ax_digit.set_xticks(range(10))
-ax_digit.set(xlabel="True digit", ylabel="Share shown to the person")
-ax_digit.legend()
-ax_curve.set(ylim=(0, None))
-ax_curve.get_legend().remove()
-fig.legend(
-    *ax_curve.get_legend_handles_labels(), loc="outside lower center", fontsize="small"
-)
+ax.set(ylim=(0, None))
+ax.get_legend().remove()
+fig.legend(loc="outside lower center", fontsize="small")
 plt.show()
 
 # %%

@@ -97,6 +97,32 @@ for size in sizes:
     print(f"{size // 100:9}" + "".join(columns).rstrip())
 
 # %%
+# The error bars are standard errors of the mean.
+
+import matplotlib.pyplot as plt
+
+n_positives = np.array(sizes) // 100
+
+
+def draw_gains(ax, gains, name):
+    """Draw means and standard errors, one array a size."""
+    means = [values.mean() for values in gains]
+    errors = [values.std(ddof=1) / len(values) ** 0.5 for values in gains]
+    ax.errorbar(n_positives, means, errors, marker="o", capsize=2, label=name)
+    ax.set(xscale="log", xlabel="Positives in the sample", ylim=(0.5, 1.7))
+    ax.set(ylabel="Share of the best gain")
+    ax.set_xticks(n_positives, n_positives)
+    ax.minorticks_off()
+    ax.axhline(1, color="0.2", linestyle="--", linewidth=1)
+
+
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+for column, name in enumerate(("tuned", "cross-validated", "true")):
+    draw_gains(ax, [results[size][:, column, 0] for size in sizes], name)
+ax.legend(loc="upper right")
+plt.show()
+
+# %%
 # With ten positives the tuned gain is one and a half times what is possible, and twice
 # the true one. With a hundred it is close to both. The cross-validated gain does not
 # promise too much. It is rather low, because each fold has a fifth fewer positives. But
@@ -139,32 +165,8 @@ for size in sizes:
 # with the largest area, most of which lies at many false positives. If ratings begin at
 # 2 instead of 1.5, it loses less. The number of positives matters most.
 
-import matplotlib.pyplot as plt
-
-fig, (top, bottom) = plt.subplots(
-    2, 1, figsize=(6, 7), sharex=True, layout="constrained"
-)
-n_positives = np.array(sizes) // 100
-
-
-def draw_gains(ax, gains, name):
-    """Draw means and standard errors, one array a size."""
-    means = [values.mean() for values in gains]
-    errors = [values.std(ddof=1) / len(values) ** 0.5 for values in gains]
-    ax.errorbar(n_positives, means, errors, marker="o", capsize=2, label=name)
-
-
-for column, name in enumerate(("tuned", "cross-validated", "true")):
-    draw_gains(top, [results[size][:, column, 0] for size in sizes], name)
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for method, of_sizes in gains.items():
-    draw_gains(bottom, of_sizes.values(), method)
-top.set(title='What "graph" promises and keeps')
-bottom.set(title="True gain of each method", xlabel="Positives in the sample")
-for ax in (top, bottom):
-    ax.set(xscale="log", ylabel="Share of the best gain")
-    ax.set_xticks(n_positives, n_positives)
-    ax.minorticks_off()
-    ax.axhline(1, color="0.2", linestyle="--", linewidth=1)
-top.legend(loc="upper right")
-bottom.legend(loc="lower right")
+    draw_gains(ax, of_sizes.values(), method)
+ax.legend(loc="lower right")
 plt.show()
