@@ -60,6 +60,7 @@ plt.show()
 
 from sklearn_reject.metrics import OODFrontierDisplay
 
+# sphinx_gallery_thumbnail_number = 2
 scores = sample.target, sample.prediction, sample.risk
 OODFrontierDisplay.from_predictions(
     *scores,
@@ -226,5 +227,3 @@ tpr, fpr = accepted[~of_ood].mean(), accepted[of_ood].mean()
 risk = errors[accepted & ~of_ood].mean()
 total = 0.75 * (tpr * risk + 0.3 * (1 - tpr)) + 0.25 * fpr
 print(f"TPR {tpr:.3f}, FPR {fpr:.3f}, risk {risk:.3f}, cost {total:.3f}")
-
-# sphinx_gallery_thumbnail_number = 2

@@ -124,6 +124,7 @@ print(f"accepted: {accepted.mean():.0%}, accuracy {value:.3f}  [{low:.3f}, {high
 
 from sklearn_reject.metrics import RiskCoverageDisplay
 
+# sphinx_gallery_thumbnail_number = 2
 fig, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for name, samples in {"own": of_own, "learned": of_learned}.items():
     RiskCoverageDisplay.from_predictions(
@@ -131,5 +132,3 @@ for name, samples in {"own": of_own, "learned": of_learned}.items():
     )
 ax.set(title="Two scores of naive Bayes, bands of 95 %", ylim=(0, 0.3))
 plt.show()
-
-# sphinx_gallery_thumbnail_number = 2

@@ -108,6 +108,7 @@ ax.errorbar(
 ax.set_yticks(range(len(ordered)), ordered.index)
 ax.set(title="Five folds", xlabel="AuRC, mean and deviation", xlim=(0, None))
 
+# sphinx_gallery_thumbnail_number = 2
 fig, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for name, fitted in {"conditional_risk": plain, "best of the search": search}.items():
     fitted = getattr(fitted, "best_estimator_", fitted)
@@ -150,5 +151,3 @@ areas.pivot(index="score", columns="var_smoothing", values="AuRC").round(4)
 area = -both.score(X_test, y_test)
 error = (both.best_estimator_.predict_label(X_test) != y_test).mean()
 print(f"AuRC {area:.4f}, error without rejections {error:.3f}")
-
-# sphinx_gallery_thumbnail_number = 2

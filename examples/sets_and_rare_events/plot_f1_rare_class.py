@@ -55,11 +55,13 @@ from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.metrics import set_loss
 
 
-def compare(classifier):
+def compare(classifier, calibration="auto"):
     """Print how good the sets of a classifier are, and how good it expects them."""
     print(f"{'strategy':10}{'F1':>7}{'expected':>10}{'predicted':>11}")
     for strategy in (0.5, "eum", "dta"):
-        model = ExpectedLossDecoder(classifier, loss="f1", strategy=strategy)
+        model = ExpectedLossDecoder(
+            classifier, loss="f1", strategy=strategy, calibration=calibration
+        )
         model.fit(X_train, y_train, groups=batches_train)
         y_pred = model.predict(X_test, groups=batches_test)
         loss = set_loss(y_test, y_pred, groups=batches_test)
@@ -134,6 +136,7 @@ for size in sizes:
         y_pred = model.predict(X_test, groups=parts_test)
         found.append(1 - set_loss(y_test, y_pred, groups=parts_test))
 
+# sphinx_gallery_thumbnail_number = 2
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for marker, (strategy, found) in zip("so^", scores.items(), strict=True):
     ax.semilogx(sizes, found, marker=marker, label=f"strategy={strategy!r}")
@@ -148,25 +151,28 @@ plt.show()
 # -------------------------------------
 #
 # Naive Bayes treats the three features as independent. It counts nearly the same
-# evidence three times and is far too sure of itself. The F1 that it expects at 0.5 is
-# more than twice the real one. A tuned threshold depends only on the order of the
-# probabilities, so it suffers less:
+# evidence three times and is far too sure of itself. With ``calibration=None`` the F1
+# that it expects is more than twice the real one, and the sets are no better than a
+# tuned threshold, which depends only on the order of the probabilities. `fit` warns
+# about it:
 
-from sklearn.calibration import CalibratedClassifierCV
+import warnings
+
 from sklearn.naive_bayes import GaussianNB
+
+with warnings.catch_warnings(record=True, action="always") as caught:
+    compare(GaussianNB(), calibration=None)
+print(caught[0].message)
+
+# %%
+# By default `fit` calibrates the probabilities by cross-validation if this helps. Then
+# the sets are better than the threshold again, and what they expect is close to the
+# real F1:
 
 compare(GaussianNB())
 
 # %%
-# After calibration the expected F1 at 0.5 is close to the real one again. The sets
-# still expect too much:
-
-compare(CalibratedClassifierCV(GaussianNB(), method="isotonic"))
-
-# %%
 # In short: never keep the threshold 0.5 for a rare class if you are evaluated by F1.
-# Use "dta" for small batches, and for batches that differ, with calibrated
-# probabilities. Use "eum" for large batches, if a label must not depend on the other
-# samples of the call, or if the probabilities are only good for ordering samples.
-
-# sphinx_gallery_thumbnail_number = 2
+# Use "dta" for small batches, and for batches that differ. Use "eum" for large batches,
+# if a label must not depend on the other samples of the call, or if the probabilities
+# cannot be calibrated.
