@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklearn_reject._interval import Interval
+from sklearn_reject._short_repr import short_repr
 
 # So many classes or groups are printed; the dictionary has all of them.
 _MOST_PARTS = 20
@@ -46,6 +47,8 @@ class Promise(NamedTuple):
     calibration: float
     achieved: Interval
 
+    __repr__ = short_repr
+
     @property
     def verdict(self):
         """What the samples say of the bound: "kept", "missed" or "within noise".
@@ -83,6 +86,8 @@ class Part(NamedTuple):
     name: str
     coverage: Interval
     risk: Interval
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, repr=False)
