@@ -54,9 +54,8 @@ plt.show()
 #
 # The frontier shows the largest TPR that a rule of both scores can reach for each FPR.
 # The TPR is the share of accepted in-distribution (ID) samples, the FPR the share of
-# accepted OOD samples. Two bounds can be met together if their corner lies below the
-# curve. With the risk alone,
-# a TPR of 0.7 cannot be reached at an FPR of 0.2.
+# accepted OOD samples. Both bounds can be met together if the curve passes through the
+# marked corner. With the risk alone, a TPR of 0.7 cannot be reached at an FPR of 0.2.
 
 from sklearn_reject.metrics import OODFrontierDisplay
 

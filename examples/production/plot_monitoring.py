@@ -113,8 +113,9 @@ def watch(monitors):
         first = np.argmax(display.alarms) if any(display.alarms) else None
         print(f"{name:17} alarm on day {first}")
     axes[-1].set_xlabel("Day")
-    handles = axes[0].get_legend_handles_labels()
-    fig.legend(*handles, loc="outside lower center", ncols=3)
+    handles, _ = axes[0].get_legend_handles_labels()
+    names = "mean so far", "interval", "target", "alarm", "scanner gets worse"
+    fig.legend(handles, names, loc="outside lower center", ncols=3)
 
 
 updates = {"all labels": losses, "one label in ten": audit, "no labels": accepted}

@@ -95,5 +95,5 @@ for name, tree in classifiers.items():
         ax=ax,
         curve_kwargs={"marker": "o", "markersize": 4},
     )
-ax.set(title="Test data", ylim=(0, 0.25))
+ax.set(title="Test data", ylim=(0, 0.3))
 plt.show()
