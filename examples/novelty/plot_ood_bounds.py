@@ -45,7 +45,7 @@ bottom.plot(
     x[order], sample.likelihood_ratio[order] / 10, label="likelihood ratio g / 10"
 )
 bottom.set(xlabel="x", xlim=(-4, 6), ylabel="Score")
-bottom.legend()
+bottom.legend(loc="upper right")
 plt.show()
 
 # %%
