@@ -45,9 +45,9 @@ print(selective.predict(X_test)[14:24])
 
 accepted = selective.accept(X_test)
 wrong = selective.predict_label(X_test) != y_test
-print(f"coverage, the share of accepted samples: {accepted.mean():.3f}")
-print(f"error rate on all samples:               {wrong.mean():.3f}")
-print(f"error rate on accepted samples:          {wrong[accepted].mean():.3f}")
+print(f"share of accepted samples: {accepted.mean():.3f}")
+print(f"error rate, all samples:   {wrong.mean():.3f}")
+print(f"error rate, accepted:      {wrong[accepted].mean():.3f}")
 
 # %%
 # The risk-coverage curve shows this trade-off for every threshold. On the right all

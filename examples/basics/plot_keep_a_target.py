@@ -50,7 +50,7 @@ def fit_and_measure(confidence, split):
 
 
 coverage, error = fit_and_measure(0.95, split=0)
-print(f"coverage {coverage:.3f}, error rate of accepted samples {error:.3f}")
+print(f"coverage {coverage:.3f}, error rate {error:.3f}")
 
 # %%
 # Sixty splits
