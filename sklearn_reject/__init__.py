@@ -35,6 +35,7 @@ _HOMES = {
     "SelectiveRegressor": "sklearn_reject._estimators._selective_regressor",
     "InfeasibleTargetError": "sklearn_reject.selection",
     "DeferralStage": "sklearn_reject._estimators._deferral_measure",
+    "trusted_types": "sklearn_reject._trusted_types",
 }
 
 __all__ = ["__version__", *_SUBMODULES, *_HOMES]

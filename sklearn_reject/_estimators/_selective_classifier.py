@@ -47,6 +47,7 @@ from sklearn_reject._fitting import (
     plan_fits,
     route_params,
 )
+from sklearn_reject._keyed_state import KeyedStateMixin
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option, require_in_memory
@@ -57,7 +58,7 @@ from sklearn_reject.scores import resolve_score
 _DEFAULT_REJECT_COST = 0.5
 
 
-class SelectiveClassifier(RejectClassifier):
+class SelectiveClassifier(KeyedStateMixin, RejectClassifier):
     """Classifier that rejects the samples it is too uncertain about.
 
     It wraps a classifier, scores how uncertain each prediction is, and rejects above a
@@ -276,6 +277,8 @@ class SelectiveClassifier(RejectClassifier):
     >>> round(float((selective.predict(X_test) == y_test)[accepted].mean()), 2)
     0.99
     """
+
+    _keyed = ("bounds_",)
 
     def __init__(
         self,

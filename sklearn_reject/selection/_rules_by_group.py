@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
+from sklearn_reject._keyed_state import KeyedStateMixin
 from sklearn_reject._validation import check_level, check_same_length, check_vector
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._partition import (
@@ -16,12 +17,14 @@ from sklearn_reject.selection._partition import (
 )
 
 
-class RulesByGroup:
+class RulesByGroup(KeyedStateMixin):
     """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
 
     `_kind` is the name of a rule's class, and `_fate` says what happens to samples of a
     group without a rule.
     """
+
+    _keyed = ("rules",)
 
     def __post_init__(self):
         if not isinstance(self.rules, Mapping) or not self.rules:
