@@ -2,7 +2,9 @@
 
 import inspect
 import io
+import json
 import pickle
+import zipfile
 from functools import cache
 from importlib import import_module
 
@@ -265,6 +267,36 @@ def test_what_is_not_trusted_is_not_loaded():
     data = sio.dumps(fitted)
     with pytest.raises(UntrustedTypesFoundException, match="from_elsewhere"):
         sio.loads(data, trusted=trusted_types())
+
+
+def test_an_imported_function_is_out_of_reach():
+    """A filter of names by the package would let a file call what modules import."""
+    sio = pytest.importorskip("skops.io", reason="skops is not installed")
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    state = schema_of(sio.dumps(("no_such_module",)))
+    call = {
+        "__class__": "import_module",
+        "__module__": "sklearn_reject",
+        "__loader__": "ConstructorFromReduceNode",
+        "content": state,
+        "__id__": -1,
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        kept = {key: state[key] for key in ("protocol", "_skops_version")}
+        archive.writestr("schema.json", json.dumps(call | kept))
+    data = file.getvalue()
+    asked = sio.get_untrusted_types(data=data)
+    assert asked == ["sklearn_reject.import_module"]
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        sio.loads(data, trusted=asked)
+    with pytest.raises(UntrustedTypesFoundException):
+        sio.loads(data, trusted=trusted_types())
+
+
+def schema_of(data):
+    return json.loads(zipfile.ZipFile(io.BytesIO(data)).read("schema.json"))
 
 
 def from_elsewhere(estimator, X):
