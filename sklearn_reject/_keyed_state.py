@@ -1,27 +1,20 @@
-"""State in which dictionaries by class or group survive readers that know text keys."""
+"""State in which dictionaries by class or group survive readers that know text keys.
+
+Pickle keeps any key. skops writes keys as text, which fails for tuples and makes False
+the same as True, so the state of an object has lists of a key and a value each.
+"""
 
 
-class KeyedStateMixin:
-    """Object whose state holds some dictionaries as pairs.
+def pack_keys(state, name):
+    """Return a state in which a dictionary is a list of pairs."""
+    return _replace(state, name, dict, lambda found: list(found.items()))
 
-    Pickle keeps any key. skops writes keys as text, which fails for tuples and makes
-    False the same as True, so the state has lists of a key and a value each.
-    """
 
-    # Names of attributes that are dictionaries, or None.
-    _keyed = ()
+def unpack_keys(state, name):
+    """Return what :func:`pack_keys` was given."""
+    return _replace(state, name, list, dict)
 
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        for name in self._keyed:
-            if isinstance(state.get(name), dict):
-                state[name] = list(state[name].items())
-        return state
 
-    def __setstate__(self, state):
-        state = dict(state)
-        for name in self._keyed:
-            if isinstance(state.get(name), list):
-                state[name] = dict(state[name])
-        restore = getattr(super(), "__setstate__", vars(self).update)
-        restore(state)
+def _replace(state, name, kind, convert):
+    found = state.get(name)
+    return state | {name: convert(found)} if isinstance(found, kind) else state

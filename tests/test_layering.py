@@ -16,6 +16,7 @@ FLOORS = {
     "_as_dict": 0,
     "_interval": 0,
     "_keyed_state": 0,
+    "_show_versions": 0,
     "_sklearn": 0,
     "_travel": 0,
     "_trusted_types": 0,

@@ -47,7 +47,7 @@ from sklearn_reject._fitting import (
     plan_fits,
     route_params,
 )
-from sklearn_reject._keyed_state import KeyedStateMixin
+from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._validation import check_option, require_in_memory
@@ -58,7 +58,7 @@ from sklearn_reject.scores import resolve_score
 _DEFAULT_REJECT_COST = 0.5
 
 
-class SelectiveClassifier(KeyedStateMixin, RejectClassifier):
+class SelectiveClassifier(RejectClassifier):
     """Classifier that rejects the samples it is too uncertain about.
 
     It wraps a classifier, scores how uncertain each prediction is, and rejects above a
@@ -278,8 +278,6 @@ class SelectiveClassifier(KeyedStateMixin, RejectClassifier):
     0.99
     """
 
-    _keyed = ("bounds_",)
-
     def __init__(
         self,
         estimator,
@@ -320,6 +318,12 @@ class SelectiveClassifier(KeyedStateMixin, RejectClassifier):
         self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __getstate__(self):
+        return pack_keys(super().__getstate__(), "bounds_")
+
+    def __setstate__(self, state):
+        super().__setstate__(unpack_keys(state, "bounds_"))
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, **params):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
-from sklearn_reject._keyed_state import KeyedStateMixin
+from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._validation import check_level, check_same_length, check_vector
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._partition import (
@@ -17,14 +17,12 @@ from sklearn_reject.selection._partition import (
 )
 
 
-class RulesByGroup(KeyedStateMixin):
+class RulesByGroup:
     """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
 
     `_kind` is the name of a rule's class, and `_fate` says what happens to samples of a
     group without a rule.
     """
-
-    _keyed = ("rules",)
 
     def __post_init__(self):
         if not isinstance(self.rules, Mapping) or not self.rules:
@@ -35,6 +33,12 @@ class RulesByGroup(KeyedStateMixin):
         distinct_labels(labels, "rules")
         rules = dict(zip(labels, self.rules.values(), strict=True))
         object.__setattr__(self, "rules", rules)
+
+    def __getstate__(self):
+        return pack_keys(vars(self), "rules")
+
+    def __setstate__(self, state):
+        vars(self).update(unpack_keys(state, "rules"))
 
     def __hash__(self):
         values = [getattr(self, each.name) for each in fields(self)]
