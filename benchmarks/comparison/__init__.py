@@ -1,0 +1,24 @@
+"""What the comparison page of the documentation shows beside other packages.
+
+Each module measures one package: it has its `PACKAGE`, as installed, and `measure`,
+which yields what was measured, the result there and the result here.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
+
+
+class Measured(NamedTuple):
+    """One line of a table, as it is shown."""
+
+    what: str
+    theirs: str
+    ours: str
+
+
+def version_of(package):
+    """Return the version of a package, None where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
