@@ -276,7 +276,7 @@ class CallableLoss(TaskLoss):
 
 
 def check_loss(loss, *, labels=None):
-    """Turn what a user gives as `loss` into a :class:`TaskLoss`.
+    """Turn what a user gives as `loss` into a loss object.
 
     Parameters
     ----------
