@@ -14,7 +14,8 @@ import numpy as np
 from benchmarks._report import NOT_INSTALLED, Row, at_most, show_time
 from benchmarks._risk_curves import RISK_CURVES, draw_errors
 from benchmarks._timing import interleaved_medians
-from sklearn_reject.selection import InfeasibleTargetError, solve_deferral
+from sklearn_reject import InfeasibleTargetError
+from sklearn_reject.selection import solve_deferral
 
 TITLE = "share of the records asked about: .9 of the answers right, at confidence .9"
 

@@ -7,7 +7,8 @@ from scipy.stats import binom
 
 from benchmarks._data import SCORES, make_real_losses, make_sample, sort_and_accumulate
 from benchmarks._report import at_most, ratio_row
-from sklearn_reject.selection import InfeasibleTargetError, solve_deferral
+from sklearn_reject import InfeasibleTargetError
+from sklearn_reject.selection import solve_deferral
 
 TITLE = "deferral: time in multiples of argsort + gather + cumsum; certified rules"
 

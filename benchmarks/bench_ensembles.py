@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks._real_sets import is_there, load_set
 from benchmarks._report import Row
-from sklearn_reject.selection import InfeasibleTargetError
+from sklearn_reject import InfeasibleTargetError
 from sklearn_reject.thresholds import operating_point
 
 TITLE = "gain (TP - FP / 3) / P on new documents, by how detectors are combined"

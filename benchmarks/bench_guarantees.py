@@ -10,7 +10,8 @@ from scipy.stats import binom
 from benchmarks._report import NOT_INSTALLED, Row, at_least, at_most, show_time
 from benchmarks._risk_curves import RISK_CURVES, draw_errors
 from benchmarks._timing import interleaved_medians
-from sklearn_reject.selection import InfeasibleTargetError, solve_target_risk
+from sklearn_reject import InfeasibleTargetError
+from sklearn_reject.selection import solve_target_risk
 
 TITLE = "mean coverage with a selective risk of at most .1, at confidence .9"
 

@@ -9,7 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks._real_sets import available_sets, load_set, missing_sets
 from benchmarks._report import Row, at_most
-from sklearn_reject.selection import InfeasibleTargetError, solve_target_risk
+from sklearn_reject import InfeasibleTargetError
+from sklearn_reject.selection import solve_target_risk
 
 TITLE = "selective risk in use, of rules solved on few samples"
 

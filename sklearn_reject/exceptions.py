@@ -38,7 +38,8 @@ class InfeasibleTargetError(ValueError):
 
     Examples
     --------
-    >>> from sklearn_reject.selection import InfeasibleTargetError, solve_target_risk
+    >>> from sklearn_reject import InfeasibleTargetError
+    >>> from sklearn_reject.selection import solve_target_risk
     >>> try:
     ...     solve_target_risk([0.1, 0.2], [1, 0], 0.3)
     ... except InfeasibleTargetError as error:

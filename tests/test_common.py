@@ -168,7 +168,7 @@ CONFIGURATIONS = {
     "double, learned": double(
         min_tpr=1.0,
         novelty_score="msp",
-        risk_score=SELE(alphas=0.01),
+        uncertainty_score=SELE(alphas=0.01),
         cv=0.2,
         random_state=0,
     ),

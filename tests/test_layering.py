@@ -15,6 +15,7 @@ FLOORS = {
     "exceptions": 0,
     "_as_dict": 0,
     "_interval": 0,
+    "_show_versions": 0,
     "_sklearn": 0,
     "_travel": 0,
     "_validation": 0,

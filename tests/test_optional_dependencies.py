@@ -34,13 +34,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 import sklearn_reject
 from sklearn_reject import SelectiveClassifier
-from sklearn_reject.metrics import RiskCoverageDisplay, aurc_score, neg_aurc_scorer
+from sklearn_reject.metrics import RiskCoverageDisplay, aurc_score, get_selective_scorer
 
 X, y = load_iris(return_X_y=True)
 model = make_pipeline(StandardScaler(), LogisticRegression())
 selective = SelectiveClassifier(model, target_coverage=0.9, random_state=0).fit(X, y)
 assert 0 < np.count_nonzero(selective.predict(X) == -1) < 40
-assert neg_aurc_scorer(selective, X, y) == selective.score(X, y)
+assert get_selective_scorer("neg_aurc")(selective, X, y) == selective.score(X, y)
 for name in sklearn_reject.__all__:
     getattr(sklearn_reject, name)
 for name in sklearn_reject.metrics.__all__:

@@ -52,7 +52,7 @@ def score_directions(risk, novelty, n_directions, *, allow_reversed=False):
     that grow. No two of them tie, but for those that do in one of the scores.
     """
     n_between = check_n_directions(n_directions) - 2
-    check_spread(risk, "risk")
+    check_spread(risk, "uncertainty")
     check_spread(novelty, "novelty")
     finite = np.isfinite(novelty)
     if not finite.all():

@@ -592,7 +592,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         -------
         score : float
             Higher is better. It is in units of the estimator's own loss: to compare
-            losses, take :func:`~sklearn_reject.metrics.make_neg_set_loss_scorer`.
+            losses, take "neg_set_loss" of
+            :func:`~sklearn_reject.metrics.get_selective_scorer`.
         """
         require_fit(self)
         require_in_memory(X=X, y=y, sample_weight=sample_weight, groups=groups)

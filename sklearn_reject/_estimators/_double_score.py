@@ -97,6 +97,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
     to the classifier. Unlabelled rows, of which some are OOD, can stand in for them,
     and `min_tpr` alone needs neither.
 
+    The last five parameters are for experts. Their defaults rarely need a change.
+
     Read more in the :ref:`user guide <ood>`.
 
     Parameters
@@ -106,9 +108,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
         to `fit`, which it must not have seen, only tune the rule and the scores.
 
-    risk_score : str, score object or callable, default="auto"
-        How likely a prediction is wrong, higher = more likely: whatever
-        :class:`SelectiveClassifier` takes as `uncertainty_score`. "auto" is the
+    uncertainty_score : str, score object or callable, default="auto"
+        How likely a prediction is wrong, higher = more likely, as in
+        :class:`SelectiveClassifier`. "auto" is the
         conditional risk, or the margin without `predict_proba`. A learned score is
         learned from predictions out of fold, within each fold; these inner folds are
         stratified ones, whatever `cv` is.
@@ -151,23 +153,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Share of OOD samples among those that `predict` will see. The share among those
         given to `fit` does not matter.
 
-    risk_tolerance : float >= 0 or "standard_error", default="standard_error"
-        Of all rules that keep the bounds and whose selective risk exceeds the least one
-        by at most that, the one that accepts the fewest OOD samples is taken.
-        "standard_error" is that of the least risk, on the samples that tune the rule.
-        Of no use with `costs` and `max_risk`.
-
-    novelty_share : float in [0, 1], default=None
-        Weight of the novelty where it is not tuned: risk and novelty are each turned
-        into minus the logarithm of the share of ID samples that score higher, and added
-        with the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and
-        no other bound. None is 0.5 where there are no OOD samples, and else a weight
-        that is tuned.
-
-    allow_reversed : bool, default=False
-        Whether rules may accept samples of *high* risk score first, which helps only
-        where that score is poor. A warning tells if such a rule is taken.
-
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
         where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
@@ -189,14 +174,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
             (n_classes, n_classes) or callable, default="zero_one"
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.
-
-    n_directions : int >= 2, default=181
-        Number of directions in the plane of both scores that are tried first; the two
-        scores alone are among them.
-
-    method : {"auto", "exact", "grid"}, default="auto"
-        How the direction is searched, see
-        :func:`~sklearn_reject.selection.tune_double_score`.
 
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of a calibration part, that all bounds hold for the
@@ -238,6 +215,31 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Source of the seed of the draws at the threshold, of the samples held out, and
         of scores that have no `random_state` of their own.
 
+    risk_tolerance : float >= 0 or "standard_error", default="standard_error"
+        Of all rules that keep the bounds and whose selective risk exceeds the least one
+        by at most that, the one that accepts the fewest OOD samples is taken.
+        "standard_error" is that of the least risk, on the samples that tune the rule.
+        Of no use with `costs` and `max_risk`.
+
+    novelty_share : float in [0, 1], default=None
+        Weight of the novelty where it is not tuned: risk and novelty are each turned
+        into minus the logarithm of the share of ID samples that score higher, and added
+        with the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and
+        no other bound. None is 0.5 where there are no OOD samples, and else a weight
+        that is tuned.
+
+    allow_reversed : bool, default=False
+        Whether rules may accept samples of *high* risk score first, which helps only
+        where that score is poor. A warning tells if such a rule is taken.
+
+    n_directions : int >= 2, default=181
+        Number of directions in the plane of both scores that are tried first; the two
+        scores alone are among them.
+
+    method : {"auto", "exact", "grid"}, default="auto"
+        How the direction is searched, see
+        :func:`~sklearn_reject.selection.tune_double_score`.
+
     Attributes
     ----------
     estimator_ : estimator
@@ -257,7 +259,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         `confidence`, `held_out` has the same of the calibration part, with the `draws`
         that break ties; else it is None. Some 40 bytes a sample.
 
-    risk_score_, novelty_score_ : score object
+    uncertainty_score_, novelty_score_ : score object
         The scores, fitted.
 
     loss_ : TaskLoss
@@ -319,7 +321,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self,
         estimator,
         *,
-        risk_score="auto",
+        uncertainty_score="auto",
         novelty_score="knn",
         min_tpr=None,
         max_fpr=None,
@@ -328,15 +330,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         min_recall=None,
         costs=None,
         ood_prior=None,
-        risk_tolerance="standard_error",
-        novelty_share=None,
-        allow_reversed=False,
         ood_label="auto",
         wild_label=None,
         wild_share=None,
         loss="zero_one",
-        n_directions=181,
-        method="auto",
         confidence=None,
         max_loss=None,
         cv=None,
@@ -345,9 +342,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
         on_infeasible="raise",
         n_jobs=None,
         random_state=None,
+        risk_tolerance="standard_error",
+        novelty_share=None,
+        allow_reversed=False,
+        n_directions=181,
+        method="auto",
     ):
         self.estimator = estimator
-        self.risk_score = risk_score
+        self.uncertainty_score = uncertainty_score
         self.novelty_score = novelty_score
         self.min_tpr = min_tpr
         self.max_fpr = max_fpr
@@ -356,15 +358,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.min_recall = min_recall
         self.costs = costs
         self.ood_prior = ood_prior
-        self.risk_tolerance = risk_tolerance
-        self.novelty_share = novelty_share
-        self.allow_reversed = allow_reversed
         self.ood_label = ood_label
         self.wild_label = wild_label
         self.wild_share = wild_share
         self.loss = loss
-        self.n_directions = n_directions
-        self.method = method
         self.confidence = confidence
         self.max_loss = max_loss
         self.cv = cv
@@ -373,6 +370,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.risk_tolerance = risk_tolerance
+        self.novelty_share = novelty_share
+        self.allow_reversed = allow_reversed
+        self.n_directions = n_directions
+        self.method = method
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, **params):
@@ -455,7 +457,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         return store_fitted(
             self,
             evaluated.estimator,
-            risk_score_=evaluated.score.risk_score,
+            uncertainty_score_=evaluated.score.uncertainty_score,
             novelty_score_=evaluated.score.novelty_score,
             loss_=score.loss,
             rule_=rule,
@@ -659,7 +661,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = (
             tags.input_tags.sparse
-            and takes_sparse(self.risk_score, self.estimator)
+            and takes_sparse(self.uncertainty_score, self.estimator)
             and takes_sparse(self.novelty_score, self.estimator, resolve_novelty)
         )
         return tags
@@ -674,11 +676,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """Return both scores, with the loss and a seed unless they have their own."""
         loss = check_loss(self.loss, labels=classes)
         risk = resolve_score(
-            self.risk_score,
+            self.uncertainty_score,
             self.estimator,
             loss=loss,
             random_state=seed,
-            name="risk_score",
+            name="uncertainty_score",
         )
         novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
         return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
@@ -702,12 +704,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
-        labels, risk = evaluate_score(self.risk_score_, response, "risk_score")
+        labels, risk = evaluate_score(
+            self.uncertainty_score_, response, "uncertainty_score"
+        )
         novelty = self.novelty_score_.from_response(response)
         return labels, np.column_stack([risk, novelty])
 
     def _labels(self, response):
-        return find_labels(self.risk_score_, response)
+        return find_labels(self.uncertainty_score_, response)
 
     def _combine(self, scores):
         return self.rule_.combine(*scores.T)

@@ -79,6 +79,8 @@ class EnsembleThresholdTuner(
     more false positive would buy no more than a given number of true positives
     (RZMR20). Only counts of rated documents are used, never rates.
 
+    The last seven parameters are for experts. Their defaults rarely need a change.
+
     Read more in the :ref:`user guide <joint_thresholds>`.
 
     Parameters
@@ -92,17 +94,6 @@ class EnsembleThresholdTuner(
         (name, "passthrough", column) takes a column of X as scores that were logged,
         NaN where a detector did not run. None where X is the matrix of such scores: one
         column a classifier, higher = more likely positive.
-
-    rule : {"any", "all"}, default="any"
-        A document is predicted positive if any score reaches its threshold (union), or
-        if all do (intersection).
-
-    method : {"graph", "analytic", "direct"}, default="graph"
-        Where the operating point is looked for. "graph" takes it from the path through
-        a grid of thresholds that has the largest area under TP against FP, "analytic"
-        from the best of a family of smooth paths with few parameters.
-        "direct" takes the best of all combinations of thresholds: exactly for one or
-        two classifiers, a local optimum for more.
 
     target_derivative : float > 0, default=None
         How many true positives one more false positive has to buy: dTP/dFP at the
@@ -128,32 +119,14 @@ class EnsembleThresholdTuner(
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
 
+    rule : {"any", "all"}, default="any"
+        A document is predicted positive if any score reaches its threshold (union), or
+        if all do (intersection).
+
     on_infeasible : {"raise", "nearest"}, default="raise"
         What `fit` does where the targets cannot be met on the samples: "raise" raises
         an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
         warns.
-
-    n_thresholds : int >= 2, default=100
-        Largest number of thresholds of a classifier on the grid of "graph".
-
-    spacing : {"quantile", "uniform"}, default="quantile"
-        How the thresholds of the grid are chosen among the scores: by quantiles of the
-        rated documents, where both classes weigh the same, or by equal steps.
-
-    search : {"auto", "grid", "pairs"}, default="auto"
-        How the grid is searched, see :func:`~sklearn_reject.thresholds.optimal_path`.
-
-    family : {"log_odds", "power"} or object, default="log_odds"
-        Paths of the method "analytic".
-
-    smoothing : {"concave", "isotonic"}, default="concave"
-        How the derivative along a path is made free of noise, see
-        :func:`~sklearn_reject.thresholds.operating_point`.
-
-    base_thresholds : array-like of shape (n_classifiers,), default=None
-        From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches; no lower threshold is ever
-        chosen.
 
     unrated_label : label, default=-1
         What stands in y for a document that was not rated; missing values always do.
@@ -168,7 +141,7 @@ class EnsembleThresholdTuner(
         Where scores of classifiers come from. "auto" is the first of the two that a
         classifier has.
 
-    confidence_level : float in ]0, 1[, default=0.95
+    confidence : float in ]0, 1[, default=0.95
         Of the intervals of counts and precision at the operating point.
 
     cv : int, float, splitter, iterable, "prefit" or None, default=None
@@ -184,6 +157,35 @@ class EnsembleThresholdTuner(
 
     random_state : int, RandomState instance or None, default=None
         Source of the share held out.
+
+    method : {"graph", "analytic", "direct"}, default="graph"
+        Where the operating point is looked for. "graph" takes it from the path through
+        a grid of thresholds that has the largest area under TP against FP, "analytic"
+        from the best of a family of smooth paths with few parameters.
+        "direct" takes the best of all combinations of thresholds: exactly for one or
+        two classifiers, a local optimum for more.
+
+    search : {"auto", "grid", "pairs"}, default="auto"
+        How the grid is searched, see :func:`~sklearn_reject.thresholds.optimal_path`.
+
+    n_thresholds : int >= 2, default=100
+        Largest number of thresholds of a classifier on the grid of "graph".
+
+    spacing : {"quantile", "uniform"}, default="quantile"
+        How the thresholds of the grid are chosen among the scores: by quantiles of the
+        rated documents, where both classes weigh the same, or by equal steps.
+
+    family : {"log_odds", "power"} or object, default="log_odds"
+        Paths of the method "analytic".
+
+    smoothing : {"concave", "isotonic"}, default="concave"
+        How the derivative along a path is made free of noise, see
+        :func:`~sklearn_reject.thresholds.operating_point`.
+
+    base_thresholds : array-like of shape (n_classifiers,), default=None
+        From where on documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches; no lower threshold is ever
+        chosen.
 
     Attributes
     ----------
@@ -278,52 +280,52 @@ class EnsembleThresholdTuner(
         self,
         estimators,
         *,
-        rule="any",
-        method="graph",
         target_derivative=None,
         marginal_precision=None,
         max_fp_per_tp=None,
         max_alerts=None,
         min_recall=None,
         objective=None,
+        rule="any",
         on_infeasible="raise",
-        n_thresholds=100,
-        spacing="quantile",
-        search="auto",
-        family="log_odds",
-        smoothing="concave",
-        base_thresholds=None,
         unrated_label=-1,
         pos_label=None,
         response_method="auto",
-        confidence_level=0.95,
+        confidence=0.95,
         cv=None,
         n_jobs=None,
         random_state=None,
+        method="graph",
+        search="auto",
+        n_thresholds=100,
+        spacing="quantile",
+        family="log_odds",
+        smoothing="concave",
+        base_thresholds=None,
     ):
         self.estimators = estimators
-        self.rule = rule
-        self.method = method
         self.target_derivative = target_derivative
         self.marginal_precision = marginal_precision
         self.max_fp_per_tp = max_fp_per_tp
         self.max_alerts = max_alerts
         self.min_recall = min_recall
         self.objective = objective
+        self.rule = rule
         self.on_infeasible = on_infeasible
-        self.n_thresholds = n_thresholds
-        self.spacing = spacing
-        self.search = search
-        self.family = family
-        self.smoothing = smoothing
-        self.base_thresholds = base_thresholds
         self.unrated_label = unrated_label
         self.pos_label = pos_label
         self.response_method = response_method
-        self.confidence_level = confidence_level
+        self.confidence = confidence
         self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.method = method
+        self.search = search
+        self.n_thresholds = n_thresholds
+        self.spacing = spacing
+        self.family = family
+        self.smoothing = smoothing
+        self.base_thresholds = base_thresholds
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, propensity=None, **params):
@@ -706,7 +708,7 @@ class EnsembleThresholdTuner(
         joint.check()
         self._validate_names([name for name, *_ in joint.entries()])
         check_joint_cv(self.cv, joint)
-        check_level(self.confidence_level, "confidence_level")
+        check_level(self.confidence, "confidence")
         check_random_state(self.random_state)
         search = Search(
             method=self.method,
@@ -763,13 +765,13 @@ class EnsembleThresholdTuner(
         """Return the path, the operating point on it, and that of the folds or None."""
         end = self.on_infeasible
         path, vertex = search.find_point(documents, target, path, end)
-        point = make_point(documents, target, path, vertex, self.confidence_level)
+        point = make_point(documents, target, path, vertex, self.confidence)
         cross_validated = cross_validate_point(
             documents,
             target,
             search,
             folds,
-            self.confidence_level,
+            self.confidence,
             n_jobs=self.n_jobs,
             on_infeasible=end,
         )

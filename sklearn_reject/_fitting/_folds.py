@@ -282,7 +282,7 @@ class RiskAndNovelty(FoldScore):
     fitted on the rows that the classifier is fitted on.
     """
 
-    risk_score: object
+    uncertainty_score: object
     novelty_score: object
     loss: object
     classes: np.ndarray
@@ -292,15 +292,15 @@ class RiskAndNovelty(FoldScore):
     def learns(self):
         """Whether a score learns from samples."""
         return (
-            learns(self.risk_score)
-            or needs_samples(self.risk_score)
+            learns(self.uncertainty_score)
+            or needs_samples(self.uncertainty_score)
             or self.novelty_score.needs_samples
         )
 
     def check(self, estimator, X):
         """Let a learned score of risk choose its features, and the other one object."""
-        if learns(self.risk_score):
-            risk = evaluation_of(clone(self.risk_score), self.loss, self.classes)
+        if learns(self.uncertainty_score):
+            risk = evaluation_of(clone(self.uncertainty_score), self.loss, self.classes)
             risk.check(estimator, X)
         self.novelty_score.check(estimator, X)
 
@@ -308,7 +308,7 @@ class RiskAndNovelty(FoldScore):
         """Return an unfitted copy."""
         return replace(
             self,
-            risk_score=clone(self.risk_score),
+            uncertainty_score=clone(self.uncertainty_score),
             novelty_score=clone(self.novelty_score),
         )
 
@@ -317,9 +317,9 @@ class RiskAndNovelty(FoldScore):
         inside, outside = self._split(rows)
         final, _ = self._split(samples.final)
         super().fit(estimator, samples, inside, caller, context)
-        if learns(self.risk_score):
+        if learns(self.uncertainty_score):
             # The score learns from predictions that inner folds make.
-            risk = evaluation_of(self.risk_score, self.loss, self.classes)
+            risk = evaluation_of(self.uncertainty_score, self.loss, self.classes)
             risk.check(estimator, samples.X)
             folds = inner_folds(inside, samples.y, stratify=True)
             n_jobs = None if caller is None else caller.n_jobs
@@ -329,7 +329,7 @@ class RiskAndNovelty(FoldScore):
             tested = np.concatenate([test for _, test in folds])
             risk.learn(estimator, samples, values, tested, inside)
         else:
-            fit_score(self.risk_score, estimator, samples, inside, final)
+            fit_score(self.uncertainty_score, estimator, samples, inside, final)
 
         weight, X_ood = samples.sample_weight, None
         if weight is not None:
@@ -349,7 +349,9 @@ class RiskAndNovelty(FoldScore):
         """Return risk and novelty, shape (n_rows, 2), and losses, zero for OOD rows."""
         X, y = samples.take(estimator, rows, self._split(train)[0])
         response = Response(estimator, X)
-        labels, risk = evaluate_score(self.risk_score, response, "risk_score")
+        labels, risk = evaluate_score(
+            self.uncertainty_score, response, "uncertainty_score"
+        )
         check_labels(response)
         novelty = self.novelty_score.from_response(response)
         inside = ~self.is_ood[rows]

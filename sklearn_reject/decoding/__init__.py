@@ -29,4 +29,4 @@ from sklearn_reject.decoding._items import (
 from sklearn_reject.decoding._set_counts import add_positive, count_sets, find_positive
 from sklearn_reject.decoding._tune_threshold import tune_threshold
 
-__all__ = ["TunedThreshold", "decode", "expected_loss_curve", "tune_threshold"]
+__all__ = ["decode", "expected_loss_curve", "tune_threshold"]

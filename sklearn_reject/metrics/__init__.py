@@ -6,11 +6,6 @@ other rooms of the package, and may change.
 """
 
 from sklearn_reject.metrics._deferral import deferral_area_score, deferral_curve
-from sklearn_reject.metrics._deferral_scorers import (
-    make_neg_deferral_area_scorer,
-    make_neg_selective_cost_scorer,
-    neg_deferral_area_scorer,
-)
 from sklearn_reject.metrics._intervals import bootstrap_interval
 from sklearn_reject.metrics._losses import (
     ComparedLabels,
@@ -53,23 +48,7 @@ from sklearn_reject.metrics._risk_coverage import (
 from sklearn_reject.metrics._scorers import (
     get_selective_scorer,
     get_selective_scorer_names,
-    make_coverage_at_risk_scorer,
-    make_neg_augrc_scorer,
-    make_neg_aurc_scorer,
-    make_neg_fpr_at_tpr_scorer,
-    make_neg_selective_risk_at_precision_recall_scorer,
-    make_neg_selective_risk_at_tpr_fpr_scorer,
-    make_neg_set_loss_scorer,
-    make_ood_auroc_scorer,
-    make_oscr_scorer,
-    make_selective_accuracy_scorer,
     make_selective_scorer,
-    neg_augrc_scorer,
-    neg_aurc_scorer,
-    neg_fpr_at_tpr_scorer,
-    neg_set_loss_scorer,
-    ood_auroc_scorer,
-    oscr_scorer,
 )
 from sklearn_reject.metrics._selective_cost import selective_cost_score
 from sklearn_reject.metrics._set_loss import set_loss
@@ -90,32 +69,13 @@ __all__ = [
     "fpr_at_tpr_score",
     "get_selective_scorer",
     "get_selective_scorer_names",
-    "make_coverage_at_risk_scorer",
-    "make_neg_augrc_scorer",
-    "make_neg_aurc_scorer",
-    "make_neg_deferral_area_scorer",
-    "make_neg_fpr_at_tpr_scorer",
-    "make_neg_selective_cost_scorer",
-    "make_neg_selective_risk_at_precision_recall_scorer",
-    "make_neg_selective_risk_at_tpr_fpr_scorer",
-    "make_neg_set_loss_scorer",
-    "make_ood_auroc_scorer",
-    "make_oscr_scorer",
     "make_rated_scorer",
-    "make_selective_accuracy_scorer",
     "make_selective_scorer",
-    "neg_augrc_scorer",
-    "neg_aurc_scorer",
-    "neg_deferral_area_scorer",
-    "neg_fpr_at_tpr_scorer",
-    "neg_set_loss_scorer",
     "ood_aupr_score",
     "ood_auroc_score",
-    "ood_auroc_scorer",
     "ood_precision_recall_curve",
     "ood_roc_curve",
     "oscr_score",
-    "oscr_scorer",
     "pn_auc_score",
     "pn_curve",
     "precision_recall_frontier",

@@ -120,7 +120,7 @@ def _check_costs_of_asking(classifier):
             raise ValueError(
                 f"{type(classifier).__name__} has deferral_cost=None, so that "
                 "asking would count nothing. Give it a deferral_cost, 0.0 if "
-                "asking is free, or use neg_deferral_area_scorer."
+                "asking is free, or use get_selective_scorer('neg_deferral_area')."
             )
         classifier, _ = find(classifier.expert_, has_method("_answer_all"))
 
@@ -209,6 +209,7 @@ def _reject_cost_of(estimator):
         why = "" if cost is None else ", one a group"
         raise ValueError(
             f"{type(estimator).__name__} has reject_cost={cost!r}{why}. Say what a "
-            "rejected sample costs: make_neg_selective_cost_scorer(reject_cost=...)."
+            "rejected sample costs: "
+            "get_selective_scorer('neg_selective_cost', reject_cost=...)."
         )
     return cost

@@ -37,7 +37,7 @@ def bootstrap_interval(
     other=None,
     metric_params=None,
     groups=None,
-    confidence_level=0.95,
+    confidence=0.95,
     n_resamples=1000,
     method="auto",
     n_jobs=None,
@@ -74,7 +74,7 @@ def bootstrap_interval(
         drawn, as many as there are. None takes all rows for independent; where they
         are not, the interval is too narrow.
 
-    confidence_level : float in ]0, 1[, default=0.95
+    confidence : float in ]0, 1[, default=0.95
         Share of intervals, each from a test set of its own, that are to hold what the
         metric is on all samples. One bound alone is missed half as often as both.
 
@@ -118,7 +118,7 @@ def bootstrap_interval(
 
     See Also
     --------
-    RiskCoverageDisplay : Draws a band of such intervals with a `confidence_level`.
+    RiskCoverageDisplay : Draws a band of such intervals with a `confidence`.
 
     Notes
     -----
@@ -164,8 +164,8 @@ def bootstrap_interval(
     >>> bool(difference.high < 0)
     True
     """
-    confidence_level = check_level(confidence_level, "confidence_level")
-    check_resamples(n_resamples, confidence_level)
+    confidence = check_level(confidence, "confidence")
+    check_resamples(n_resamples, confidence)
     check_option(method, "method", _METHODS)
     _check_metric(metric)
     sides = [Arguments(samples, metric_params, "samples")]
@@ -187,8 +187,8 @@ def bootstrap_interval(
     values[abs(values - value) <= rounding] = value
     left_out = _leave_out(resampled, resamples, method, n_jobs)
     if method == "auto" and left_out is not None:
-        confidence_level = widen(confidence_level, left_out)
-    low, high = _find_ends(values, value, left_out, confidence_level)
+        confidence = widen(confidence, left_out)
+    low, high = _find_ends(values, value, left_out, confidence)
     return Interval(value, float(low), float(high), n_samples)
 
 
@@ -197,7 +197,7 @@ def check_resamples(n_resamples, level):
     least = int(np.ceil(2 / (1 - level) - 1e-9))
     if check_count(n_resamples, "n_resamples") < least:
         raise ValueError(
-            f"n_resamples={n_resamples} is too few for confidence_level={level:g}, "
+            f"n_resamples={n_resamples} is too few for confidence={level:g}, "
             f"whose ends are beyond all of them. Take at least {least}; with ten times "
             "as many, the ends vary less with the seed."
         )

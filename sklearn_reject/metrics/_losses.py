@@ -137,8 +137,8 @@ def _refuse_ood_samples(estimator, y, loss):
             f"y holds the OOD label {label!r} of {type(inner).__name__}, which {loss} "
             "would compare with classes. Leave OOD samples out, take the `score` of "
             "the estimator, or a scorer that knows them, such as "
-            "make_neg_selective_risk_at_tpr_fpr_scorer. loss='zero_one' counts them as "
-            "errors."
+            "get_selective_scorer('neg_selective_risk_at_tpr_fpr', ...). "
+            "loss='zero_one' counts them as errors."
         )
 
 
@@ -151,7 +151,7 @@ def loss_of(estimator):
     refuse_regressor(
         estimator,
         "with no `loss_` that says what a prediction costs. Pass a loss, such as "
-        "make_neg_aurc_scorer(loss='squared')",
+        "get_selective_scorer('neg_aurc', loss='squared')",
     )
     return "zero_one"
 

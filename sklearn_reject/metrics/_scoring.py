@@ -82,8 +82,7 @@ class SelectiveScorer(_Scorer):
         refuse_regressor(
             estimator,
             "and has no labels that are right or wrong. Take a scorer with a loss: "
-            "make_neg_aurc_scorer, make_neg_augrc_scorer or "
-            "make_coverage_at_risk_scorer",
+            "get_selective_scorer with 'neg_aurc', 'neg_augrc' or 'coverage_at_risk'",
         )
         return {"loss": "zero_one"}
 

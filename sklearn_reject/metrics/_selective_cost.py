@@ -85,7 +85,7 @@ def selective_cost_score(
 
     See Also
     --------
-    make_neg_selective_cost_scorer : Minus this cost, as a scorer.
+    get_selective_scorer : Minus this cost as a scorer, by "neg_selective_cost".
 
     Examples
     --------

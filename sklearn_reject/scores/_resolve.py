@@ -85,8 +85,8 @@ _RESERVED = ("auto", "confidence", ExpectedGain.name)
 def register_score(score):
     """Make a score class known by its name.
 
-    From then on `uncertainty_score`, `risk_score` or `novelty_score` take the name, in
-    this process: one that loads a pickled estimator has to import the class, too.
+    From then on `uncertainty_score` or `novelty_score` take the name, in this process:
+    one that loads a pickled estimator has to import the class, too.
 
     Parameters
     ----------

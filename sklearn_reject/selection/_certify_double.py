@@ -96,7 +96,7 @@ class OODCertificate(DictMixin):
 @of_arrays
 def certify_double_score(
     rule,
-    risk_scores,
+    uncertainty_scores,
     novelty_scores,
     losses,
     is_ood,
@@ -129,7 +129,7 @@ def certify_double_score(
     rule : DoubleScoreRule
         Rule tuned on other samples.
 
-    risk_scores : array-like of shape (n_samples,)
+    uncertainty_scores : array-like of shape (n_samples,)
         Finite risk scores of the calibration sample, higher = more likely wrong. The
         sample must be drawn one by one, and used to fit or tune nothing.
 
@@ -218,7 +218,7 @@ def certify_double_score(
         },
         wild_share,
     )
-    scores = snap_sums(rule, risk_scores, novelty_scores)
+    scores = snap_sums(rule, uncertainty_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
     is_id = ~is_ood
     bound, max_loss = choose_bound(
@@ -252,7 +252,7 @@ def certify_double_score(
         certificate=certificate,
     )
     return rule.measure(
-        risk_scores, novelty_scores, losses, is_ood, wild_share=wild_share
+        uncertainty_scores, novelty_scores, losses, is_ood, wild_share=wild_share
     )
 
 

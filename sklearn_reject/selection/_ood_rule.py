@@ -324,12 +324,12 @@ class DoubleScoreRule(_OODRule):
             return float("inf")
         return self.novelty_weight / self.risk_weight
 
-    def combine(self, risk_scores, novelty_scores):
+    def combine(self, uncertainty_scores, novelty_scores):
         """Return the score that the rule compares with its threshold.
 
         Parameters
         ----------
-        risk_scores : array-like of shape (n_samples,)
+        uncertainty_scores : array-like of shape (n_samples,)
             Finite risk scores, higher = more likely wrong.
 
         novelty_scores : array-like of shape (n_samples,)
@@ -341,24 +341,24 @@ class DoubleScoreRule(_OODRule):
             Higher = rejected first. Infinite where the novelty is.
         """
         weights = self.risk_weight, self.novelty_weight
-        return combine(*self._terms(risk_scores, novelty_scores), weights)
+        return combine(*self._terms(uncertainty_scores, novelty_scores), weights)
 
-    def _terms(self, risk_scores, novelty_scores):
+    def _terms(self, uncertainty_scores, novelty_scores):
         """Return what the weights are of: both scores, checked."""
-        return check_two_scores(risk_scores, novelty_scores)
+        return check_two_scores(uncertainty_scores, novelty_scores)
 
-    def _combine_with_sizes(self, risk_scores, novelty_scores):
+    def _combine_with_sizes(self, uncertainty_scores, novelty_scores):
         """Return the sums, and the magnitudes that they are rounded at."""
-        terms = self._terms(risk_scores, novelty_scores)
+        terms = self._terms(uncertainty_scores, novelty_scores)
         weights = self.risk_weight, self.novelty_weight
         return combine(*terms, weights), sizes_of_sums(*terms, weights)
 
-    def accept_proba(self, risk_scores, novelty_scores):
+    def accept_proba(self, uncertainty_scores, novelty_scores):
         """Return the probability that each sample is accepted.
 
         Parameters
         ----------
-        risk_scores : array-like of shape (n_samples,)
+        uncertainty_scores : array-like of shape (n_samples,)
             Finite risk scores, higher = more likely wrong.
 
         novelty_scores : array-like of shape (n_samples,)
@@ -369,15 +369,15 @@ class DoubleScoreRule(_OODRule):
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
-        is_below, is_at = self._compare(risk_scores, novelty_scores)
+        is_below, is_at = self._compare(uncertainty_scores, novelty_scores)
         return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
-    def at_threshold(self, risk_scores, novelty_scores):
+    def at_threshold(self, uncertainty_scores, novelty_scores):
         """Tell which samples are at the threshold.
 
         Parameters
         ----------
-        risk_scores : array-like of shape (n_samples,)
+        uncertainty_scores : array-like of shape (n_samples,)
             Finite risk scores, higher = more likely wrong.
 
         novelty_scores : array-like of shape (n_samples,)
@@ -389,14 +389,16 @@ class DoubleScoreRule(_OODRule):
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with `proba_at_threshold`.
         """
-        return self._compare(risk_scores, novelty_scores)[1]
+        return self._compare(uncertainty_scores, novelty_scores)[1]
 
-    def accept(self, risk_scores, novelty_scores, *, draws=None, random_state=None):
+    def accept(
+        self, uncertainty_scores, novelty_scores, *, draws=None, random_state=None
+    ):
         """Accept or reject each sample, at random only at the threshold.
 
         Parameters
         ----------
-        risk_scores : array-like of shape (n_samples,)
+        uncertainty_scores : array-like of shape (n_samples,)
             Finite risk scores, higher = more likely wrong.
 
         novelty_scores : array-like of shape (n_samples,)
@@ -422,16 +424,16 @@ class DoubleScoreRule(_OODRule):
         ValueError
             If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        compared = self._compare(risk_scores, novelty_scores)
+        compared = self._compare(uncertainty_scores, novelty_scores)
         return decide(*compared, self.proba_at_threshold, draws, random_state)
 
-    def _compare(self, risk_scores, novelty_scores):
-        sums_and_sizes = self._combine_with_sizes(risk_scores, novelty_scores)
+    def _compare(self, uncertainty_scores, novelty_scores):
+        sums_and_sizes = self._combine_with_sizes(uncertainty_scores, novelty_scores)
         return self._compare_sums(*sums_and_sizes)
 
     def measure(
         self,
-        risk_scores,
+        uncertainty_scores,
         novelty_scores,
         losses,
         is_ood,
@@ -443,7 +445,7 @@ class DoubleScoreRule(_OODRule):
 
         Parameters
         ----------
-        risk_scores : array-like of shape (n_samples,)
+        uncertainty_scores : array-like of shape (n_samples,)
             Finite risk scores, higher = more likely wrong.
 
         novelty_scores : array-like of shape (n_samples,)
@@ -472,18 +474,18 @@ class DoubleScoreRule(_OODRule):
             expected ones on the sample given. Without OOD samples of positive weight
             the FPR is NaN.
         """
-        scores = risk_scores, novelty_scores
+        scores = uncertainty_scores, novelty_scores
         return self._measure(scores, losses, is_ood, sample_weight, wild_share)
 
 
-def snap_sums(rule, risk_scores, novelty_scores):
+def snap_sums(rule, uncertainty_scores, novelty_scores):
     """Return the combined scores, one value for all that tie up to rounding."""
-    return snap(*rule._combine_with_sizes(risk_scores, novelty_scores))
+    return snap(*rule._combine_with_sizes(uncertainty_scores, novelty_scores))
 
 
-def check_two_scores(risk_scores, novelty_scores):
+def check_two_scores(uncertainty_scores, novelty_scores):
     """Return a finite risk score and a novelty score that may be infinite."""
-    risk = check_vector(risk_scores, "risk_scores")
+    risk = check_vector(uncertainty_scores, "uncertainty_scores")
     novelty = check_extended_vector(novelty_scores, "novelty_scores")
     check_same_length(risk.size, novelty_scores=novelty)
     return risk, novelty

@@ -129,15 +129,15 @@ class TailScoreRule(DoubleScoreRule):
     risk_tail: Tail
     novelty_tail: Tail
 
-    def _terms(self, risk_scores, novelty_scores):
+    def _terms(self, uncertainty_scores, novelty_scores):
         """Return the tails of both scores."""
-        risk, novelty = check_two_scores(risk_scores, novelty_scores)
+        risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
         return self.risk_tail(risk), self.novelty_tail(novelty)
 
 
 @of_arrays
 def tune_tail_score(
-    risk_scores,
+    uncertainty_scores,
     novelty_scores,
     losses,
     is_ood,
@@ -158,7 +158,7 @@ def tune_tail_score(
 
     Parameters
     ----------
-    risk_scores : array-like of shape (n_samples,)
+    uncertainty_scores : array-like of shape (n_samples,)
         Finite risk scores, higher = more likely wrong.
 
     novelty_scores : array-like of shape (n_samples,)
@@ -225,7 +225,7 @@ def tune_tail_score(
     novelty_share = check_number(novelty_share, "novelty_share", high=1.0)
     ood_prior = None if ood_prior is None else check_ood_prior(ood_prior)
     check_option(randomize, "randomize", (True, False))
-    risk, novelty = check_two_scores(risk_scores, novelty_scores)
+    risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     samples = check_origin_samples(novelty, losses, is_ood, sample_weight)
     _, id_losses, is_ood, weight = samples
     present = ~is_ood & (weight > 0)

@@ -50,7 +50,7 @@ _FEWEST_SLOPES = 61
 
 @of_arrays
 def tune_double_score(
-    risk_scores,
+    uncertainty_scores,
     novelty_scores,
     losses,
     is_ood,
@@ -84,7 +84,7 @@ def tune_double_score(
 
     Parameters
     ----------
-    risk_scores : array-like of shape (n_samples,)
+    uncertainty_scores : array-like of shape (n_samples,)
         Finite risk scores, higher = more likely wrong.
 
     novelty_scores : array-like of shape (n_samples,)
@@ -219,7 +219,7 @@ def tune_double_score(
     check_option(method, "method", ("auto", "exact", "grid"))
     check_option(allow_reversed, "allow_reversed", (True, False))
     check_n_directions(n_directions)
-    risk, novelty = check_two_scores(risk_scores, novelty_scores)
+    risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     _, id_losses, is_ood, weight = check_origin_samples(
         novelty, losses, is_ood, sample_weight
     )

@@ -30,10 +30,7 @@ from sklearn_reject.thresholds._tabulate import pn_table
 from sklearn_reject.thresholds._targets import TARGETS, resolve_target
 
 __all__ = [
-    "CrossValidatedPoint",
-    "OperatingPoint",
     "PNTable",
-    "ThresholdPath",
     "operating_point",
     "optimal_path",
     "pn_table",

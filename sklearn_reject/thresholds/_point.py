@@ -82,7 +82,7 @@ class OperatingPoint(DictMixin):
         As the same documents tuned the thresholds, the truth is rather in the lower
         part; cross-validation shows it.
 
-    confidence_level : float
+    confidence : float
         Coverage of each interval.
 
     Examples
@@ -109,7 +109,7 @@ class OperatingPoint(DictMixin):
     fp_interval: tuple
     tp_interval: tuple
     precision_interval: tuple
-    confidence_level: float
+    confidence: float
 
     def __post_init__(self):
         check_option(self.rule, "rule", RULES)
@@ -153,7 +153,7 @@ class OperatingPoint(DictMixin):
         return predict_positive(scores, self.thresholds, self.rule)
 
 
-def make_point(documents, target, path, vertex, confidence_level=0.95):
+def make_point(documents, target, path, vertex, confidence=0.95):
     """Return the operating point at a vertex of a path, for a target.
 
     Warns where more is predicted than was rated, or might be by lower thresholds.
@@ -163,7 +163,7 @@ def make_point(documents, target, path, vertex, confidence_level=0.95):
     fp, tp = float(path.fp[vertex]), float(path.tp[vertex])
     evidence = documents.evidence_at(thresholds)
     _warn_of_unrated(documents, evidence)
-    intervals = intervals_of(evidence, confidence_level)
+    intervals = intervals_of(evidence, confidence)
     return OperatingPoint(
         thresholds,
         path.rule,
@@ -176,7 +176,7 @@ def make_point(documents, target, path, vertex, confidence_level=0.95):
         target.slope(path, vertex, documents),
         int(vertex),
         *intervals,
-        confidence_level,
+        confidence,
     )
 
 

@@ -179,7 +179,7 @@ def operating_point(
     sample_weight=None,
     pos_label=None,
     propensity=None,
-    confidence_level=0.95,
+    confidence=0.95,
 ):
     """Find the joint thresholds at which one more false positive just pays.
 
@@ -285,7 +285,7 @@ def operating_point(
         `sample_weight`, and stand for unrated ones that were as likely to be rated.
         Only unrated documents without a propensity say that ratings are incomplete.
 
-    confidence_level : float in ]0, 1[, default=0.95
+    confidence : float in ]0, 1[, default=0.95
         Coverage of the intervals of counts and precision.
 
     Returns
@@ -334,7 +334,7 @@ def operating_point(
         objective=objective,
     )
     check_option(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    check_level(confidence_level, "confidence_level")
+    check_level(confidence, "confidence")
     options = Search(method, n_thresholds, spacing, search, family, smoothing)
     options.check()
     documents = check_documents(
@@ -349,7 +349,7 @@ def operating_point(
     )
     warn_if_selected(documents)
     path, vertex = options.find_point(documents, target, on_infeasible=on_infeasible)
-    return make_point(documents, target, path, vertex, confidence_level)
+    return make_point(documents, target, path, vertex, confidence)
 
 
 @dataclass(frozen=True)

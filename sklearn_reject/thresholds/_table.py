@@ -158,7 +158,7 @@ class PNTable:
         on_infeasible="raise",
         method="graph",
         smoothing="concave",
-        confidence_level=0.95,
+        confidence=0.95,
     ):
         """Find the joint thresholds at which one more false positive just pays.
 
@@ -204,7 +204,7 @@ class PNTable:
         smoothing : {"concave", "isotonic"}, default="concave"
             What makes slopes of a path.
 
-        confidence_level : float in ]0, 1[, default=0.95
+        confidence : float in ]0, 1[, default=0.95
             Coverage of the intervals of counts and precision.
 
         Returns
@@ -246,7 +246,7 @@ class PNTable:
         )
         check_option(on_infeasible, "on_infeasible", ON_INFEASIBLE)
         check_option(smoothing, "smoothing", SMOOTHINGS)
-        check_level(confidence_level, "confidence_level")
+        check_level(confidence, "confidence")
         documents = TabulatedDocuments(self)
         path = self.optimal_path(method=method)
         self._check_counted()
@@ -255,7 +255,7 @@ class PNTable:
             lambda t: t.find_vertex(path, documents, smoothing), target, on_infeasible
         )
         self._warn_of_missed(float(path.tp[vertex]))
-        return make_point(documents, target, path, vertex, confidence_level)
+        return make_point(documents, target, path, vertex, confidence)
 
     def _warn_of_missed(self, tp):
         """Warn where all is predicted that the table has, and there is more below."""

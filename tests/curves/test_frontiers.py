@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sklearn_reject import InfeasibleTargetError
 from sklearn_reject._curves import (
     _frontiers,
     combine,
@@ -16,7 +17,7 @@ from sklearn_reject._curves import (
     roc_frontier,
     score_directions,
 )
-from sklearn_reject.selection import InfeasibleTargetError, tune_single_score
+from sklearn_reject.selection import tune_single_score
 from tests.origin_samples import (
     origin_samples,
     permute,

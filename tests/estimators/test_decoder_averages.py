@@ -19,7 +19,7 @@ from sklearn_reject._estimators._set_choice import SetProblem
 from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import check_set_loss
-from sklearn_reject.metrics import make_neg_set_loss_scorer, set_loss
+from sklearn_reject.metrics import get_selective_scorer, set_loss
 
 X, Y = make_multilabel_classification(120, n_classes=4, random_state=0)
 OVR = OneVsRestClassifier(GaussianNB())
@@ -76,7 +76,7 @@ def test_sets_are_those_of_the_probabilities(average, name):
     )
     loss = set_loss(Y, labels, loss=name, average=average)
     assert decoder.score(X, Y) == pytest.approx(-loss, rel=1e-12)
-    scorer = make_neg_set_loss_scorer(loss=name, average=average)
+    scorer = get_selective_scorer("neg_set_loss", loss=name, average=average)
     assert scorer(decoder, X, Y) == pytest.approx(-loss, rel=1e-12)
 
 

@@ -21,7 +21,7 @@ from sklearn.svm import LinearSVC
 
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import neg_set_loss_scorer
+from sklearn_reject.metrics import get_selective_scorer
 
 
 @pytest.fixture
@@ -133,7 +133,10 @@ def test_labels_in_other_forms(labels, wrong, message):
     with pytest.raises(ValueError, match=message):
         decoder.fit(X, wrong)
     decoder.fit(X, y)
-    for score in (decoder.score, partial(neg_set_loss_scorer, decoder)):
+    for score in (
+        decoder.score,
+        partial(get_selective_scorer("neg_set_loss"), decoder),
+    ):
         with pytest.raises(ValueError, match=message):
             score(X, wrong)
 

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import make_neg_set_loss_scorer, set_loss
+from sklearn_reject.metrics import get_selective_scorer, set_loss
 
 X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
 X3, y3 = make_classification(60, n_informative=4, n_classes=3, random_state=0)
@@ -46,7 +46,7 @@ def _routing():
 @pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize("kind", ["labels", "classes"])
 @pytest.mark.parametrize(
-    "scoring", [None, make_neg_set_loss_scorer()], ids=["own", "scorer"]
+    "scoring", [None, get_selective_scorer("neg_set_loss")], ids=["own", "scorer"]
 )
 def test_groups_of_a_splitter_where_samples_are_sets(kind, scoring):
     data = {"labels": (SEVERAL, X, Y), "classes": (GaussianNB(), X3, y3)}
@@ -135,7 +135,9 @@ def test_one_class_of_many_is_missed():
     assert scores[3] == pytest.approx(hits.mean() - 1)
     assert not hits[labels[45:] == 3].any()
     with pytest.warns(RejectionWarning, match="count as missed"):
-        scored = make_neg_set_loss_scorer(loss="recall")(decoder, X[45:], labels[45:])
+        scored = get_selective_scorer("neg_set_loss", loss="recall")(
+            decoder, X[45:], labels[45:]
+        )
     assert scored == pytest.approx(scores[3])
 
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import DeferringClassifier
-from sklearn_reject.metrics import neg_deferral_area_scorer
+from sklearn_reject.metrics import get_selective_scorer
 
 # Experts that are no better than the first are said to be so.
 pytestmark = pytest.mark.filterwarnings(
@@ -88,7 +88,9 @@ def test_labels_of_a_person_are_requested():
     model = person().set_fit_request(expert_labels=True)
     model.set_score_request(expert_labels=True)
     pipeline = make_pipeline(StandardScaler(), model)
-    scorer = neg_deferral_area_scorer.set_score_request(expert_labels=True)
+    scorer = get_selective_scorer("neg_deferral_area").set_score_request(
+        expert_labels=True
+    )
     options = {"params": {"expert_labels": y}, "return_estimator": True}
     options["cv"] = list(StratifiedKFold(3).split(X, y))
     found = cross_validate(pipeline, X, y, scoring=scorer, **options)

@@ -37,11 +37,8 @@ from sklearn_reject._curves import aurc_score
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
-    make_neg_selective_risk_at_tpr_fpr_scorer,
-    make_selective_accuracy_scorer,
+    get_selective_scorer,
     make_selective_scorer,
-    neg_augrc_scorer,
-    neg_aurc_scorer,
 )
 from sklearn_reject.scores import (
     KNN,
@@ -203,7 +200,9 @@ def test_ood_rows_never_train_the_classifier(fitted):
 
 
 def test_fit_changes_no_parameter():
-    model = double(risk_score=ConditionalRisk(), novelty_score=KNN(n_neighbors=3))
+    model = double(
+        uncertainty_score=ConditionalRisk(), novelty_score=KNN(n_neighbors=3)
+    )
     before = {name: id(value) for name, value in model.get_params().items()}
     model.fit(X, y)
     assert {name: id(value) for name, value in model.get_params().items()} == before
@@ -270,7 +269,9 @@ def test_score_is_the_area_with_ood_samples_as_errors():
 
 def test_grid_search_over_the_novelty_score():
     grid = [{"novelty_score__n_neighbors": [1, 200]}, {"method": ["grid"]}]
-    scorer = make_neg_selective_risk_at_tpr_fpr_scorer(min_tpr=0.6, max_fpr=0.6)
+    scorer = get_selective_scorer(
+        "neg_selective_risk_at_tpr_fpr", min_tpr=0.6, max_fpr=0.6
+    )
     model = double(cv=0.4, random_state=0, min_tpr=0.6, max_fpr=0.8)
     search = GridSearchCV(model, grid, scoring=scorer, cv=2)
     search.fit(X, y)
@@ -316,17 +317,19 @@ def test_sparse_samples_where_the_scores_take_them():
 
 
 @pytest.mark.parametrize(
-    "risk_score",
+    "uncertainty_score",
     ["auto", pytest.param("error_probability", marks=pytest.mark.slow)],
 )
-def test_splits_may_be_lists_or_masks(risk_score):
+def test_splits_may_be_lists_or_masks(uncertainty_score):
     splits = list(StratifiedKFold(3).split(X, y))
     lists = [(train.tolist(), test.tolist()) for train, test in splits]
     masks = [
         tuple(np.isin(np.arange(len(y)), rows) for rows in split) for split in splits
     ]
     found = [
-        double(cv=cv, risk_score=risk_score, random_state=0).fit(X, y).rule_
+        double(cv=cv, uncertainty_score=uncertainty_score, random_state=0)
+        .fit(X, y)
+        .rule_
         for cv in (splits, lists, masks)
     ]
     assert found[0] == found[1] == found[2]
@@ -390,7 +393,7 @@ def test_a_frozen_novelty_score_stays_as_it_is():
 
 @pytest.mark.parametrize("cv", [None, 0.4])
 def test_a_learned_risk_score(cv):
-    model = double(risk_score=SELE(alphas=0.1), cv=cv, random_state=0).fit(X, y)
+    model = double(uncertainty_score=SELE(alphas=0.1), cv=cv, random_state=0).fit(X, y)
     risk, _ = model.risk_and_novelty(X_new)
     inside = y_new != -1
     losses = (model.predict_label(X_new) != y_new)[inside]
@@ -411,7 +414,7 @@ def test_a_learned_risk_score_never_judges_what_it_has_learned_from():
     from sklearn_reject.scores import ErrorProbability
 
     score = ErrorProbability(Memory(), "input")
-    model = double(risk_score=score, novelty_score="msp", min_tpr=0.5).fit(X, y)
+    model = double(uncertainty_score=score, novelty_score="msp", min_tpr=0.5).fit(X, y)
     assert model.rule_.novelty_weight > 0
     risk, _ = model.risk_and_novelty(X[~IS_OOD])
     assert (risk == 1).all()
@@ -510,9 +513,9 @@ def test_weights_under_another_name():
 @pytest.mark.parametrize(
     "scorer",
     [
-        neg_aurc_scorer,
-        neg_augrc_scorer,
-        make_selective_accuracy_scorer(coverage=0.5),
+        get_selective_scorer("neg_aurc"),
+        get_selective_scorer("neg_augrc"),
+        get_selective_scorer("selective_accuracy", coverage=0.5),
         make_selective_scorer(accuracy_score, coverage=0.5, on_reject="drop"),
         make_selective_scorer(accuracy_score),
     ],

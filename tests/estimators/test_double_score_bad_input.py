@@ -52,7 +52,10 @@ def double(estimator=NAIVE, **options):
         (RATES | {"method": "best"}, "method must be one of .*, got 'best'"),
         (RATES | {"randomize": 2}, "randomize must be one of .*, got 2"),
         (RATES | {"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
-        (RATES | {"risk_score": "new"}, "risk_score must be .* got 'new'"),
+        (
+            RATES | {"uncertainty_score": "new"},
+            "uncertainty_score must be .* got 'new'",
+        ),
         (RATES | {"reject_label": 1}, "reject_label=1 is one of the classes"),
         (RATES | {"loss": "huge"}, "huge"),
         (RATES | {"cv": 1}, "cv must be None, at least 2 folds"),
@@ -144,7 +147,7 @@ def test_weights_with_confidence():
 
 def test_constant_scores_leave_all_or_nothing():
     flat = double(
-        risk_score=lambda clf, X: np.zeros(len(X)),
+        uncertainty_score=lambda clf, X: np.zeros(len(X)),
         novelty_score=lambda clf, X: np.zeros(len(X)),
         min_tpr=0.5,
         max_fpr=0.5,
@@ -199,9 +202,9 @@ def test_scores_that_are_none():
     with pytest.raises(ValueError, match=r"Wrap it: OutlierDetector\(detector\)"):
         double(novelty_score=LocalOutlierFactor(novelty=True), **RATES).fit(X, y)
     with pytest.raises(NotFittedError):
-        double(risk_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="risk_score must be 'auto', one of"):
-        double(risk_score="nearest", **RATES).fit(X, y)
+        double(uncertainty_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
+    with pytest.raises(ValueError, match="uncertainty_score must be 'auto', one of"):
+        double(uncertainty_score="nearest", **RATES).fit(X, y)
     with pytest.raises(ValueError, match="n_directions must be at least 2, got 1"):
         double(n_directions=1, **RATES).fit(X, y)
 

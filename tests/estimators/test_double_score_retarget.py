@@ -125,7 +125,7 @@ def test_nothing_is_fitted_and_everything_is_shared():
     assert Counting.n_fits == 0
     assert model.get_params() == params
     assert all(vars(model)[name] is value for name, value in before.items())
-    for name in ("estimator_", "risk_score_", "novelty_score_", "calibration_"):
+    for name in ("estimator_", "uncertainty_score_", "novelty_score_", "calibration_"):
         assert getattr(copy, name) is getattr(model, name)
     # What is set inside one is not set in the other.
     copy.set_params(estimator__var_smoothing=0.5, novelty_score__features=1)

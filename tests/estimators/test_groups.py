@@ -26,11 +26,7 @@ from sklearn_reject import (
     SelectiveRegressor,
 )
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import (
-    aurc_score,
-    make_neg_aurc_scorer,
-    make_selective_accuracy_scorer,
-)
+from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
@@ -650,7 +646,7 @@ def test_score_and_scorers():
     labels, uncertainty, _ = model.predict_all(X)
     expected = -aurc_score(y, labels, uncertainty)
     assert model.score(X, y) == pytest.approx(expected)
-    assert make_neg_aurc_scorer()(model, X, y) == pytest.approx(expected)
+    assert get_selective_scorer("neg_aurc")(model, X, y) == pytest.approx(expected)
 
 
 def test_unseen_groups_matter_for_decisions_only():
@@ -658,8 +654,8 @@ def test_unseen_groups_matter_for_decisions_only():
     other = X.copy()
     other[:5, 3] = 7
     score = model.score(other, y)
-    assert make_neg_aurc_scorer()(model, other, y) == pytest.approx(score)
-    assert make_selective_accuracy_scorer(coverage=0.5)(model, other, y) > 0
+    assert get_selective_scorer("neg_aurc")(model, other, y) == pytest.approx(score)
+    assert get_selective_scorer("selective_accuracy", coverage=0.5)(model, other, y) > 0
     with pytest.warns(RejectionWarning, match=r"5 of 300 samples .* 7.0 \(5\)"):
         model.predict_all(other)
 

@@ -24,7 +24,7 @@ from sklearn_reject import (
     SelectiveClassifier,
 )
 from sklearn_reject._curves import aurc_score
-from sklearn_reject.metrics import neg_aurc_scorer
+from sklearn_reject.metrics import get_selective_scorer
 from sklearn_reject.scores import SELE, ErrorProbability, LossRegression, SELEBoosting
 from sklearn_reject.selection import solve_reject_cost
 
@@ -239,7 +239,9 @@ def test_search_over_scores_and_their_parameters():
     grid = {
         "uncertainty_score__features": ["input", "input+response", "per_label_linear"]
     }
-    search = GridSearchCV(selective, grid, scoring=neg_aurc_scorer, cv=2).fit(X, y)
+    search = GridSearchCV(
+        selective, grid, scoring=get_selective_scorer("neg_aurc"), cv=2
+    ).fit(X, y)
     assert search.best_params_["uncertainty_score__features"] != "input"
 
 
@@ -402,7 +404,7 @@ def test_learned_from_a_kernel_matrix(name, cv):
         labels = np.where(labels == 9, -1, labels)
         model = DoubleScoreOODClassifier(
             svc,
-            risk_score=LossRegression(DecisionTreeRegressor(max_depth=2)),
+            uncertainty_score=LossRegression(DecisionTreeRegressor(max_depth=2)),
             novelty_score=lambda estimator, X: -np.asarray(X).max(axis=1),
             min_tpr=0.6,
             max_fpr=1.0,

@@ -14,7 +14,7 @@ from sklearn_reject import (
     SelectiveClassifier,
     SelectiveRegressor,
 )
-from sklearn_reject.metrics import neg_aurc_scorer
+from sklearn_reject.metrics import get_selective_scorer
 from sklearn_reject.scores import (
     KNN,
     MSP,
@@ -113,7 +113,7 @@ def test_parts_of_the_samples_say_so():
 def test_risk_score_takes_a_novelty_score_too():
     labels = np.where(np.arange(len(Y)) < 50, -1, Y)
     double = DoubleScoreOODClassifier(
-        GaussianNB(), risk_score="mahalanobis", novelty_score="msp", min_tpr=0.9
+        GaussianNB(), uncertainty_score="mahalanobis", novelty_score="msp", min_tpr=0.9
     ).fit(X, labels)
     risk, _ = double.risk_and_novelty(X)
     inner = Mahalanobis().fit(X[50:], labels[50:], estimator=double.estimator_)
@@ -156,7 +156,7 @@ def test_a_search_compares_them_with_uncertainty_scores():
     search = GridSearchCV(
         SelectiveClassifier(GaussianNB(), target_coverage=0.9),
         {"uncertainty_score": ["conditional_risk", "mahalanobis", KNN(3)]},
-        scoring=neg_aurc_scorer,
+        scoring=get_selective_scorer("neg_aurc"),
         cv=3,
     ).fit(*load_iris(return_X_y=True))
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -193,7 +193,7 @@ def test_what_protects_gives_way_where_nothing_can_be_accepted_beside_it():
     frozen = FrozenEstimator(GaussianNB().fit(data[1:], labels[1:]))
     double = DoubleScoreOODClassifier(
         frozen,
-        risk_score=evaluated,
+        uncertainty_score=evaluated,
         novelty_score=evaluated,
         min_tpr=0.5,
         max_fpr=0.0,

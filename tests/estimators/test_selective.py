@@ -38,7 +38,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import aurc_score, neg_aurc_scorer
+from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.scores import ConditionalRisk, Margin
 from sklearn_reject.selection import (
     InfeasibleTargetError,
@@ -755,7 +755,7 @@ def test_cross_validate_and_cross_val_predict():
         X2,
         labels,
         cv=3,
-        scoring={"area": neg_aurc_scorer, "accuracy": "accuracy"},
+        scoring={"area": get_selective_scorer("neg_aurc"), "accuracy": "accuracy"},
         return_estimator=True,
     )
     predicted = cross_val_predict(selective, X2, labels, cv=3)
@@ -905,7 +905,7 @@ def test_routing_through_search_and_pipeline(asked_inside):
     search = GridSearchCV(
         make_pipeline(scaler, selective),
         {"selectiveclassifier__target_coverage": [0.4]},
-        scoring=neg_aurc_scorer.set_score_request(sample_weight=False),
+        scoring=get_selective_scorer("neg_aurc").set_score_request(sample_weight=False),
         cv=2,
     ).fit(X2, y2, sample_weight=weight)
     found = search.best_estimator_[-1]

@@ -9,7 +9,8 @@ sums over a fine grid, and thresholds between its points are interpolated.
 import numpy as np
 import pytest
 
-from sklearn_reject.selection import InfeasibleTargetError, solve_risk_bounds
+from sklearn_reject import InfeasibleTargetError
+from sklearn_reject.selection import solve_risk_bounds
 
 N_REPETITIONS = 2000
 DELTA = 0.1

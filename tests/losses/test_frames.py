@@ -1,6 +1,7 @@
 """A labelled cost matrix is read by its labels wherever a loss is taken."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -199,11 +200,11 @@ ENTRIES = {
     "selective_risk_at_tpr": measure_ood(
         metrics.selective_risk_at_tpr_fpr_score, min_tpr=0.5, max_fpr=1.0
     ),
-    "neg_aurc_scorer": score_with(
+    "neg_aurc": score_with(
         lambda loss: metrics.get_selective_scorer("neg_aurc", loss=loss)
     ),
-    "coverage_at_risk_scorer": score_with(
-        metrics.make_coverage_at_risk_scorer, risk=1.0
+    "coverage_at_risk": score_with(
+        partial(metrics.get_selective_scorer, "coverage_at_risk"), risk=1.0
     ),
     "display": draw,
 }

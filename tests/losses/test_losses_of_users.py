@@ -35,12 +35,7 @@ from sklearn_reject.losses import (
     check_set_loss,
 )
 from sklearn_reject.losses._expansion import Cells, Expansion, Ratio
-from sklearn_reject.metrics import (
-    ExpectedLossDisplay,
-    make_neg_set_loss_scorer,
-    neg_aurc_scorer,
-    set_loss,
-)
+from sklearn_reject.metrics import ExpectedLossDisplay, get_selective_scorer, set_loss
 from tests.decoding.set_oracle import expected_losses_by_enumeration, probabilities
 
 # Subclasses of losses with a name
@@ -425,7 +420,10 @@ METRICS = [
     (roc_auc_score, "metric of y_true"),
     (lambda y_true, y_pred: 1.0, "metric of y_true"),
     (make_scorer(f1_score), "scorer of estimators.*Pass the name 'f1'"),
-    (neg_aurc_scorer, "scorer of estimators, but the loss of a set is a function"),
+    (
+        get_selective_scorer("neg_aurc"),
+        "scorer of estimators, but the loss of a set is a function",
+    ),
 ]
 
 
@@ -438,7 +436,7 @@ def test_metrics_of_labels(metric, message):
         lambda: decode([0.3, 0.2], loss=metric),
         lambda: tune_threshold([0, 1], [0.3, 0.2], loss=metric),
         lambda: set_loss([0, 1], [0, 1], loss=metric),
-        lambda: make_neg_set_loss_scorer(loss=metric),
+        lambda: get_selective_scorer("neg_set_loss", loss=metric),
     ]
     for call in calls:
         with pytest.raises(ValueError, match=message):
@@ -506,7 +504,7 @@ def calls_with(loss, **options):
         lambda: expected_loss_curve([0.3], **options),
         lambda: tune_threshold([0, 1], [0.3, 0.2], **options),
         lambda: set_loss([0, 1], [0, 1], **options),
-        lambda: make_neg_set_loss_scorer(**options),
+        lambda: get_selective_scorer("neg_set_loss", **options),
         lambda: ExpectedLossDisplay.from_probabilities([0.3], **options),
         lambda: ExpectedLossDecoder(GaussianNB(), **options).fit(X, y),
     ]

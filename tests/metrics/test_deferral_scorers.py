@@ -26,11 +26,7 @@ from sklearn_reject.losses import check_loss
 from sklearn_reject.metrics import (
     deferral_area_score,
     get_selective_scorer,
-    make_neg_deferral_area_scorer,
-    make_neg_selective_cost_scorer,
     make_selective_scorer,
-    neg_aurc_scorer,
-    neg_deferral_area_scorer,
     selective_cost_score,
 )
 
@@ -111,7 +107,7 @@ def opinions_of(model, X, second=None):
     "loss", [None, "absolute", COSTS], ids=["own", "name", "table"]
 )
 def test_area_is_that_of_the_opinions(weight, normalize, loss):
-    scorer = make_neg_deferral_area_scorer(loss=loss, normalize=normalize)
+    scorer = get_selective_scorer("neg_deferral_area", loss=loss, normalize=normalize)
     expected = deferral_area_score(
         y,
         *opinions_of(MODEL, X),
@@ -123,7 +119,7 @@ def test_area_is_that_of_the_opinions(weight, normalize, loss):
 
 
 def test_area_with_what_a_person_says_of_some():
-    value = neg_deferral_area_scorer(ALONE, X, y, expert_labels=PERSON)
+    value = get_selective_scorer("neg_deferral_area")(ALONE, X, y, expert_labels=PERSON)
     assert value == -deferral_area_score(y, *opinions_of(ALONE, X, PERSON))
     assert not np.isnan(value)
 
@@ -135,7 +131,9 @@ def test_the_loss_is_that_of_the_estimator(name):
     expected = deferral_area_score(
         y[rows], *opinions_of(model, X[rows]), loss=COSTS, labels=[0, 1, 2]
     )
-    assert neg_deferral_area_scorer(model, X[rows], y[rows]) == pytest.approx(-expected)
+    assert get_selective_scorer("neg_deferral_area")(
+        model, X[rows], y[rows]
+    ) == pytest.approx(-expected)
 
 
 class NoFirstColumn(BaseEstimator):
@@ -150,7 +148,10 @@ class NoFirstColumn(BaseEstimator):
 
 @pytest.mark.parametrize(
     "make",
-    [neg_deferral_area_scorer, make_neg_selective_cost_scorer()],
+    [
+        get_selective_scorer("neg_deferral_area"),
+        get_selective_scorer("neg_selective_cost"),
+    ],
     ids=["area", "cost"],
 )
 def test_pipelines_and_searches_are_looked_into(make):
@@ -169,12 +170,15 @@ def test_pipelines_and_searches_are_looked_into(make):
 )
 def test_an_area_needs_a_second_opinion(estimator):
     with pytest.raises(ValueError, match=r"asks no second opinion\. Pass a Deferring"):
-        neg_deferral_area_scorer(estimator.fit(X, y), X, y)
+        get_selective_scorer("neg_deferral_area")(estimator.fit(X, y), X, y)
 
 
 def test_the_area_of_a_search_is_that_of_its_folds():
     search = GridSearchCV(
-        Deferring(), {"smooth": [1e-9, 1.0]}, scoring=neg_deferral_area_scorer, cv=3
+        Deferring(),
+        {"smooth": [1e-9, 1.0]},
+        scoring=get_selective_scorer("neg_deferral_area"),
+        cv=3,
     ).fit(X, y)
     for candidate, smooth in enumerate([1e-9, 1.0]):
         for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
@@ -189,7 +193,10 @@ def test_the_area_of_a_search_is_that_of_its_folds():
 @pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize(
     "scorer",
-    [neg_deferral_area_scorer, make_neg_selective_cost_scorer()],
+    [
+        get_selective_scorer("neg_deferral_area"),
+        get_selective_scorer("neg_selective_cost"),
+    ],
     ids=["area", "cost"],
 )
 def test_both_names_are_routed(scorer):
@@ -221,11 +228,14 @@ def test_both_names_are_routed(scorer):
 
 
 def test_copies_and_representations():
-    for scorer in (neg_deferral_area_scorer, make_neg_selective_cost_scorer()):
+    for scorer in (
+        get_selective_scorer("neg_deferral_area"),
+        get_selective_scorer("neg_selective_cost"),
+    ):
         copy = pickle.loads(pickle.dumps(scorer.set_score_request(expert_labels=True)))
         assert copy.get_metadata_routing().score.requests["expert_labels"] is True
         assert copy(MODEL, X, y) == scorer(MODEL, X, y)
-    assert repr(make_neg_selective_cost_scorer(reject_cost=0.5)) == (
+    assert repr(get_selective_scorer("neg_selective_cost", reject_cost=0.5)) == (
         "<selective scorer -selective_cost_score, reject_cost=0.5>"
     )
     assert "-deferral_area_score" in repr(get_selective_scorer("neg_deferral_area"))
@@ -249,7 +259,9 @@ def test_cost_of_a_selective_classifier(weight, reject_cost, loss):
         loss="zero_one" if loss is None else loss,
         sample_weight=weight,
     )
-    scorer = make_neg_selective_cost_scorer(reject_cost=reject_cost, loss=loss)
+    scorer = get_selective_scorer(
+        "neg_selective_cost", reject_cost=reject_cost, loss=loss
+    )
     assert scorer(model, X, y, sample_weight=weight) == pytest.approx(-expected)
     scaled = make_pipeline(StandardScaler(), model).fit(X, y)
     assert scorer(scaled, X, y) == pytest.approx(
@@ -264,17 +276,17 @@ def test_cost_of_a_regressor_and_of_what_cannot_reject():
     expected = selective_cost_score(
         y, model.predict(X), accepted, reject_cost=0.6, loss="squared"
     )
-    scorer = make_neg_selective_cost_scorer()
+    scorer = get_selective_scorer("neg_selective_cost")
     assert scorer(model, X, y * 1.0) == pytest.approx(-expected)
     plain = GaussianNB().fit(X, y)
-    scorer = make_neg_selective_cost_scorer(reject_cost=0.1)
+    scorer = get_selective_scorer("neg_selective_cost", reject_cost=0.1)
     assert scorer(plain, X, y) == pytest.approx(plain.score(X, y) - 1)
 
 
 def test_rejecting_everything_costs_what_a_rejection_does():
     silent = SelectiveClassifier(GaussianNB(), reject_cost=0.0).fit(X, y)
     assert not silent.accept(X).any()
-    scorer = make_neg_selective_cost_scorer(reject_cost=0.4)
+    scorer = get_selective_scorer("neg_selective_cost", reject_cost=0.4)
     shown = repr(scorer)
     for rows in (slice(None), slice(20)):
         assert scorer(silent, X[rows], y[rows]) == pytest.approx(-0.4)
@@ -296,20 +308,22 @@ def test_rejecting_everything_costs_what_a_rejection_does():
 def test_an_unknown_cost_is_an_error(estimator):
     estimator.fit(X, y)
     with pytest.raises(ValueError, match="Say what a rejected sample costs"):
-        make_neg_selective_cost_scorer()(estimator, X, y)
-    make_neg_selective_cost_scorer(reject_cost=0.2)(estimator, X, y)
+        get_selective_scorer("neg_selective_cost")(estimator, X, y)
+    get_selective_scorer("neg_selective_cost", reject_cost=0.2)(estimator, X, y)
 
 
 def test_costs_are_checked():
     with pytest.raises(ValueError, match="reject_cost must be in"):
-        make_neg_selective_cost_scorer(reject_cost=-1)
+        get_selective_scorer("neg_selective_cost", reject_cost=-1)
     with pytest.raises(ValueError, match="'prr' is higher is better"):
-        make_neg_deferral_area_scorer(normalize="prr")
+        get_selective_scorer("neg_deferral_area", normalize="prr")
     with pytest.raises(ValueError, match="normalize must be one of"):
-        make_neg_deferral_area_scorer(normalize="oracle")
+        get_selective_scorer("neg_deferral_area", normalize="oracle")
     selective = SelectiveClassifier(GaussianNB(), reject_cost=0.2).fit(X, y)
     with pytest.raises(ValueError, match="expert_labels are given, but Selective"):
-        make_neg_selective_cost_scorer()(selective, X, y, expert_labels=PERSON)
+        get_selective_scorer("neg_selective_cost")(
+            selective, X, y, expert_labels=PERSON
+        )
 
 
 # Costs of asking
@@ -323,13 +337,15 @@ def test_a_deferred_sample_costs_the_asking_and_the_loss_of_the_expert():
     ]
     assert 0 < np.mean(gain > 0.3) < 1
     for weight in (None, WEIGHT):
-        value = make_neg_selective_cost_scorer()(MODEL, X, y, sample_weight=weight)
+        value = get_selective_scorer("neg_selective_cost")(
+            MODEL, X, y, sample_weight=weight
+        )
         assert value == pytest.approx(-np.average(costs, weights=weight))
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_known_answers_of_a_person_stand_for_those_that_are_not(weight):
-    scorer = make_neg_selective_cost_scorer()
+    scorer = get_selective_scorer("neg_selective_cost")
     first, _, gain = opinions_of(ALONE, X, PERSON)
     deferred, known = gain > 0.3, PERSON != None  # noqa: E711
     weights = np.ones(len(y)) if weight is None else weight
@@ -345,13 +361,13 @@ def test_known_answers_of_a_person_stand_for_those_that_are_not(weight):
 
 
 def test_costs_of_asking_that_are_not_known():
-    scorer = make_neg_selective_cost_scorer()
+    scorer = get_selective_scorer("neg_selective_cost")
     with pytest.raises(ValueError, match="expert_labels is None, but a person"):
         scorer(ALONE, X, y)
     with pytest.raises(ValueError, match="no answer for any of the"):
         scorer(ALONE, X, y, expert_labels=[None] * len(y))
     with pytest.raises(ValueError, match=r"reject_cost=0\.2 is what a rejected sample"):
-        make_neg_selective_cost_scorer(reject_cost=0.2)(MODEL, X, y)
+        get_selective_scorer("neg_selective_cost", reject_cost=0.2)(MODEL, X, y)
     free = DeferringClassifier(
         GaussianNB(), LogisticRegression(), gain_score="confidence", max_deferral=0.2
     ).fit(X, y)
@@ -382,7 +398,9 @@ def _first_column(X):
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_the_area_is_minus_the_score(cascade, weight):
-    value = neg_deferral_area_scorer(cascade, X, y, sample_weight=weight)
+    value = get_selective_scorer("neg_deferral_area")(
+        cascade, X, y, sample_weight=weight
+    )
     assert value == pytest.approx(cascade.score(X, y, sample_weight=weight))
     assert -1 < value < 0
 
@@ -393,13 +411,13 @@ def test_the_cost_of_a_cascade_is_that_of_each_level(cascade):
     second[first] = inner.defer(X[first])
     assert 0 < second.sum() < first.sum() < len(y)
     costs = (cascade.predict(X) != y) + 0.01 * first + 0.02 * second
-    scorer = make_neg_selective_cost_scorer()
+    scorer = get_selective_scorer("neg_selective_cost")
     assert scorer(cascade, X, y) == pytest.approx(-costs.mean())
     assert scorer(cascade, X, y) == pytest.approx(-cascade.measure(X, y).total_cost)
 
 
 def test_the_cost_of_asking_inside_of_what_rejects(cascade):
-    scorer = make_neg_selective_cost_scorer()
+    scorer = get_selective_scorer("neg_selective_cost")
     model = SelectiveClassifier(FrozenEstimator(cascade), reject_cost=0.2)
     model = make_pipeline(StandardScaler(), model).fit(X, y)
     scaled = model[0].transform(X)
@@ -419,8 +437,12 @@ def test_a_search_with_a_person_of_whom_some_answers_are_missing():
     model = DeferringClassifier(
         GaussianNB(), deferral_cost=0.35, gain_score="confidence", cv=2
     ).set_fit_request(expert_labels=True)
-    area = neg_deferral_area_scorer.set_score_request(expert_labels=True)
-    cost = make_neg_selective_cost_scorer().set_score_request(expert_labels=True)
+    area = get_selective_scorer("neg_deferral_area").set_score_request(
+        expert_labels=True
+    )
+    cost = get_selective_scorer("neg_selective_cost").set_score_request(
+        expert_labels=True
+    )
     search = GridSearchCV(
         model,
         {"estimator__var_smoothing": [1e-9, 0.1]},
@@ -444,7 +466,7 @@ def test_a_search_with_a_person_of_whom_some_answers_are_missing():
 def test_groups_whose_cost_is_not_known():
     model = Deferring(deferral_cost=np.nan).fit(X, y)
     with pytest.raises(ValueError, match="no value for the groups of 150 samples"):
-        make_neg_selective_cost_scorer()(model, X, y)
+        get_selective_scorer("neg_selective_cost")(model, X, y)
 
 
 # Scorers of predictions
@@ -473,7 +495,7 @@ def test_what_is_left_to_a_person_is_rejected_to_other_scorers():
     assert make_selective_scorer(metric)(model, X, y) == np.mean(right & ~deferred)
     assert seen == [{0, 1, 2}]  # wrong labels, and not one more class
     with pytest.raises(ValueError, match=r"label -1, .* or defer_label=None where"):
-        neg_aurc_scorer(model, X, y)
+        get_selective_scorer("neg_aurc")(model, X, y)
 
 
 def test_what_a_model_answers_is_accepted(cascade):
@@ -485,7 +507,7 @@ def test_labels_of_a_person_may_be_masked_or_not_wanted():
     options = {"gain_score": "confidence", "deferral_cost": 0.1}
     person = DeferringClassifier(GaussianNB(), **options).fit(X, y, expert_labels=y)
     gaps = np.arange(len(y)) % 2 == 0
-    scorer = make_neg_selective_cost_scorer()
+    scorer = get_selective_scorer("neg_selective_cost")
     masked = np.ma.array(np.where(gaps, 1 - y, y), mask=gaps)
     expected = scorer(person, X, y, expert_labels=np.where(gaps, np.nan, y))
     assert scorer(person, X, y, expert_labels=masked) == expected
@@ -498,5 +520,5 @@ def test_without_a_target_asking_costs_nothing():
     model = DeferringClassifier(
         GaussianNB(), LogisticRegression(), gain_score="confidence"
     ).fit(X, y)
-    cost = -make_neg_selective_cost_scorer()(model, X, y)
+    cost = -get_selective_scorer("neg_selective_cost")(model, X, y)
     assert cost == pytest.approx(np.mean(model.predict(X) != y))

@@ -28,18 +28,8 @@ from sklearn_reject.metrics import (
     fpr_at_tpr_score,
     get_selective_scorer,
     get_selective_scorer_names,
-    make_neg_aurc_scorer,
-    make_neg_fpr_at_tpr_scorer,
-    make_neg_selective_risk_at_precision_recall_scorer,
-    make_neg_selective_risk_at_tpr_fpr_scorer,
-    make_ood_auroc_scorer,
-    make_oscr_scorer,
-    neg_aurc_scorer,
-    neg_fpr_at_tpr_scorer,
     ood_auroc_score,
-    ood_auroc_scorer,
     oscr_score,
-    oscr_scorer,
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
@@ -95,13 +85,15 @@ CASES = [
     ),
 ]
 MAKERS = {
-    "neg_selective_risk_at_tpr_fpr": make_neg_selective_risk_at_tpr_fpr_scorer,
-    "neg_selective_risk_at_precision_recall": (
-        make_neg_selective_risk_at_precision_recall_scorer
+    "neg_selective_risk_at_tpr_fpr": partial(
+        get_selective_scorer, "neg_selective_risk_at_tpr_fpr"
     ),
-    "oscr": make_oscr_scorer,
-    "ood_auroc": make_ood_auroc_scorer,
-    "neg_fpr_at_tpr": make_neg_fpr_at_tpr_scorer,
+    "neg_selective_risk_at_precision_recall": (
+        partial(get_selective_scorer, "neg_selective_risk_at_precision_recall")
+    ),
+    "oscr": partial(get_selective_scorer, "oscr"),
+    "ood_auroc": partial(get_selective_scorer, "ood_auroc"),
+    "neg_fpr_at_tpr": partial(get_selective_scorer, "neg_fpr_at_tpr"),
 }
 
 
@@ -286,22 +278,29 @@ def test_separation_scorers_are_those_of_scikit_learn():
     uncertainty = np.sort(BAYES.predict_proba(X_test))[:, :2].sum(axis=1)
     inlier = y_test != -1
     for weight in (None, WEIGHT):
-        value = ood_auroc_scorer(BAYES, X_test, y_test, sample_weight=weight)
+        value = get_selective_scorer("ood_auroc")(
+            BAYES, X_test, y_test, sample_weight=weight
+        )
         expected = roc_auc_score(inlier, -uncertainty, sample_weight=weight)
         assert value == pytest.approx(expected)
         fpr, tpr, _ = roc_curve(
             inlier, -uncertainty, sample_weight=weight, drop_intermediate=False
         )
-        value = neg_fpr_at_tpr_scorer(BAYES, X_test, y_test, sample_weight=weight)
+        value = get_selective_scorer("neg_fpr_at_tpr")(
+            BAYES, X_test, y_test, sample_weight=weight
+        )
         assert value == pytest.approx(-fpr[tpr >= 0.95].min())
 
 
 @pytest.mark.parametrize(
     ("scorer", "text"),
     [
-        (ood_auroc_scorer, "<selective scorer ood_auroc_score, ood_label='auto'>"),
         (
-            neg_fpr_at_tpr_scorer,
+            get_selective_scorer("ood_auroc"),
+            "<selective scorer ood_auroc_score, ood_label='auto'>",
+        ),
+        (
+            get_selective_scorer("neg_fpr_at_tpr"),
             "<selective scorer -fpr_at_tpr_score, tpr=0.95, positive='id', "
             "ood_label='auto'>",
         ),
@@ -334,10 +333,10 @@ def test_by_name():
 
 
 def test_repr():
-    assert repr(oscr_scorer) == (
+    assert repr(get_selective_scorer("oscr")) == (
         "<selective scorer oscr_score, definition='dhamija', ood_label='auto'>"
     )
-    assert repr(make_neg_selective_risk_at_tpr_fpr_scorer(**TPR_FPR)) == (
+    assert repr(get_selective_scorer("neg_selective_risk_at_tpr_fpr", **TPR_FPR)) == (
         "<selective scorer -selective_risk_at_tpr_fpr_score, min_tpr=0.4, max_fpr=0.2, "
         "ood_label='auto', infeasible=nan>"
     )
@@ -396,12 +395,16 @@ def test_a_classifier_that_was_fitted_on_ood_samples(case):
 
 
 def test_bounds_out_of_reach_are_nan():
-    scorer = make_neg_selective_risk_at_tpr_fpr_scorer(min_tpr=1.0, max_fpr=0.0)
+    scorer = get_selective_scorer(
+        "neg_selective_risk_at_tpr_fpr", min_tpr=1.0, max_fpr=0.0
+    )
     with pytest.warns(UndefinedMetricWarning, match=r"min_tpr=1.*set to NaN"):
         assert np.isnan(scorer(BAYES, X_test, y_test))
 
 
-@pytest.mark.parametrize("plain", [oscr_scorer, ood_auroc_scorer], ids=repr)
+@pytest.mark.parametrize(
+    "plain", [get_selective_scorer("oscr"), get_selective_scorer("ood_auroc")], ids=repr
+)
 def test_weights_are_routed(plain):
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = plain.set_score_request(sample_weight=True)
@@ -432,33 +435,37 @@ def test_weights_are_routed(plain):
     ("make", "options", "message"),
     [
         (
-            make_neg_selective_risk_at_tpr_fpr_scorer,
+            partial(get_selective_scorer, "neg_selective_risk_at_tpr_fpr"),
             {"min_tpr": 0, "max_fpr": 1},
             "min_tpr",
         ),
         (
-            make_neg_selective_risk_at_tpr_fpr_scorer,
+            partial(get_selective_scorer, "neg_selective_risk_at_tpr_fpr"),
             {"min_tpr": 1, "max_fpr": 2},
             "max_fpr",
         ),
         (
-            make_neg_selective_risk_at_precision_recall_scorer,
+            partial(get_selective_scorer, "neg_selective_risk_at_precision_recall"),
             {**PRECISION_RECALL, "min_precision": 0},
             "min_precision",
         ),
         (
-            make_neg_selective_risk_at_precision_recall_scorer,
+            partial(get_selective_scorer, "neg_selective_risk_at_precision_recall"),
             {**PRECISION_RECALL, "min_recall": 1.5},
             "min_recall",
         ),
         (
-            make_neg_selective_risk_at_precision_recall_scorer,
+            partial(get_selective_scorer, "neg_selective_risk_at_precision_recall"),
             {**PRECISION_RECALL, "ood_prior": 1},
             "ood_prior",
         ),
-        (make_oscr_scorer, {"definition": "usual"}, "definition"),
-        (make_neg_fpr_at_tpr_scorer, {"tpr": 0}, "tpr"),
-        (make_neg_fpr_at_tpr_scorer, {"positive": "inlier"}, "positive"),
+        (partial(get_selective_scorer, "oscr"), {"definition": "usual"}, "definition"),
+        (partial(get_selective_scorer, "neg_fpr_at_tpr"), {"tpr": 0}, "tpr"),
+        (
+            partial(get_selective_scorer, "neg_fpr_at_tpr"),
+            {"positive": "inlier"},
+            "positive",
+        ),
     ],
 )
 def test_bad_options(make, options, message):
@@ -490,15 +497,15 @@ def test_a_loss_of_classes_never_sees_the_ood_label():
     model = double(novelty_score="msp", loss=3.0 * (1 - np.eye(3)))
     model.fit(X[:400], y[:400])
     with pytest.raises(ValueError, match=r"holds the OOD label -1 .*CostMatrixLoss"):
-        neg_aurc_scorer(model, X_test, y_test)
-    assert make_neg_aurc_scorer(loss="zero_one")(model, X_test, y_test) < 0
+        get_selective_scorer("neg_aurc")(model, X_test, y_test)
+    assert get_selective_scorer("neg_aurc", loss="zero_one")(model, X_test, y_test) < 0
     inside = y_test != -1
     labels, uncertainty = model.predict_label(X_test), model.uncertainty(X_test)
     samples = y_test[inside], labels[inside], uncertainty[inside]
-    value = neg_aurc_scorer(model, X_test[inside], y_test[inside])
+    value = get_selective_scorer("neg_aurc")(model, X_test[inside], y_test[inside])
     assert value == pytest.approx(-3 * aurc_score(*samples))
     # With OOD samples, the loss of the estimator is the default, too.
-    make = make_neg_selective_risk_at_tpr_fpr_scorer
+    make = partial(get_selective_scorer, "neg_selective_risk_at_tpr_fpr")
     value = make(**TPR_FPR)(model, X_test, y_test)
     as_errors = make(**TPR_FPR, loss="zero_one")(model, X_test, y_test)
     assert value == pytest.approx(3 * as_errors)

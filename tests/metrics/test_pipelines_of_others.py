@@ -16,7 +16,6 @@ from sklearn_reject.metrics import (
     RiskCoverageDisplay,
     get_selective_scorer,
     make_selective_scorer,
-    neg_aurc_scorer,
 )
 
 mpl.use("Agg")
@@ -110,7 +109,7 @@ def test_scores_and_pictures_of_cross_validation():
         make(SELECTIVE),
         X,
         y,
-        scoring=neg_aurc_scorer,
+        scoring=get_selective_scorer("neg_aurc"),
         cv=2,
         return_estimator=True,
         return_indices=True,
@@ -118,6 +117,8 @@ def test_scores_and_pictures_of_cross_validation():
     )
     display = RiskCoverageDisplay.from_cv_results(results, X, y)
     assert display.aurc == pytest.approx(-results["test_score"])
-    search = GridSearchCV(make(SELECTIVE), {}, scoring=neg_aurc_scorer, cv=2).fit(X, y)
-    assert np.isfinite(neg_aurc_scorer(search, X, y))
+    search = GridSearchCV(
+        make(SELECTIVE), {}, scoring=get_selective_scorer("neg_aurc"), cv=2
+    ).fit(X, y)
+    assert np.isfinite(get_selective_scorer("neg_aurc")(search, X, y))
     plt.close("all")

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import make_neg_set_loss_scorer, set_loss
+from sklearn_reject.metrics import get_selective_scorer, set_loss
 
 # Few rows, or one class, may make the estimator warn of other things.
 pytestmark = pytest.mark.filterwarnings(
@@ -41,7 +41,7 @@ def test_the_last_of_two_labels_is_positive(names, strategy, zero_division):
     decoder = ExpectedLossDecoder(
         GaussianNB(), strategy=strategy, zero_division=zero_division
     ).fit(X, y)
-    scorer = make_neg_set_loss_scorer(zero_division=zero_division)
+    scorer = get_selective_scorer("neg_set_loss", zero_division=zero_division)
     negative = np.flatnonzero(TRUTH == 0)
     low = negative[np.argsort(X[negative, 0])]
     for rows in (np.arange(80), negative, low[:5], low[-5:]):
@@ -64,7 +64,7 @@ def test_labels_that_are_all_negative(label, zero_division):
     expected = f1_score(y, y, zero_division=zero_division) - 1
     options = {"zero_division": zero_division}
     assert set_loss(y, y, **options) == -expected
-    scorer = make_neg_set_loss_scorer(**options)
+    scorer = get_selective_scorer("neg_set_loss", **options)
     assert scorer(DummyClassifier().fit(X, y), X, y) == expected
     for inner in (DummyClassifier(), FrozenEstimator(DummyClassifier().fit(X, y))):
         for strategy in ("dta", "eum", 0.5):
@@ -81,7 +81,10 @@ def test_positives_that_no_training_sample_was():
     y = TRUTH.copy()
     expected = -set_loss(y, np.zeros(80, dtype=int))
     assert expected == -1
-    for score in (decoder.score, partial(make_neg_set_loss_scorer(), decoder)):
+    for score in (
+        decoder.score,
+        partial(get_selective_scorer("neg_set_loss"), decoder),
+    ):
         with pytest.warns(RejectionWarning, match="count as missed"):
             assert score(X, y) == expected
 
@@ -92,7 +95,7 @@ def test_labels_that_are_all_positive(label):
     decoder = ExpectedLossDecoder(DummyClassifier()).fit(X, y)
     assert set_loss(y, y) == 1 - f1_score(y, y) == 0
     assert decoder.score(X, y) == 0
-    assert make_neg_set_loss_scorer()(decoder, X, y) == 0
+    assert get_selective_scorer("neg_set_loss")(decoder, X, y) == 0
 
 
 @pytest.mark.parametrize("label", [2, "no", 0.5e1])
@@ -101,11 +104,11 @@ def test_a_single_label_of_which_nobody_knows(label):
     model = DummyClassifier().fit(X, y)
     for call in (
         lambda: set_loss(y, y),
-        lambda: make_neg_set_loss_scorer()(model, X, y),
+        lambda: get_selective_scorer("neg_set_loss")(model, X, y),
     ):
         with pytest.raises(ValueError, match=r"single label .*Pass pos_label"):
             call()
     assert set_loss(y, y, pos_label=label) == 0
     other = "yes" if label == "no" else 3
     assert set_loss(y, y, pos_label=other) == 1
-    assert make_neg_set_loss_scorer(pos_label=label)(model, X, y) == 0
+    assert get_selective_scorer("neg_set_loss", pos_label=label)(model, X, y) == 0

@@ -16,14 +16,8 @@ from sklearn_reject import SelectiveRegressor, metrics
 from sklearn_reject._curves import augrc_score, aurc_score, coverage_at_risk_score
 from sklearn_reject.metrics import (
     RiskCoverageDisplay,
-    make_coverage_at_risk_scorer,
-    make_neg_augrc_scorer,
-    make_neg_aurc_scorer,
-    make_oscr_scorer,
-    make_selective_accuracy_scorer,
+    get_selective_scorer,
     make_selective_scorer,
-    neg_augrc_scorer,
-    neg_aurc_scorer,
 )
 from sklearn_reject.scores import SELE
 
@@ -62,10 +56,10 @@ class Spread(RegressorMixin, BaseEstimator):
 
 
 SCORERS = {
-    neg_aurc_scorer: lambda *args, **kw: -aurc_score(*args, **kw),
-    neg_augrc_scorer: lambda *args, **kw: -augrc_score(*args, **kw),
-    make_coverage_at_risk_scorer(risk=0.9): lambda *args, **kw: coverage_at_risk_score(
-        *args, risk=0.9, **kw
+    get_selective_scorer("neg_aurc"): lambda *args, **kw: -aurc_score(*args, **kw),
+    get_selective_scorer("neg_augrc"): lambda *args, **kw: -augrc_score(*args, **kw),
+    get_selective_scorer("coverage_at_risk", risk=0.9): lambda *args, **kw: (
+        coverage_at_risk_score(*args, risk=0.9, **kw)
     ),
 }
 
@@ -83,10 +77,11 @@ def test_vectors_have_one_loss_a_sample():
     losses = ((Y_test - VECTORS.predict(X_test)) ** 2).mean(axis=1)
     uncertainty = VECTORS.uncertainty(X_test)
     expected = -aurc_score(uncertainty, losses)
-    assert neg_aurc_scorer(VECTORS, X_test, Y_test) == pytest.approx(expected)
+    area = get_selective_scorer("neg_aurc")(VECTORS, X_test, Y_test)
+    assert area == pytest.approx(expected)
     distance = lambda y, k: np.linalg.norm(y - k, axis=1)  # noqa: E731
     losses = distance(Y_test, VECTORS.predict(X_test))
-    value = make_neg_augrc_scorer(loss=distance)(VECTORS, X_test, Y_test)
+    value = get_selective_scorer("neg_augrc", loss=distance)(VECTORS, X_test, Y_test)
     assert value == pytest.approx(-augrc_score(uncertainty, losses))
     value = metrics.aurc_score(
         Y_test, VECTORS.predict(X_test), uncertainty, loss=distance
@@ -104,7 +99,7 @@ def test_columns_are_vectors():
             column, predictions[:, np.newaxis], uncertainty, loss="squared"
         )
         assert value == expected
-        scored = make_neg_aurc_scorer(loss="squared")(MODEL, X_test, column)
+        scored = get_selective_scorer("neg_aurc", loss="squared")(MODEL, X_test, column)
         assert scored == -expected
 
 
@@ -114,8 +109,8 @@ def test_a_search_finds_the_better_regressor():
         selective(KNeighborsRegressor()),
         {"estimator__n_neighbors": [1, 20]},
         scoring={
-            "area": neg_aurc_scorer,
-            "cover": make_coverage_at_risk_scorer(risk=4),
+            "area": get_selective_scorer("neg_aurc"),
+            "cover": get_selective_scorer("coverage_at_risk", risk=4),
         },
         refit="area",
         cv=2,
@@ -125,12 +120,13 @@ def test_a_search_finds_the_better_regressor():
     inside = make_pipeline(StandardScaler(), search).fit(X, y)
     best = inside[-1].best_estimator_
     expected = best.score(inside[:-1].transform(X_test), y_test)
-    assert neg_aurc_scorer(inside, X_test, y_test) == pytest.approx(expected)
+    area = get_selective_scorer("neg_aurc")(inside, X_test, y_test)
+    assert area == pytest.approx(expected)
 
 
 def test_a_regressor_without_uncertainty_is_told_how_to_get_one():
     plain = make_pipeline(StandardScaler(), Ridge()).fit(X, y)
-    scorers = [*SCORERS, make_neg_aurc_scorer(loss="squared")]
+    scorers = [*SCORERS, get_selective_scorer("neg_aurc", loss="squared")]
     for scorer in scorers:
         with pytest.raises(
             ValueError, match=r"Pipeline is a regressor with no `uncertainty`.*Select"
@@ -149,14 +145,23 @@ def test_a_regressor_without_a_loss_takes_one():
             call(spread, X_test, y_test)
     losses = (y_test - X_test[:, 0]) ** 2
     expected = -aurc_score(X_test[:, 1], losses)
-    assert make_neg_aurc_scorer(loss="squared")(spread, X_test, y_test) == expected
+    assert (
+        get_selective_scorer("neg_aurc", loss="squared")(spread, X_test, y_test)
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
-    "scorer", [make_selective_accuracy_scorer(coverage=0.5), make_oscr_scorer()]
+    "scorer",
+    [
+        get_selective_scorer("selective_accuracy", coverage=0.5),
+        get_selective_scorer("oscr"),
+    ],
 )
 def test_scorers_of_labels_refuse_regressors(scorer):
-    with pytest.raises(ValueError, match=r"no labels.*make_neg_aurc_scorer"):
+    with pytest.raises(
+        ValueError, match=r"no labels.*get_selective_scorer with 'neg_aurc'"
+    ):
         scorer(MODEL, X_test, y_test)
 
 
@@ -176,7 +181,7 @@ def test_displays_take_the_loss_of_the_regressor():
             X,
             target,
             cv=2,
-            scoring=neg_aurc_scorer,
+            scoring=get_selective_scorer("neg_aurc"),
             return_estimator=True,
             return_indices=True,
         )

@@ -33,23 +33,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_reject import SelectiveClassifier, metrics
+from sklearn_reject import SelectiveClassifier
 from sklearn_reject.metrics import (
     augrc_score,
     aurc_score,
     coverage_at_risk_score,
     get_selective_scorer,
     get_selective_scorer_names,
-    make_coverage_at_risk_scorer,
-    make_neg_augrc_scorer,
-    make_neg_aurc_scorer,
-    make_neg_selective_risk_at_tpr_fpr_scorer,
-    make_neg_set_loss_scorer,
-    make_oscr_scorer,
-    make_selective_accuracy_scorer,
     make_selective_scorer,
-    neg_augrc_scorer,
-    neg_aurc_scorer,
     selective_risk_at_coverage_score,
 )
 
@@ -94,10 +85,16 @@ class Confident(ClassifierMixin, BaseEstimator):
 
 
 SCORERS = {
-    "neg_aurc": (neg_aurc_scorer, lambda *args, **kw: -aurc_score(*args, **kw)),
-    "neg_augrc": (neg_augrc_scorer, lambda *args, **kw: -augrc_score(*args, **kw)),
+    "neg_aurc": (
+        get_selective_scorer("neg_aurc"),
+        lambda *args, **kw: -aurc_score(*args, **kw),
+    ),
+    "neg_augrc": (
+        get_selective_scorer("neg_augrc"),
+        lambda *args, **kw: -augrc_score(*args, **kw),
+    ),
     "selective_accuracy": (
-        make_selective_accuracy_scorer(coverage=0.7),
+        get_selective_scorer("selective_accuracy", coverage=0.7),
         lambda *args, **kw: (
             1
             - selective_risk_at_coverage_score(
@@ -106,11 +103,11 @@ SCORERS = {
         ),
     ),
     "coverage_at_risk": (
-        make_coverage_at_risk_scorer(risk=0.25),
+        get_selective_scorer("coverage_at_risk", risk=0.25),
         lambda *args, **kw: coverage_at_risk_score(*args, risk=0.25, **kw),
     ),
     "coverage_at_risk, squared": (
-        make_coverage_at_risk_scorer(risk=0.5, loss="squared"),
+        get_selective_scorer("coverage_at_risk", risk=0.5, loss="squared"),
         lambda *args, **kw: coverage_at_risk_score(
             *args, risk=0.5, loss="squared", **kw
         ),
@@ -160,8 +157,8 @@ def test_values_by_hand(pair):
     errors = np.cumsum(truth == 0)
     risks = errors / np.arange(1, 11)
     expected = {
-        neg_aurc_scorer: -risks.mean(),
-        neg_augrc_scorer: -(errors.sum() - errors[-1] / 2) / 100,
+        SCORERS["neg_aurc"][0]: -risks.mean(),
+        SCORERS["neg_augrc"][0]: -(errors.sum() - errors[-1] / 2) / 100,
         SCORERS["selective_accuracy"][0]: 6 / 7,
         SCORERS["coverage_at_risk"][0]: 1.0,
         SCORERS["coverage_at_risk, squared"][0]: 1.0,
@@ -295,7 +292,7 @@ def test_grid_search_prefers_the_better_order():
     search = GridSearchCV(
         SelectiveClassifier(KNeighborsClassifier()),
         {"estimator__n_neighbors": [1, 15]},
-        scoring=neg_aurc_scorer,
+        scoring=get_selective_scorer("neg_aurc"),
         cv=3,
     ).fit(X, y)
     # One neighbour is always certain, so that its errors are in random order.
@@ -305,7 +302,9 @@ def test_grid_search_prefers_the_better_order():
 def test_coverage_that_cannot_be_had():
     wrong = (BAYES.predict(X_test) + 1) % 3
     with pytest.warns(UndefinedMetricWarning, match="risk"):
-        assert np.isnan(make_coverage_at_risk_scorer(risk=0.1)(BAYES, X_test, wrong))
+        assert np.isnan(
+            get_selective_scorer("coverage_at_risk", risk=0.1)(BAYES, X_test, wrong)
+        )
 
 
 # Weights
@@ -386,8 +385,10 @@ def test_routing_under_another_name():
         X,
         y,
         scoring={
-            "plain": neg_aurc_scorer,
-            "weighted": neg_aurc_scorer.set_score_request(sample_weight="importance"),
+            "plain": get_selective_scorer("neg_aurc"),
+            "weighted": get_selective_scorer("neg_aurc").set_score_request(
+                sample_weight="importance"
+            ),
         },
         params={"importance": weight},
         cv=3,
@@ -395,8 +396,9 @@ def test_routing_under_another_name():
     )
     for fold, (_, test) in enumerate(StratifiedKFold(3).split(X, y)):
         model = results["estimator"][fold]
-        assert results["test_plain"][fold] == neg_aurc_scorer(model, X[test], y[test])
-        assert results["test_weighted"][fold] == neg_aurc_scorer(
+        scorer = get_selective_scorer("neg_aurc")
+        assert results["test_plain"][fold] == scorer(model, X[test], y[test])
+        assert results["test_weighted"][fold] == scorer(
             model, X[test], y[test], sample_weight=weight[test]
         )
 
@@ -616,18 +618,22 @@ def test_names():
 @pytest.mark.parametrize(
     ("name", "params", "expected"),
     [
-        ("neg_aurc", {}, neg_aurc_scorer),
-        ("neg_augrc", {}, neg_augrc_scorer),
+        ("neg_aurc", {}, get_selective_scorer("neg_aurc")),
+        ("neg_augrc", {}, get_selective_scorer("neg_augrc")),
         (
             "selective_accuracy",
             {"coverage": 0.4},
-            make_selective_accuracy_scorer(coverage=0.4),
+            get_selective_scorer("selective_accuracy", coverage=0.4),
         ),
-        ("coverage_at_risk", {"risk": 0.2}, make_coverage_at_risk_scorer(risk=0.2)),
+        (
+            "coverage_at_risk",
+            {"risk": 0.2},
+            get_selective_scorer("coverage_at_risk", risk=0.2),
+        ),
         (
             "coverage_at_risk",
             {"risk": 0.2, "loss": "squared"},
-            make_coverage_at_risk_scorer(risk=0.2, loss="squared"),
+            get_selective_scorer("coverage_at_risk", risk=0.2, loss="squared"),
         ),
     ],
     ids=str,
@@ -669,13 +675,13 @@ def test_name_without_its_option(name):
 @pytest.mark.parametrize("coverage", [0, -1, 1.01, np.nan, "1", True])
 def test_coverage_is_checked(coverage):
     with pytest.raises(ValueError, match=r"coverage must be .*\]0, 1\]"):
-        make_selective_accuracy_scorer(coverage=coverage)
+        get_selective_scorer("selective_accuracy", coverage=coverage)
 
 
 @pytest.mark.parametrize("risk", [-0.1, np.nan, np.inf, "0", False])
 def test_risk_is_checked(risk):
     with pytest.raises(ValueError, match=r"risk must be .*\[0, inf\["):
-        make_coverage_at_risk_scorer(risk=risk)
+        get_selective_scorer("coverage_at_risk", risk=risk)
 
 
 def test_classifier_without_any_score(pair):
@@ -701,16 +707,22 @@ def test_pickle_and_repr(pair):
 @pytest.mark.parametrize(
     ("scorer", "text"),
     [
-        (neg_aurc_scorer, "<selective scorer -aurc_score, interpolation='mean'"),
         (
-            make_neg_augrc_scorer(loss="absolute"),
+            get_selective_scorer("neg_aurc"),
+            "<selective scorer -aurc_score, interpolation='mean'",
+        ),
+        (
+            get_selective_scorer("neg_augrc", loss="absolute"),
             "<selective scorer -augrc_score, loss='absolute'>",
         ),
         (
-            make_selective_accuracy_scorer(coverage=0.5),
-            "selective_accuracy, coverage=0.5>",
+            get_selective_scorer("selective_accuracy", coverage=0.5),
+            "selective_accuracy_score, coverage=0.5>",
         ),
-        (make_coverage_at_risk_scorer(risk=0.1), "coverage_at_risk_score, risk=0.1"),
+        (
+            get_selective_scorer("coverage_at_risk", risk=0.1),
+            "coverage_at_risk_score, risk=0.1",
+        ),
         (
             make_selective_scorer(log_loss, greater_is_better=False, coverage=0.5),
             "-log_loss, on_reject='count_as_error', coverage=0.5",
@@ -729,7 +741,7 @@ def test_pickle_of_a_made_scorer():
 
 
 def test_clone_of_a_search_keeps_the_scorer():
-    search = GridSearchCV(GaussianNB(), {}, scoring=neg_aurc_scorer)
+    search = GridSearchCV(GaussianNB(), {}, scoring=get_selective_scorer("neg_aurc"))
     assert clone(search).fit(X, y).best_score_ == search.fit(X, y).best_score_
 
 
@@ -773,7 +785,9 @@ def test_rejections_are_errors_in_a_part_of_one_class(names):
 
 
 @pytest.mark.parametrize(
-    "metric", ["f1_macro", get_scorer("f1_macro"), neg_aurc_scorer], ids=str
+    "metric",
+    ["f1_macro", get_scorer("f1_macro"), get_selective_scorer("neg_aurc")],
+    ids=str,
 )
 def test_a_scorer_is_no_metric(metric):
     with pytest.raises(TypeError, match=r"must be a function \(y_true, y_pred\)"):
@@ -783,7 +797,7 @@ def test_a_scorer_is_no_metric(metric):
 def test_losses_in_the_place_of_a_loss_are_told_by_their_shape():
     losses = np.zeros(100)
     with pytest.raises(ValueError, match=r"got an array of shape \(100,\)\."):
-        make_neg_aurc_scorer(loss=losses)(BAYES, X_test, y_test)
+        get_selective_scorer("neg_aurc", loss=losses)(BAYES, X_test, y_test)
     with pytest.raises(ValueError, match=r"got loss=an array of shape \(100, 1\)\."):
         aurc_score(None, None, losses, loss=losses[:, np.newaxis])
 
@@ -798,38 +812,22 @@ def test_weights_are_checked_in_made_scorers():
 # What makes a scorer is none
 
 
-FACTORIES = [
-    make_coverage_at_risk_scorer,
-    make_neg_augrc_scorer,
-    make_neg_aurc_scorer,
-    make_neg_selective_risk_at_tpr_fpr_scorer,
-    make_neg_set_loss_scorer,
-    make_oscr_scorer,
-    make_selective_accuracy_scorer,
-    make_selective_scorer,
-]
-
-
-@pytest.mark.parametrize("make", FACTORIES, ids=lambda make: make.__name__)
-def test_a_factory_called_as_a_scorer_says_so_at_once(make):
-    message = rf"makes a scorer and is none.*scoring={make.__name__}\(\.\.\.\)"
+def test_a_factory_called_as_a_scorer_says_so_at_once():
+    message = r"makes a scorer and is none.*scoring=make_selective_scorer\(\.\.\.\)"
     with pytest.raises(TypeError, match=message):
-        make(BAYES, X_test, y_test)
+        make_selective_scorer(BAYES, X_test, y_test)
     with pytest.raises(TypeError, match=message):
-        cross_val_score(GaussianNB(), X, y, scoring=make, cv=2, error_score="raise")
+        cross_val_score(
+            GaussianNB(), X, y, scoring=make_selective_scorer, cv=2, error_score="raise"
+        )
+    with pytest.raises(TypeError, match="get_selective_scorer"):
+        get_selective_scorer(BAYES, X_test, y_test)
 
 
-def test_names_tell_scorers_from_what_makes_them():
-    for name in metrics.__all__:
-        value = getattr(metrics, name)
-        if name.startswith("make_"):
-            assert inspect.isfunction(value), name
-        elif name.endswith("_scorer") and not name.startswith("get_"):
-            assert hasattr(value, "set_score_request"), name
-            made = getattr(metrics, f"make_{name}")()
-            assert repr(made) == repr(value)
+def test_every_name_is_in_the_table_of_the_docstring():
+    doc = inspect.getdoc(get_selective_scorer)
     for name in get_selective_scorer_names():
-        assert f"make_{name}_scorer" in metrics.__all__
+        assert f'"{name}"' in doc
 
 
 # The loss is that of the estimator
@@ -842,28 +840,27 @@ def test_the_loss_of_the_estimator_is_the_default():
     selective = SelectiveClassifier(GaussianNB(), loss=COSTS, reject_cost=0.5)
     for model in (selective, make_pipeline(StandardScaler(), selective)):
         fitted = clone(model).fit(X[:200], y[:200])
-        assert neg_aurc_scorer(fitted, X_test, y_test) == pytest.approx(
-            fitted.score(X_test, y_test), rel=1e-12
-        )
+        assert get_selective_scorer("neg_aurc")(
+            fitted, X_test, y_test
+        ) == pytest.approx(fitted.score(X_test, y_test), rel=1e-12)
     fitted = selective.fit(X[:200], y[:200])
-    scorer = make_neg_aurc_scorer(loss="zero_one")
+    scorer = get_selective_scorer("neg_aurc", loss="zero_one")
     samples = y_test, fitted.predict_label(X_test), fitted.uncertainty(X_test)
     assert scorer(fitted, X_test, y_test) == -aurc_score(*samples)
 
 
 @pytest.mark.parametrize(
-    ("make", "metric"),
+    ("name", "metric"),
     [
-        (make_neg_aurc_scorer, lambda *args, **kw: -aurc_score(*args, **kw)),
-        (make_neg_augrc_scorer, lambda *args, **kw: -augrc_score(*args, **kw)),
-        (
-            partial(make_coverage_at_risk_scorer, risk=0.9),
-            partial(coverage_at_risk_score, risk=0.9),
-        ),
+        ("neg_aurc", lambda *args, **kw: -aurc_score(*args, **kw)),
+        ("neg_augrc", lambda *args, **kw: -augrc_score(*args, **kw)),
+        ("coverage_at_risk", coverage_at_risk_score),
     ],
-    ids=["aurc", "augrc", "coverage"],
 )
-def test_cost_matrix_and_labels(make, metric):
+def test_cost_matrix_and_labels(name, metric):
+    risk = {"risk": 0.9} if name == "coverage_at_risk" else {}
+    make = partial(get_selective_scorer, name, **risk)
+    metric = partial(metric, **risk)
     names = np.array(["b", "c", "a"])
     model = GaussianNB().fit(X[:200], names[y[:200]])
     truth = names[y_test]

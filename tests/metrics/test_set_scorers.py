@@ -27,12 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_reject import ExpectedLossDecoder, SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import JaccardLoss
-from sklearn_reject.metrics import (
-    get_selective_scorer,
-    make_neg_set_loss_scorer,
-    neg_set_loss_scorer,
-    set_loss,
-)
+from sklearn_reject.metrics import get_selective_scorer, set_loss
 
 X, y = make_classification(400, n_informative=3, weights=[0.7], random_state=0)
 GROUPS = np.arange(400) // 8
@@ -83,7 +78,9 @@ def _routing():
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 def test_two_classes_are_one_set(beta):
-    value = make_neg_set_loss_scorer(loss="f_beta", beta=beta)(BAYES, X_test, y_test)
+    value = get_selective_scorer("neg_set_loss", loss="f_beta", beta=beta)(
+        BAYES, X_test, y_test
+    )
     assert type(value) is float
     theirs = fbeta_score(y_test, BAYES.predict(X_test), beta=beta)
     assert value == pytest.approx(theirs - 1, rel=1e-12)
@@ -93,7 +90,9 @@ def test_pos_label():
     names = np.array(["yes", "no"])[y]
     named = GaussianNB().fit(X, names)
     for pos_label, positive in ((None, "yes"), ("yes", "yes"), ("no", "no")):
-        value = make_neg_set_loss_scorer(pos_label=pos_label)(named, X, names)
+        value = get_selective_scorer("neg_set_loss", pos_label=pos_label)(
+            named, X, names
+        )
         theirs = f1_score(names, named.predict(X), pos_label=positive)
         assert value == pytest.approx(theirs - 1, rel=1e-12)
 
@@ -103,12 +102,12 @@ def test_positive_class_is_that_of_the_classifier():
     names = np.array(["yes", "no"])[y]
     named = GaussianNB().fit(X, names)
     rows = np.flatnonzero((named.predict(X) == "no") & (names == "no"))
-    scorer = make_neg_set_loss_scorer(zero_division=0.25)
+    scorer = get_selective_scorer("neg_set_loss", zero_division=0.25)
     assert scorer(named, X[rows], names[rows]) == -0.75
 
 
 def test_groups_are_sets():
-    scorer = make_neg_set_loss_scorer(loss="jaccard", zero_division=1.0)
+    scorer = get_selective_scorer("neg_set_loss", loss="jaccard", zero_division=1.0)
     value = scorer(BAYES, X_test, y_test, groups=groups_test)
     theirs = [
         jaccard_score(y_test[rows], BAYES.predict(X_test[rows]), zero_division=1.0)
@@ -143,8 +142,8 @@ def test_groups_reach_the_predictions(name, routing):
     samples = X if name in ("pipeline", "both", "search outside") else SCALED
     wrapped = WRAPPERS[name](TopOfEach(3)).fit(samples, y)
     with sklearn.config_context(enable_metadata_routing=routing):
-        value = neg_set_loss_scorer(wrapped, samples, y, groups=GROUPS)
-        alone = neg_set_loss_scorer(wrapped, samples, y)
+        value = get_selective_scorer("neg_set_loss")(wrapped, samples, y, groups=GROUPS)
+        alone = get_selective_scorer("neg_set_loss")(wrapped, samples, y)
     assert value == -set_loss(y, inner.predict(SCALED, GROUPS), groups=GROUPS)
     assert alone == -set_loss(y, inner.predict(SCALED))
 
@@ -155,7 +154,9 @@ def test_groups_reach_the_predictions(name, routing):
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_several_labels(form):
     model = KNeighborsClassifier(3).fit(X_labels, Y_labels)
-    value = make_neg_set_loss_scorer(zero_division=1.0)(model, X_labels, form(Y_labels))
+    value = get_selective_scorer("neg_set_loss", zero_division=1.0)(
+        model, X_labels, form(Y_labels)
+    )
     theirs = f1_score(
         Y_labels, model.predict(X_labels), average="samples", zero_division=1.0
     )
@@ -166,7 +167,7 @@ def test_single_class_of_several_is_a_set_of_one():
     model = LogisticRegression().fit(X3, y3)
     accuracy = np.mean(model.predict(X3) == y3)
     for name in ("f1", "jaccard", "precision", "recall"):
-        value = make_neg_set_loss_scorer(loss=name)(model, X3, y3)
+        value = get_selective_scorer("neg_set_loss", loss=name)(model, X3, y3)
         assert value == pytest.approx(accuracy - 1, rel=1e-12)
 
 
@@ -176,7 +177,7 @@ def test_sets_of_classes(names):
     model = TopOfEach().fit(X3, labels)
     sets = model.predict_set(X3)
     hits = sets[np.arange(300), np.searchsorted(model.classes_, labels)]
-    scorer = make_neg_set_loss_scorer(loss="jaccard")
+    scorer = get_selective_scorer("neg_set_loss", loss="jaccard")
     assert scorer(model, X3, labels) == pytest.approx(np.mean(hits / 2) - 1)
     pipeline = make_pipeline(StandardScaler(), TopOfEach()).fit(X3, labels)
     scaled = StandardScaler().fit_transform(X3)
@@ -188,7 +189,9 @@ def test_classes_are_those_of_the_classifier():
     """Also where the labels at hand are only two of them."""
     model = TopOfEach().fit(X3, y3)
     rows = np.flatnonzero(y3 > 0)
-    value = make_neg_set_loss_scorer(loss="recall")(model, X3[rows], y3[rows])
+    value = get_selective_scorer("neg_set_loss", loss="recall")(
+        model, X3[rows], y3[rows]
+    )
     hits = model.predict_set(X3)[rows, y3[rows]]
     assert value == pytest.approx(hits.mean() - 1)
 
@@ -197,7 +200,7 @@ def test_classes_are_those_of_the_classifier():
 
 
 def test_cross_validation():
-    scorer = neg_set_loss_scorer
+    scorer = get_selective_scorer("neg_set_loss")
     scores = cross_val_score(GaussianNB(), X, y, scoring=scorer, cv=3)
     theirs = cross_val_score(GaussianNB(), X, y, scoring="f1", cv=3)
     np.testing.assert_allclose(scores, theirs - 1, rtol=1e-12)
@@ -207,7 +210,7 @@ def test_search_and_several_scorers():
     search = GridSearchCV(
         KNeighborsClassifier(),
         {"n_neighbors": [1, 15]},
-        scoring={"ours": neg_set_loss_scorer, "theirs": "f1"},
+        scoring={"ours": get_selective_scorer("neg_set_loss"), "theirs": "f1"},
         refit="ours",
         cv=3,
     ).fit(X, y)
@@ -223,7 +226,7 @@ def test_groups_are_routed_by_default():
         TopOfEach(),
         X,
         y,
-        scoring=neg_set_loss_scorer,
+        scoring=get_selective_scorer("neg_set_loss"),
         cv=GroupKFold(4),
         params={"groups": GROUPS},
         return_estimator=True,
@@ -239,7 +242,7 @@ def test_groups_are_routed_by_default():
 @pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize("asked", [True, False, "query"])
 def test_routing_in_a_search(asked):
-    scorer = neg_set_loss_scorer.set_score_request(groups=asked)
+    scorer = get_selective_scorer("neg_set_loss").set_score_request(groups=asked)
     search = GridSearchCV(TopOfEach(), {"size": [1, 2]}, scoring=scorer, cv=3)
     name = asked if isinstance(asked, str) else "groups"
     search.fit(X, y, **({name: GROUPS} if asked else {}))
@@ -255,12 +258,16 @@ def test_routing_in_a_search(asked):
 def test_groups_for_the_splitter_only():
     arguments = {"cv": GroupKFold(3), "params": {"groups": np.arange(200) // 2}}
     model = KNeighborsClassifier(3)
-    scorer = neg_set_loss_scorer.set_score_request(groups=False)
+    scorer = get_selective_scorer("neg_set_loss").set_score_request(groups=False)
     scores = cross_validate(model, X_labels, Y_labels, scoring=scorer, **arguments)
     assert np.isfinite(scores["test_score"]).all()
     # Without that as well: the groups that are routed are of no use to the scorer.
     routed = cross_validate(
-        model, X_labels, Y_labels, scoring=neg_set_loss_scorer, **arguments
+        model,
+        X_labels,
+        Y_labels,
+        scoring=get_selective_scorer("neg_set_loss"),
+        **arguments,
     )
     np.testing.assert_array_equal(routed["test_score"], scores["test_score"])
 
@@ -277,7 +284,7 @@ def test_a_class_that_was_not_seen_is_missed():
     for names in ([0, 1], ["no", "yes"]):
         labels = np.array(names)[rare]
         for pos_label in (None, names[1]):
-            scorer = make_neg_set_loss_scorer(pos_label=pos_label)
+            scorer = get_selective_scorer("neg_set_loss", pos_label=pos_label)
             with pytest.warns(RejectionWarning, match=r"not in y of fit.*missed"):
                 scores = cross_val_score(
                     GaussianNB(), X[:90], labels, scoring=scorer, cv=FOLDS
@@ -292,7 +299,7 @@ def test_one_of_many_classes_that_was_not_seen():
     for labels in (index, np.array(list("abcd"))[index]):
         for model in (TopOfEach(), GaussianNB()):
             with pytest.warns(RejectionWarning, match=r"not in y of fit.*missed"):
-                score = make_neg_set_loss_scorer(loss="recall")(
+                score = get_selective_scorer("neg_set_loss", loss="recall")(
                     model.fit(X[:60], labels[:60]), X[60:90], labels[60:90]
                 )
             seen = labels[60:90] != np.unique(labels)[3]
@@ -312,14 +319,16 @@ def test_two_classes_of_three_were_seen():
     labels[60:66] = 2
     model = GaussianNB().fit(X[:60], labels[:60])
     with pytest.warns(RejectionWarning, match=r"\[2\]: they count as missed"):
-        score = neg_set_loss_scorer(model, X[60:90], labels[60:90])
+        score = get_selective_scorer("neg_set_loss")(model, X[60:90], labels[60:90])
     hits = model.predict(X[60:90]) == labels[60:90]
     assert score == pytest.approx(hits.mean() - 1)
 
 
 def test_labels_of_another_kind_are_no_unseen_ones():
     with pytest.raises(ValueError, match="'no', not among the classes"):
-        neg_set_loss_scorer(BAYES, X_test, np.array(["no", "yes"])[y_test])
+        get_selective_scorer("neg_set_loss")(
+            BAYES, X_test, np.array(["no", "yes"])[y_test]
+        )
 
 
 # Averages
@@ -329,7 +338,7 @@ def test_labels_of_another_kind_are_no_unseen_ones():
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_averages_as_scikit_learn_has_them(average, form):
     model = KNeighborsClassifier(3).fit(X_labels, Y_labels)
-    scorer = make_neg_set_loss_scorer(average=average)
+    scorer = get_selective_scorer("neg_set_loss", average=average)
     theirs = f1_score(
         Y_labels, model.predict(X_labels), average=average, zero_division=0.0
     )
@@ -339,7 +348,9 @@ def test_averages_as_scikit_learn_has_them(average, form):
 @pytest.mark.parametrize("data", [(X, y), (X3, y3)], ids=["two", "three"])
 def test_averages_of_single_labels(data):
     with pytest.raises(ValueError, match=r"average='macro'.*Take average='samples'"):
-        make_neg_set_loss_scorer(average="macro")(GaussianNB().fit(*data), *data)
+        get_selective_scorer("neg_set_loss", average="macro")(
+            GaussianNB().fit(*data), *data
+        )
 
 
 # The classifier that predicts sets
@@ -348,13 +359,13 @@ def test_averages_of_single_labels(data):
 @pytest.mark.parametrize("data", [(X, y), (X3, y3), (X_labels, Y_labels)])
 def test_decoder_is_scored_as_it_scores_itself(data):
     decoder = ExpectedLossDecoder(KNeighborsClassifier(9), loss="jaccard").fit(*data)
-    scorer = make_neg_set_loss_scorer(loss="jaccard")
+    scorer = get_selective_scorer("neg_set_loss", loss="jaccard")
     assert scorer(decoder, *data) == pytest.approx(decoder.score(*data), rel=1e-12)
 
 
 def test_decoder_of_groups_and_another_positive_class():
     decoder = ExpectedLossDecoder(LogisticRegression(), pos_label=0).fit(X, y)
-    scorer = make_neg_set_loss_scorer(pos_label=0)
+    scorer = get_selective_scorer("neg_set_loss", pos_label=0)
     value = scorer(decoder, X, y, groups=GROUPS)
     assert value == pytest.approx(decoder.score(X, y, groups=GROUPS), rel=1e-12)
     assert value != scorer(decoder, X, y)
@@ -373,7 +384,7 @@ def test_search_over_the_options_of_the_decoder():
             "expectedlossdecoder__strategy": ["dta", "eum", 0.5],
             "expectedlossdecoder__max_positive": [4],
         },
-        scoring=make_neg_set_loss_scorer(zero_division=1.0),
+        scoring=get_selective_scorer("neg_set_loss", zero_division=1.0),
         cv=splitter,
         refit=False,
     ).fit(X, y, groups=GROUPS)
@@ -397,23 +408,27 @@ def test_search_over_the_options_of_the_decoder():
 
 def test_by_name():
     scorer = get_selective_scorer("neg_set_loss", loss="f_beta", beta=2.0)
-    assert repr(scorer) == repr(make_neg_set_loss_scorer(loss="f_beta", beta=2.0))
-    expected = make_neg_set_loss_scorer(loss="f_beta", beta=2.0)(BAYES, X_test, y_test)
+    assert repr(scorer) == repr(
+        get_selective_scorer("neg_set_loss", loss="f_beta", beta=2.0)
+    )
+    expected = get_selective_scorer("neg_set_loss", loss="f_beta", beta=2.0)(
+        BAYES, X_test, y_test
+    )
     assert scorer(BAYES, X_test, y_test) == expected
 
 
 def test_repr():
-    assert repr(neg_set_loss_scorer) == (
+    assert repr(get_selective_scorer("neg_set_loss")) == (
         "<selective scorer -set_loss, loss='f1', beta=1.0, zero_division=0.0, "
         "average='samples', pos_label=None>"
     )
     assert "loss=JaccardLoss(zero_division=0.5)" in repr(
-        make_neg_set_loss_scorer(loss=JaccardLoss(zero_division=0.5))
+        get_selective_scorer("neg_set_loss", loss=JaccardLoss(zero_division=0.5))
     )
 
 
 def test_pickle_and_requests():
-    scorer = make_neg_set_loss_scorer(loss="am")
+    scorer = get_selective_scorer("neg_set_loss", loss="am")
     assert scorer.get_metadata_routing().score.requests == {"groups": True}
     other = scorer.set_score_request(groups="query")
     copy = pickle.loads(pickle.dumps(other))
@@ -437,11 +452,11 @@ def test_pickle_and_requests():
 )
 def test_options_are_checked_at_once(options, message):
     with pytest.raises(ValueError, match=message):
-        make_neg_set_loss_scorer(**options)
+        get_selective_scorer("neg_set_loss", **options)
 
 
 def test_labels_in_a_column():
-    scorer = neg_set_loss_scorer
+    scorer = get_selective_scorer("neg_set_loss")
     with pytest.warns(DataConversionWarning, match="column-vector"):
         score = scorer(BAYES, X_test, y_test[:, np.newaxis])
     assert score == scorer(BAYES, X_test, y_test)
@@ -450,17 +465,22 @@ def test_labels_in_a_column():
 @pytest.mark.filterwarnings("ignore:y holds labels that were not in y of fit")
 def test_unknown_positive_class():
     with pytest.raises(ValueError, match=r"pos_label='yes'.*labels \[0, 1\]"):
-        make_neg_set_loss_scorer(pos_label="yes")(BAYES, X_test, y_test)
+        get_selective_scorer("neg_set_loss", pos_label="yes")(BAYES, X_test, y_test)
     lonely = GaussianNB().fit(X[y == 0], y[y == 0])
     with pytest.warns(RejectionWarning, match="count as missed"):
-        assert neg_set_loss_scorer(lonely, X_test, y_test) == -1
+        assert get_selective_scorer("neg_set_loss")(lonely, X_test, y_test) == -1
     one = GaussianNB().fit(X[:9], ["a"] * 9)
     with pytest.raises(ValueError, match=r"single label 'a', .*Pass pos_label"):
-        neg_set_loss_scorer(one, X[:2], ["a", "a"])
+        get_selective_scorer("neg_set_loss")(one, X[:2], ["a", "a"])
     with pytest.warns(RejectionWarning, match="count as missed"):
-        assert neg_set_loss_scorer(one, X[:2], ["a", "b"]) == -1
+        assert get_selective_scorer("neg_set_loss")(one, X[:2], ["a", "b"]) == -1
     with pytest.warns(RejectionWarning, match="count as missed"):
-        assert make_neg_set_loss_scorer(pos_label=0, loss="recall")(lonely, X, y) == 0
+        assert (
+            get_selective_scorer("neg_set_loss", pos_label=0, loss="recall")(
+                lonely, X, y
+            )
+            == 0
+        )
 
 
 @pytest.mark.parametrize("data", [(X, y), (X3, y3)], ids=["two", "three"])
@@ -468,12 +488,12 @@ def test_a_reject_label_is_no_class(data):
     rejecting = SelectiveClassifier(GaussianNB(), reject_cost=0.1).fit(*data)
     assert (rejecting.predict(data[0]) == -1).any()
     with pytest.raises(ValueError, match="SelectiveClassifier predicts -1, not among"):
-        neg_set_loss_scorer(rejecting, *data)
+        get_selective_scorer("neg_set_loss")(rejecting, *data)
 
 
 def test_groups_of_samples_that_are_sets():
     model = KNeighborsClassifier(3).fit(X_labels, Y_labels)
-    scorer = neg_set_loss_scorer
+    scorer = get_selective_scorer("neg_set_loss")
     with pytest.raises(ValueError, match="each sample is a set of its own"):
         scorer(model, X_labels, Y_labels, groups=np.zeros(200))
     with pytest.raises(ValueError, match="each sample is a set of its own"):
@@ -482,4 +502,4 @@ def test_groups_of_samples_that_are_sets():
 
 def test_groups_of_another_length():
     with pytest.raises(ValueError, match="groups has 3 elements where 200 samples"):
-        neg_set_loss_scorer(BAYES, X_test, y_test, groups=[0, 1, 2])
+        get_selective_scorer("neg_set_loss")(BAYES, X_test, y_test, groups=[0, 1, 2])

@@ -57,7 +57,7 @@ CASES = {
     ),
     "double": Case(_double, OOD, {"min_tpr": [0.5, 0.6]}),
     "double-learned": Case(
-        partial(_double, risk_score="sele"), OOD, {"min_tpr": [0.5, 0.6]}
+        partial(_double, uncertainty_score="sele"), OOD, {"min_tpr": [0.5, 0.6]}
     ),
     "decoder": Case(
         partial(ExpectedLossDecoder, GaussianNB(), random_state=0), BINARY, _smoothing

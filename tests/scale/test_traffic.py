@@ -82,7 +82,7 @@ def test_double_score(cluster, samples, score, most, cv):
     is_ood = np.arange(N_SAMPLES) % 10 == 0
     X, y = X + 2 * is_ood[:, np.newaxis], np.where(is_ood, -1, y)
     model = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.5, max_risk=0.4, risk_score=score, cv=cv
+        GaussianNB(), min_tpr=0.5, max_risk=0.4, uncertainty_score=score, cv=cv
     )
     fit = lambda: model.fit(X, y, sample_weight=weight)  # noqa: E731
     assert 2 < least_traffic(cluster, fit, X) < most

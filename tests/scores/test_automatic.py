@@ -119,10 +119,10 @@ def test_a_loss_reaches_the_score_that_is_found_late():
     [
         SelectiveClassifier(LateProbabilities(None)),
         DoubleScoreOODClassifier(
-            LateProbabilities(None), risk_score="auto", min_tpr=0.8
+            LateProbabilities(None), uncertainty_score="auto", min_tpr=0.8
         ),
     ],
-    ids=["uncertainty_score", "risk_score"],
+    ids=["uncertainty_score", "uncertainty_score"],
 )
 def test_a_classifier_with_neither_is_refused_after_its_fit(meta):
     name = "uncertainty_score" if "uncertainty_score" in meta.get_params() else "risk"
@@ -133,9 +133,9 @@ def test_a_classifier_with_neither_is_refused_after_its_fit(meta):
 
 def test_auto_as_a_score_of_risk():
     double = DoubleScoreOODClassifier(
-        stack(), risk_score="auto", novelty_score="msp", min_tpr=0.8, cv=2
+        stack(), uncertainty_score="auto", novelty_score="msp", min_tpr=0.8, cv=2
     )
-    named = clone(double).set_params(risk_score="conditional_risk").fit(X, Y)
+    named = clone(double).set_params(uncertainty_score="conditional_risk").fit(X, Y)
     np.testing.assert_array_equal(double.fit(X, Y).predict(X), named.predict(X))
 
 

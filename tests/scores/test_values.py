@@ -91,19 +91,17 @@ def test_a_row_without_a_score_is_named_and_nothing_is_decided(kind):
 
 
 @pytest.mark.parametrize("kind", SCORES)
-def test_a_score_of_risk_is_called_so(kind):
+def test_errors_of_a_double_score_name_the_uncertainty_score(kind):
     double = DoubleScoreOODClassifier(
         GaussianNB(),
         min_tpr=0.8,
         n_directions=5,
-        risk_score=SCORES[kind],
+        uncertainty_score=SCORES[kind],
         novelty_score="msp",
         cv=2,
     ).fit(X, Y)
-    # A learned score says itself what is wrong, before it is put in units.
-    name = "uncertainty_score" if kind == "learned" else "risk_score"
     for method in (*METHODS, "risk_and_novelty"):
-        with pytest.raises(ValueError, match=f"{name} must be .* {ROWS}"):
+        with pytest.raises(ValueError, match=f"uncertainty_score must be .* {ROWS}"):
             getattr(double, method)(STRANGE)
 
 
@@ -193,18 +191,20 @@ def test_flags_are_coarse_scores():
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )
 def test_what_is_no_number_a_sample_is_refused(values, message):
-    with pytest.raises(ValueError, match=f"(?s)risk_score .*{message}"):
-        check_scores(values, 3, "risk_score")
+    with pytest.raises(ValueError, match=f"(?s)uncertainty_score .*{message}"):
+        check_scores(values, 3, "uncertainty_score")
 
 
 def test_no_sample_is_no_batch():
-    with pytest.raises(ValueError, match="risk_score is empty"):
-        check_scores([], 0, "risk_score")
+    with pytest.raises(ValueError, match="uncertainty_score is empty"):
+        check_scores([], 0, "uncertainty_score")
 
 
 def test_numbers_whose_sum_is_too_large_are_finite():
     largest = np.full(3, np.finfo(float).max)
-    np.testing.assert_array_equal(check_scores(largest, 3, "risk_score"), largest)
+    np.testing.assert_array_equal(
+        check_scores(largest, 3, "uncertainty_score"), largest
+    )
 
 
 def test_only_the_first_rows_are_listed():

@@ -494,7 +494,7 @@ def test_what_cannot_be_told_apart_is_no_verdict():
     ("arguments", "message"),
     [
         (([[0.1, float("nan")]], [0], [0]), "novelty_scores must be finite"),
-        (([[INF, 0.1]], [0], [0]), "risk_scores must be finite"),
+        (([[INF, 0.1]], [0], [0]), "uncertainty_scores must be finite"),
         (([0.1, 0.2], [0, 0], [0, 0]), r"scores must be of shape \(n_samples, 2\)"),
         (([[0.1, 0.2]], [0, 1], [0]), "losses has 2 elements"),
         (([[0.1, 0.2]], [-1], [0]), "losses must be non-negative"),

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.selection import InfeasibleTargetError, solve_finite_lp
+from sklearn_reject import InfeasibleTargetError
+from sklearn_reject.selection import solve_finite_lp
 
 
 @st.composite

@@ -444,8 +444,8 @@ def test_risks_next_to_zero_are_told_apart_as_others_are(power, method):
 @pytest.mark.parametrize(
     ("risk", "novelty", "name"),
     [
-        ([0.0, 1e-270], [1, 2], "risk_scores"),
-        ([1.0, 1e200], [1, 2], "risk_scores"),
+        ([0.0, 1e-270], [1, 2], "uncertainty_scores"),
+        ([1.0, 1e200], [1, 2], "uncertainty_scores"),
         ([1.0, 2.0], [1, -1e150], "novelty_scores"),
         ([1.0, 2.0], [1e-150, 2e-150], "novelty_scores"),
     ],
@@ -462,8 +462,8 @@ def test_extreme_scores_are_refused(risk, novelty, name):
         ({"randomize": "yes"}, "randomize must be one of"),
         ({"n_directions": 1}, "n_directions must be at least 2"),
         ({"n_directions": 2.5}, "n_directions must be a positive int"),
-        ({"risk_scores": [1, np.nan]}, "risk_scores must be finite"),
-        ({"risk_scores": [1, INF]}, "risk_scores must be finite"),
+        ({"uncertainty_scores": [1, np.nan]}, "uncertainty_scores must be finite"),
+        ({"uncertainty_scores": [1, INF]}, "uncertainty_scores must be finite"),
         ({"novelty_scores": [1, np.nan]}, "novelty_scores must be finite"),
         ({"novelty_scores": [1]}, "novelty_scores has 1 elements"),
         ({"losses": [0]}, "losses has 1 elements"),
@@ -474,7 +474,7 @@ def test_extreme_scores_are_refused(risk, novelty, name):
 )
 def test_bad_arguments(options, message):
     arguments = {
-        "risk_scores": [1, 2],
+        "uncertainty_scores": [1, 2],
         "novelty_scores": [1, 2],
         "losses": [0, 1],
         "is_ood": [0, 0],

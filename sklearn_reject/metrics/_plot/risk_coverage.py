@@ -117,7 +117,7 @@ class RiskCoverageDisplay:
         loss=None,
         labels=None,
         sample_weight=None,
-        confidence_level=None,
+        confidence=None,
         n_resamples=1000,
         random_state=None,
         name=None,
@@ -149,7 +149,7 @@ class RiskCoverageDisplay:
         labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence : float in ]0, 1[, default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
             fixed. It is wide at the left, where few samples are accepted, of which
@@ -188,7 +188,7 @@ class RiskCoverageDisplay:
             uncertainty,
             loss=judge(estimator, y, y_pred, loss, labels),
             sample_weight=sample_weight,
-            confidence_level=confidence_level,
+            confidence=confidence,
             n_resamples=n_resamples,
             random_state=random_state,
             name=type(estimator).__name__ if name is None else name,
@@ -207,7 +207,7 @@ class RiskCoverageDisplay:
         loss="zero_one",
         labels=None,
         sample_weight=None,
-        confidence_level=None,
+        confidence=None,
         n_resamples=1000,
         random_state=None,
         name=None,
@@ -227,7 +227,7 @@ class RiskCoverageDisplay:
         loss, labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence : float in ]0, 1[, default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
             fixed. It is wide at the left, where few samples are accepted, of which
@@ -258,11 +258,11 @@ class RiskCoverageDisplay:
         weight = check_sample_weight(sample_weight, len(scores))
         sample = scores, losses, weight
         display = cls._from_samples([sample], name)
-        if confidence_level is not None:
+        if confidence is not None:
             band = risk_band(
                 sample,
                 *display.coverage,
-                level=confidence_level,
+                level=confidence,
                 n_resamples=n_resamples,
                 random_state=random_state,
             )
@@ -411,7 +411,7 @@ class RiskCoverageDisplay:
         if band_kwargs is not None and self.band is None:
             raise ValueError(
                 "band_kwargs is given, but the display has no `band`. Pass it to the "
-                "constructor, or use from_predictions with a confidence_level."
+                "constructor, or use from_predictions with a confidence."
             )
         for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
             is_wanted(self, part, wanted, "use from_predictions")

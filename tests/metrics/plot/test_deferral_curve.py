@@ -18,7 +18,7 @@ from sklearn_reject.metrics import (
     DeferralCurveDisplay,
     deferral_area_score,
     deferral_curve,
-    neg_deferral_area_scorer,
+    get_selective_scorer,
 )
 
 mpl.use("Agg")
@@ -88,7 +88,7 @@ def cv_results():
         X,
         y,
         cv=3,
-        scoring=neg_deferral_area_scorer,
+        scoring=get_selective_scorer("neg_deferral_area"),
         return_estimator=True,
         return_indices=True,
     )
@@ -171,7 +171,9 @@ def test_from_estimator_marks_the_operating_point(weight):
     display = DeferralCurveDisplay.from_estimator(
         pipe, X_test, y_test, sample_weight=weight
     )
-    area = -neg_deferral_area_scorer(pipe, X_test, y_test, sample_weight=weight)
+    area = -get_selective_scorer("neg_deferral_area")(
+        pipe, X_test, y_test, sample_weight=weight
+    )
     scaled = pipe[0].transform(X_test)
     chance = pipe[-1].defer_proba(scaled)
     assert set(chance) == {0, 0.25, 1}

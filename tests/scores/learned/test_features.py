@@ -369,7 +369,11 @@ def test_what_cannot_work_is_refused_before_anything_is_fitted(
     with pytest.raises(ValueError, match=message):
         SelectiveClassifier(estimator, **options).fit(X, Y)
     double = DoubleScoreOODClassifier(
-        estimator, risk_score=score, novelty_score="msp", min_tpr=0.5, max_fpr=1.0
+        estimator,
+        uncertainty_score=score,
+        novelty_score="msp",
+        min_tpr=0.5,
+        max_fpr=1.0,
     )
     with pytest.raises(ValueError, match=message):
         double.fit(X, np.where(np.arange(N) < 10, "ood", Y))
@@ -486,7 +490,7 @@ def test_regressors_and_two_scores_on_mixed_frames(name):
         assert selective.uncertainty(FRAME).shape == (N,)
     double = DoubleScoreOODClassifier(
         on_frames(),
-        risk_score=clone(score).set_params(features="model_input+response"),
+        uncertainty_score=clone(score).set_params(features="model_input+response"),
         novelty_score="msp",
         min_tpr=0.5,
         max_fpr=1.0,
