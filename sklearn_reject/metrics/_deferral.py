@@ -16,7 +16,7 @@ def deferral_curve(
     labels=None,
     sample_weight=None,
 ):
-    """Compute system risk against the deferral rate, one point a distinct score.
+    """Compute system risk against the deferral rate, one point per distinct score.
 
     Point k belongs to the rule that asks the second opinion about every sample whose
     deferral score is at least ``thresholds[k]``, and takes its answer. Lower risk is

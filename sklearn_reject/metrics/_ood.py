@@ -7,7 +7,7 @@ from sklearn_reject.metrics._origins import scores_and_origins
 
 @of_arrays
 def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
-    """Compute what a threshold accepts of ID samples against what of OOD samples.
+    """Compute the accepted shares of ID and OOD samples for all thresholds.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
     ``thresholds[k]``.
@@ -60,7 +60,7 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
 def ood_precision_recall_curve(
     y_true, uncertainty, *, ood_prior, ood_label="auto", sample_weight=None
 ):
-    """Compute the precision of what a threshold accepts against its recall.
+    """Compute the precision of accepted samples against recall for all thresholds.
 
     The positive class is ID: recall is the share of the ID samples that are accepted,
     precision the share of ID among what is accepted. Point k belongs to the rule that
@@ -348,7 +348,7 @@ def roc_frontier(
     n_directions=181,
     sample_weight=None,
 ):
-    """Compute the largest TPR that a threshold reaches at each bound on the FPR.
+    """Compute the largest TPR for each bound on the FPR.
 
     For one score these are the upper left corners of its ROC curve, for two scores the
     best of the corners of all their weighted sums: which bounds `min_tpr` and `max_fpr`
@@ -420,7 +420,7 @@ def precision_recall_frontier(
     n_directions=181,
     sample_weight=None,
 ):
-    """Compute the largest precision that a threshold reaches at each least recall.
+    """Compute the largest precision for each lower bound on the recall.
 
     Recall is the share of the ID samples that are accepted, precision the share of ID
     among what is accepted: which bounds `min_precision` and `min_recall` can be met

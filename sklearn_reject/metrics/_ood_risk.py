@@ -28,7 +28,7 @@ def risk_coverage_frontier(
     n_directions=181,
     sample_weight=None,
 ):
-    """Compute the least selective risk that a threshold reaches at each least TPR.
+    """Compute the lowest selective risk for each lower bound on the TPR.
 
     Only thresholds count that accept at most the share `max_fpr` of the OOD samples:
     the points are what the bounded TPR-FPR model can attain (FPP23, section 3.2).
@@ -220,7 +220,7 @@ def selective_risk_at_tpr_fpr_score(
     n_directions=181,
     sample_weight=None,
 ):
-    """Compute the least selective risk at a bounded TPR and FPR. Lower is better.
+    """Compute the lowest selective risk under bounds on TPR and FPR.
 
     The risk of the best threshold that accepts at least the share `min_tpr` of the ID
     samples and at most the share `max_fpr` of the OOD samples (FPP23, problem 13).
@@ -333,7 +333,7 @@ def selective_risk_at_precision_recall_score(
     n_directions=181,
     sample_weight=None,
 ):
-    """Compute the least selective risk at a bounded precision and recall.
+    """Compute the lowest selective risk under bounds on precision and recall.
 
     Lower is better. The risk of the best threshold that accepts at least the share
     `min_recall` of the ID samples, where at least the share `min_precision` of what it

@@ -23,8 +23,8 @@ class RatedScorer(_Scorer):
         if not len(rows):
             raise ValueError(
                 f"y has no rated documents: all {len(y)} are missing or "
-                f"{self._unrated_label!r}, the unrated_label. Use folds that have "
-                "some, such as those of StratifiedKFold."
+                f"{self._unrated_label!r}, the unrated_label. Use folds with rated "
+                "documents, such as those of StratifiedKFold."
             )
         params = {}
         if sample_weight is not None:
@@ -48,7 +48,7 @@ class RatedScorer(_Scorer):
 
 
 def make_rated_scorer(scoring, *, unrated_label=-1):
-    """Make a scorer that looks at rated documents only, from any other one.
+    """Make a scorer that uses rated documents only, from any other scorer.
 
     With labels for documents that nobody has rated, such as -1, scorers like that of
     the precision take these for a class, or raise. This one leaves them out. What is
@@ -115,8 +115,8 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
     if not isinstance(scoring, str) and not callable(scoring):
         raise ValueError(
             "scoring must be the name of one scorer, or a callable such as make_scorer "
-            f"returns, got {scoring!r}. Of several scorers, make a dictionary of what "
-            "make_rated_scorer returns for each."
+            f"returns, got {scoring!r}. For several scorers, pass each to "
+            "make_rated_scorer and collect the results in a dictionary."
         )
     # The estimator is not looked at where a scorer is given.
     return RatedScorer(check_scoring(scoring=scoring), unrated_label)

@@ -18,7 +18,7 @@ def risk_coverage_curve(
     max_fpr=None,
     sample_weight=None,
 ):
-    """Compute selective risk against coverage, one point a distinct uncertainty.
+    """Compute selective risk against coverage, one point per distinct uncertainty.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
     ``thresholds[k]`` (FPV23, section 3.1). Lower risk is better.

@@ -255,7 +255,7 @@ def make_selective_scorer(
         raise TypeError(
             "metric must be a function (y_true, y_pred), such as "
             f"sklearn.metrics.f1_score with average='macro', got {metric!r}. A scorer "
-            "asks for predictions itself, and would not know which are rejected."
+            "predicts itself and would not know which samples are rejected."
         )
     check_option(on_reject, "on_reject", ("count_as_error", "drop", "error"))
     if coverage is not None:
@@ -276,8 +276,9 @@ def _check_penalty(penalty, on_reject):
         return
     if on_reject != "count_as_error":
         raise ValueError(
-            f"reject_penalty={penalty!r} is what a rejected sample counts with "
-            f"on_reject='count_as_error', but on_reject={on_reject!r}. Leave one out."
+            f"reject_penalty={penalty!r} is the value of a rejected sample with "
+            f"on_reject='count_as_error', but on_reject={on_reject!r}. Omit one of "
+            "them."
         )
     is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
     if not (is_number and isfinite(penalty)):
@@ -287,8 +288,9 @@ def _check_penalty(penalty, on_reject):
 def _check_normalize(normalize):
     if normalize == "prr":
         raise ValueError(
-            "normalize='prr' is higher is better, so its negative is no score. Use "
-            "normalize='excess', which orders classifiers on the same samples."
+            "With normalize='prr' higher is better, so its negative is not a score. "
+            "Use normalize='excess', which ranks classifiers on the same samples in "
+            "the same way."
         )
     check_option(normalize, "normalize", (None, "excess"))
 

@@ -33,7 +33,7 @@ def selective_cost_score(
     labels=None,
     sample_weight=None,
 ):
-    """Compute the mean cost of a sample: its loss, or what a rejection costs.
+    """Compute the mean cost per sample: its loss, or the cost of a rejection.
 
     Lower is better. What stands in `y_true` and `y_pred` at rejected samples does not
     matter, so that `y_pred` may be what `predict` returns.

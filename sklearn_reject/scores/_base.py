@@ -36,7 +36,7 @@ def find_labels(score, response):
 
 
 class UncertaintyScore(BaseEstimator):
-    """Base of all uncertainty scores: what a fitted one says about samples.
+    """Base class of uncertainty scores.
 
     A subclass writes `fit`, which sets `estimator_`, and `_uncertainty`, which gets a
     :class:`~sklearn_reject._response.Response` and returns one number a sample, higher

@@ -15,7 +15,7 @@ from sklearn_reject.scores.learned._features import FeatureScore
 
 
 class ExpectedGain(FeatureScore):
-    """Expected loss of a classifier less that of an expert, who could be asked instead.
+    """Expected loss of a classifier minus that of an expert.
 
     An estimate of r1(x) - r2(x), the conditional risks of the two, in units of the
     loss: negative where the expert is the worse of them. It is learned from samples for
@@ -109,7 +109,7 @@ class ExpectedGain(FeatureScore):
         self.random_state = random_state
 
     def fit(self, X, y, *, estimator, expert_labels, sample_weight=None):
-        """Learn where an expert would do better than an estimator.
+        """Learn where an expert is better than an estimator.
 
         Parameters
         ----------
@@ -222,8 +222,9 @@ class ExpectedGain(FeatureScore):
         if self.base_learner is not None:
             if is_classifier(self.base_learner) and not is_zero_one:
                 raise ValueError(
-                    f"base_learner={self.base_learner!r} is a classifier, which learns "
-                    "losses of 0 and 1 only, and there are others. Use a regressor."
+                    f"base_learner={self.base_learner!r} is a classifier, which can "
+                    "only learn losses of 0 and 1, but there are other losses. Use a "
+                    "regressor."
                 )
             return clone(self.base_learner)
         options = {
@@ -260,9 +261,9 @@ def _split(targets):
     is_known = ~np.isnan(second)
     if not is_known.any():
         raise ValueError(
-            "ExpectedGain learns from the labels of an expert, and none is known. Pass "
-            "expert_labels; it is a gain_score for DeferringClassifier, and no "
-            "uncertainty_score for an estimator that knows of no expert."
+            "ExpectedGain learns from the labels of an expert, but none is known. Pass "
+            "expert_labels. ExpectedGain is a gain_score for DeferringClassifier; "
+            "estimators without an expert cannot use it as uncertainty_score."
         )
     return first, second, is_known
 

@@ -155,8 +155,8 @@ class LossRegression(FeatureScore):
             )
         if self.regressor is not None and is_per_label(self.features):
             raise ValueError(
-                f"features={PER_LABEL!r} is a ridge regression by itself, got "
-                f"regressor={self.regressor!r}. Leave it at None, or choose other "
+                f"features={PER_LABEL!r} has its own ridge regression, got "
+                f"regressor={self.regressor!r}. Set regressor=None, or choose other "
                 "features."
             )
 
@@ -294,7 +294,7 @@ class TrueClassProbability(LossRegression):
 
 
 class ErrorProbability(FeatureScore):
-    """Probability that a prediction is wrong, learned by a second classifier.
+    """Probability that a prediction is wrong, learned with a second classifier.
 
     For losses of 0 and 1, whose expectation is the probability of an error, so that the
     score estimates the conditional risk. Works for any classifier with `predict`.

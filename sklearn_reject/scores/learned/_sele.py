@@ -178,8 +178,8 @@ class SELE(FeatureScore):
         if results[self.alpha_].status == 1:
             warnings.warn(
                 f"SELE did not converge in max_iter={self.max_iter} iterations at "
-                f"alpha={self.alpha_:g}. Increase max_iter or tol, or leave out the "
-                "weakest of the alphas.",
+                f"alpha={self.alpha_:g}. Increase max_iter or tol, or remove the "
+                "smallest of the alphas.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

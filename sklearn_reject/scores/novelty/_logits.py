@@ -171,7 +171,7 @@ class Energy(NoveltyScore):
 
 
 class ODIN(NoveltyScore):
-    """Softmax at a high temperature, of inputs moved to be predicted more surely.
+    """Softmax at a high temperature, for inputs moved towards higher confidence.
 
     The input x is moved to x' = x - epsilon sign(d L(x) / dx), where L(x) = - log max_y
     softmax_y(z(x) / T) is small for sure predictions; the score is 1 - max_y
@@ -249,14 +249,14 @@ class ODIN(NoveltyScore):
             return
         if self.logits is not None:
             raise ValueError(
-                "logits is a function, whose gradient is not known. Pass a callable "
+                "logits is a function, so its gradient is unknown. Pass a callable "
                 "(estimator, X, temperature) -> gradient as `input_gradient` too."
             )
         refuse_several_members(response, "ODIN", "`input_gradient`")
         if response.head is None:
             name = type(response.members[0].model).__name__
             raise ValueError(
-                "ODIN needs the gradient with respect to the input, which is not known "
+                "ODIN needs the gradient with respect to the input, which is unknown "
                 f"for {name}. Use an MLPClassifier or a linear classifier of "
                 "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
                 "as `input_gradient`, or use another novelty_score."
@@ -360,9 +360,9 @@ class ReAct(NoveltyScore):
         percentile = check_number(self.percentile, "percentile", high=100)
         if self.head is None and self.features is not None:
             raise ValueError(
-                "features is a function, and what makes logits of them is not known. "
-                "Pass a callable (estimator, features) -> (n_samples, n_classes) as "
-                "`head` too."
+                "features is a function, so the layer that computes logits from them "
+                "is unknown. Pass a callable (estimator, features) -> (n_samples, "
+                "n_classes) as `head` too."
             )
         if self.head is None:
             refuse_several_members(response, "ReAct", "`head`")
@@ -402,7 +402,7 @@ def free_energy(logits, temperature=1.0):
 def _check_dense(X):
     if sparse.issparse(X):
         raise ValueError(
-            "The samples are a sparse matrix, of which ODIN moves every entry. Pass a "
+            "The samples are a sparse matrix, but ODIN changes every entry. Pass a "
             "dense array, or use another novelty_score."
         )
     return X
