@@ -197,8 +197,8 @@ def solve_deferral(
         return SOLVERS[name](groups, target, randomize)
     if name == "deferral_cost":
         raise ValueError(
-            f"confidence={confidence!r} is not used with deferral_cost: a cost is "
-            "weighed, and no promise that could be broken. Pass confidence=None, or "
+            f"confidence={confidence!r} is not used with deferral_cost, because a cost "
+            "is not a bound that could be guaranteed. Pass confidence=None, or "
             "max_deferral or target_risk."
         )
     check_confidence(confidence, sample_weight)

@@ -13,7 +13,7 @@ from sklearn_reject.selection._rule import Certificate, compare, decide
 
 @dataclass(frozen=True)
 class DeferralRule(DictMixin):
-    """Defer above a threshold on the gain, at random at it, and keep below.
+    """Rule that defers samples above a threshold on the gain, at random at it.
 
     The gain of a sample estimates by how much the loss of the first opinion is larger
     than that of the second one, or orders the samples as that would. It is at the
@@ -176,7 +176,7 @@ class DeferralRule(DictMixin):
         min_inclusion_proba=1.0,
         since="start",
     ):
-        """Return a monitor of the losses of the system: of whoever answers.
+        """Return a monitor of the system risk, whoever answers.
 
         Parameters
         ----------
@@ -237,8 +237,8 @@ class DeferralRule(DictMixin):
         if not self.system_risk > 0:
             raise ValueError(
                 f"The rule has no certified risk, and system_risk={self.system_risk} "
-                "on its calibration set is nothing to hold it to. Pass the largest "
-                "risk that is tolerated as target."
+                "on its calibration set cannot serve as target. Pass the largest "
+                "acceptable risk as target."
             )
         return self.system_risk
 

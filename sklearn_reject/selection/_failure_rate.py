@@ -34,7 +34,7 @@ def solve_target_failure_rate(
     groups=None,
     all_groups=None,
 ):
-    """Maximise the coverage under a bound on what is accepted and wrong.
+    """Maximise the coverage under a bound on the failure rate.
 
     The failure rate is the expected loss of all samples, zero where they are rejected:
     with 0/1 loss the share of all samples that is accepted and wrong. It never falls as
@@ -199,6 +199,7 @@ def refuse_failure_weights(weight):
     """Raise where samples have weights."""
     if weight is not None:
         raise ValueError(
-            "sample_weight cannot be combined with a failure rate: its bound is for "
-            "samples drawn alike. Pass sample_weight=None, or ask for a target_risk."
+            "sample_weight cannot be combined with a failure rate, because its bound "
+            "needs samples from one distribution. Pass sample_weight=None, or use a "
+            "target_risk."
         )

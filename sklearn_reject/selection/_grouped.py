@@ -19,7 +19,7 @@ from sklearn_reject.selection._rules_by_group import RulesByGroup
 
 @dataclass(frozen=True)
 class GroupedRule(RulesByGroup, DictMixin):
-    """A rule for each of several groups, all others rejected.
+    """One rule per group; samples of unknown groups are rejected.
 
     A group is a label that is known when a sample is to be accepted or rejected: the
     predicted class, or a column of the data, but not the true class. Labels are equal
@@ -64,7 +64,7 @@ class GroupedRule(RulesByGroup, DictMixin):
 
     @property
     def failure_rate(self):
-        """Expected loss of all samples of the calibration set, zero where rejected."""
+        """Mean loss over all samples of the calibration set, zero for rejected ones."""
         return self.coverage * self.selective_risk if self.coverage else 0.0
 
     def accept_proba(self, scores, groups):
@@ -88,7 +88,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         return self._probability(scores, codes)
 
     def at_threshold(self, scores, groups):
-        """Tell which samples are at the threshold of their group.
+        """Return which samples are at the threshold of their group.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         min_inclusion_proba=1.0,
         since="start",
     ):
-        """Return a monitor of the losses of what is accepted, for each group.
+        """Return a monitor of the losses of accepted samples, for each group.
 
         All of them together have a false alarm with a probability of at most 1 -
         `confidence`, and all intervals hold together with `confidence`: of G monitors
@@ -264,7 +264,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         watched = [label for label in self.rules if self.rules[label].threshold > -inf]
         if not watched:
             raise ValueError(
-                "No group accepts anything, so that there is no risk to watch. Solve "
+                "No group accepts any sample, so there is no risk to monitor. Solve "
                 "the rules for another target."
             )
         return self._monitors(

@@ -140,8 +140,8 @@ class RiskMonitor(Monitor):
         if self.target >= self.max_loss:
             raise ValueError(
                 f"target={self.target:g} is not below max_loss={self.max_loss:g}, so "
-                "that no risk could be above it. Give the monitor the largest loss "
-                "that is possible as max_loss."
+                "no risk could exceed it. Pass the largest possible loss as max_loss "
+                "of the monitor."
             )
         self._start()
 
@@ -154,7 +154,7 @@ class RiskMonitor(Monitor):
         return self.max_loss / self.min_inclusion_proba
 
     def update(self, losses, inclusion_proba=None):
-        """Take further samples.
+        """Update the monitor with further samples.
 
         Parameters
         ----------
@@ -205,9 +205,9 @@ class RiskMonitor(Monitor):
         if bad.size:
             raise ValueError(
                 f"losses must be in [0, max_loss={self.max_loss:g}], got "
-                f"{losses[bad[0]]} in row {bad[0]} ({bad.size} such values). Bets rest "
-                "on the largest loss: give the monitor the largest that is possible "
-                "as max_loss."
+                f"{losses[bad[0]]} in row {bad[0]} ({bad.size} such values). The "
+                "guarantee depends on the largest loss. Pass the largest possible loss "
+                "as max_loss of the monitor."
             )
 
     def _check_proba(self, proba, losses):
@@ -220,19 +220,19 @@ class RiskMonitor(Monitor):
         bad = np.flatnonzero(~((proba >= least) & (proba <= 1)))
         if bad.size:
             raise ValueError(
-                "inclusion_proba must be in [min_inclusion_proba="
-                f"{self.min_inclusion_proba:g}, 1], got {proba[bad[0]]} in row "
-                f"{bad[0]} ({bad.size} such values). Give the monitor the smallest "
-                "probability that is possible as min_inclusion_proba; a sample that "
-                "is never looked up cannot be watched."
+                "inclusion_proba must be in "
+                f"[min_inclusion_proba={self.min_inclusion_proba:g}, 1], got "
+                f"{proba[bad[0]]} in row {bad[0]} ({bad.size} such values). Pass the "
+                "smallest possible probability as min_inclusion_proba of the monitor. "
+                "Samples that are never labelled cannot be monitored."
             )
         is_known = ~np.isnan(losses)
         lost = np.flatnonzero(~is_known & (proba == 1))
         if lost.size:
             raise ValueError(
-                f"losses has NaN in row {lost[0]} ({lost.size} such values), where "
-                "inclusion_proba is 1. Pass the loss, or the probability with which "
-                "it was to be known."
+                f"losses has NaN in row {lost[0]} ({lost.size} such values), although "
+                "inclusion_proba is 1. Pass the loss, or the probability that the "
+                "sample was to be labelled."
             )
         _warn_of_odd_audit(int(is_known.sum()), proba)
         return proba
@@ -306,7 +306,7 @@ class CoverageMonitor(Monitor):
         self._start()
 
     def update(self, accepted):
-        """Take further samples.
+        """Update the monitor with further samples.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ def _as_vector(values, name):
     if array.ndim != 1:
         raise ValueError(
             f"{name} must be a number or a vector of shape (n_samples,), got an array "
-            f"of shape {array.shape}. Pass one number a sample, for example with "
+            f"of shape {array.shape}. Pass one number per sample, for example with "
             "`.ravel()`."
         )
     return array
@@ -354,9 +354,9 @@ def _refuse_gaps(losses):
     gaps = np.flatnonzero(np.isnan(losses))
     if gaps.size:
         raise ValueError(
-            f"losses has NaN in row {gaps[0]} ({gaps.size} such values). Leave out "
-            "samples until their labels are known or, where labels are looked up at "
-            "random, pass the probability of that as inclusion_proba."
+            f"losses has NaN in row {gaps[0]} ({gaps.size} such values). Pass samples "
+            "when their labels are known. If you label a random part only, pass the "
+            "probability of each sample to be labelled as inclusion_proba."
         )
 
 
@@ -370,7 +370,7 @@ def _warn_of_odd_audit(n_known, proba):
     distance = abs(n_known - expected)
     if distance**2 > 2 * math.log(2 / _INCREDIBLE) * (variance + distance / 3):
         warn_user(
-            f"{n_known} of {len(proba)} losses are known, where inclusion_proba lets "
-            f"expect {expected:.1f}. Pass NaN for each accepted sample whose label was "
-            "not looked up, and the probability with which each was to be."
+            f"{n_known} of {len(proba)} losses are known, but inclusion_proba implies "
+            f"about {expected:.1f}. Pass NaN for each accepted sample without a label, "
+            "and the probability of each sample to be labelled."
         )

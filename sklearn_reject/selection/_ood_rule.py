@@ -166,7 +166,7 @@ class SingleScoreRule(_OODRule):
         return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
     def at_threshold(self, scores):
-        """Tell which samples are at the threshold.
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class SingleScoreRule(_OODRule):
 
 @dataclass(frozen=True, kw_only=True)
 class DoubleScoreRule(_OODRule):
-    """Accept below a threshold of a weighted sum of a risk and a novelty score.
+    """Rule that accepts by a weighted sum of a risk and a novelty score.
 
     The sum is s = risk_weight * r + novelty_weight * g (FPP23: s = r + mu g), in the
     units of the two scores as they are given. Tuned rules have a risk weight of 1, of 0
@@ -373,7 +373,7 @@ class DoubleScoreRule(_OODRule):
         return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
     def at_threshold(self, uncertainty_scores, novelty_scores):
-        """Tell which samples are at the threshold.
+        """Return which samples are at the threshold.
 
         Parameters
         ----------

@@ -145,8 +145,8 @@ def decide(is_below, is_at, probability, draws, random_state):
     """
     if draws is not None and random_state is not None:
         raise ValueError(
-            f"random_state={random_state!r} is not used where draws are given. Pass "
-            "one of them."
+            f"random_state={random_state!r} is not used if draws are given. Pass one "
+            "of them."
         )
     if not callable(draws) and draws is not None:
         draws = check_draws(draws, len(is_below))
@@ -172,14 +172,15 @@ def check_draws(draws, n_samples):
     outside = draws[(draws < 0) | (draws >= 1)]
     if outside.size:
         raise ValueError(
-            f"draws must be in [0, 1[, got {outside[0]}. Pass those of keyed_draws."
+            f"draws must be in [0, 1[, got {outside[0]}. Pass the result of "
+            "keyed_draws."
         )
     return draws
 
 
 @dataclass(frozen=True)
 class RejectionRule(DictMixin):
-    """Accept below a threshold, at random at it, reject above (FPV23, eq. 25).
+    """Rule that accepts below a threshold, at random at it (FPV23, eq. 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's
     magnitude, as the scores of one sample do that are computed in other batches or on
@@ -237,7 +238,7 @@ class RejectionRule(DictMixin):
 
     @property
     def failure_rate(self):
-        """Expected loss of all samples of the calibration set, zero where rejected.
+        """Mean loss over all samples of the calibration set, zero for rejected ones.
 
         The share of all samples that is accepted and wrong where the loss is 0 or 1:
         `coverage` times `selective_risk`, lower is better.
@@ -266,7 +267,7 @@ class RejectionRule(DictMixin):
         return np.where(is_at, self.proba_at_threshold, probability)
 
     def at_threshold(self, scores):
-        """Tell which samples are at the threshold.
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -413,7 +414,7 @@ class RejectionRule(DictMixin):
         min_inclusion_proba=1.0,
         since="start",
     ):
-        """Return a monitor of the losses of what the rule accepts.
+        """Return a monitor of the losses of accepted samples.
 
         Parameters
         ----------
@@ -473,9 +474,9 @@ class RejectionRule(DictMixin):
             return self.certificate.target
         if not self.selective_risk > 0:
             raise ValueError(
-                f"The rule has no certified risk, and selective_risk="
-                f"{self.selective_risk} on its calibration set is nothing to hold it "
-                "to. Pass the largest risk that is tolerated as target."
+                "The rule has no certified risk, and "
+                f"selective_risk={self.selective_risk} on its calibration set cannot "
+                "serve as target. Pass the largest acceptable risk as target."
             )
         return self.selective_risk
 

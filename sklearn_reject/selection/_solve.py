@@ -42,7 +42,7 @@ from sklearn_reject.selection._solve_by_group import (
 def solve_reject_cost(
     scores, losses, target, *, sample_weight=None, groups=None, all_groups=None
 ):
-    """Minimise the expected loss when rejecting has a price (Chow's model).
+    """Minimise the expected loss with a cost of rejection (Chow's model).
 
     Finds the prefix of the samples, in the order of their score, with the least
     loss plus `target` a rejected sample; of equal minima the largest coverage. Meant
@@ -516,10 +516,10 @@ def infeasible_risk(groups, risk):
     weight, _ = groups.prefix(int(within[-1]) + 1)
     coverage = weight / float(groups.total_weight)
     return InfeasibleTargetError(
-        f"No threshold attains the target risk {risk} on the tuning sample: the lowest "
-        f"selective risk is {round_up(lowest)}, at coverage {round_down(coverage)}. "
-        "Ask for a risk of at least that, or use a score that orders the errors "
-        "better.",
+        f"No threshold attains the target risk {risk} on the tuning sample: the "
+        f"lowest selective risk is {round_up(lowest)}, at coverage "
+        f"{round_down(coverage)}. Use at least this risk, or a score that ranks the "
+        "errors better.",
         lowest_risk=lowest,
         coverage=coverage,
     )

@@ -260,9 +260,10 @@ def tune_double_score(
 def _warn_if_reversed(rule):
     if rule.risk_weight < 0:
         warn_user(
-            "The rule found has risk_weight=-1: of equal novelty, samples of HIGH risk "
-            "score are accepted first. That fits noise unless the risk score is wrong "
-            "about these samples; look at it, or pass allow_reversed=False."
+            "The rule has risk_weight=-1: among samples of equal novelty, those with a "
+            "HIGH risk score are accepted first. This fits noise unless the risk score "
+            "is wrong about these samples. Check the score, or pass "
+            "allow_reversed=False."
         )
 
 

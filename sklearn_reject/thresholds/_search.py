@@ -181,7 +181,7 @@ def operating_point(
     propensity=None,
     confidence=0.95,
 ):
-    """Find the joint thresholds at which one more false positive just pays.
+    """Find the joint thresholds that are best for a target.
 
     The point at which the slope dTP/dFP of the PN curve meets a target (RZMR20). The
     curve of counts is a step function, whose differences are noise; the slopes are

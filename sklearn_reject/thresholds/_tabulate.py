@@ -158,8 +158,8 @@ def _refuse_beside_thresholds(n_thresholds, spacing):
     if n_thresholds == 100:
         name = f"spacing={spacing!r}"
     raise ValueError(
-        f"thresholds and {name} exclude each other: n_thresholds and spacing say how "
-        "thresholds are chosen where none are given. Leave one of the two out."
+        f"thresholds and {name} exclude each other: n_thresholds and spacing are only "
+        "for tables without given thresholds. Omit one of the two."
     )
 
 
