@@ -240,9 +240,9 @@ def check_keys(X, keys, rule):
         return None
     if _has_confidence(rule.certificate):
         raise ValueError(
-            "keys cannot be combined with a confidence: the calibration set was "
-            "decided by draws of the values in X, and what is certified holds for such "
-            "draws only. Leave keys out."
+            "keys cannot be combined with a confidence. The calibration set was "
+            "decided with draws from the values in X, and the certificate holds for "
+            "such draws only. Omit keys."
         )
     return user_keys(keys, X)
 
@@ -434,9 +434,9 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
             raise ValueError(
                 f"{counter} counts the labels of {type(self).__name__}.predict, which "
                 f"rejects {np.sum(~accepted)} of {len(accepted)} samples, and "
-                f"{self.reject_label_!r} is no label to count. Set reject_label=None "
-                "inside, so that all samples have a label, or reject outside: "
-                f"{type(self).__name__}({counter}(...))."
+                f"{self.reject_label_!r} is not a label that can be counted. Set "
+                "reject_label=None inside, so that all samples have a label, or reject "
+                f"outside: {type(self).__name__}({counter}(...))."
             )
         return mark_rejected(labels, accepted, self.reject_label_)
 

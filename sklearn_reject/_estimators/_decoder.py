@@ -110,7 +110,7 @@ def _no_sets(decoder):
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
-    """Classifier that predicts the set of items with the least expected loss.
+    """Classifier that predicts the set of items with the lowest expected loss.
 
     It wraps a classifier that gives probabilities, and predicts not what is more likely
     than not, but the set that is best under a loss of the confusion matrix, such as F1
@@ -404,7 +404,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @of_rows(_no_labels)
     def predict(self, X, groups=None):
-        """Predict the best set: labels of its samples, or indicators of its labels.
+        """Predict the best sets, as labels or as multilabel indicators.
 
         Parameters
         ----------
@@ -507,7 +507,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @of_rows(_no_sets)
     def predict_set(self, X):
-        """Predict the best set of classes of each sample, more than two classes given.
+        """Predict the best set of classes of each sample (multiclass only).
 
         Parameters
         ----------
@@ -529,7 +529,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return self._choose(X, tells_loss=False)[0]
 
     def expected_loss(self, X, groups=None):
-        """Return the expected loss of the sets that are predicted.
+        """Return the expected loss of the predicted sets.
 
         Parameters
         ----------
@@ -599,9 +599,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         require_in_memory(X=X, y=y, sample_weight=sample_weight, groups=groups)
         if sample_weight is not None and self._samples_are_items():
             raise ValueError(
-                "sample_weight weighs sets in their mean, but with two classes, or "
-                "where the average is 'macro' or 'micro', samples are the items of "
-                "sets, which are counted. Leave it out."
+                "sample_weight weighs sets, but with two classes, or with average "
+                "'macro' or 'micro', samples are the items of sets and have no "
+                "weights. Omit sample_weight."
             )
         weight = check_sample_weight(sample_weight, _num_samples(y))
         losses = self.set_loss_(*self._counts(X, self._check_kind(y), groups))
@@ -662,7 +662,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
             raise ValueError(
                 f"y has shape {y.shape}, but the labels of `fit` were "
-                f"{self.target_type_}. Pass labels of the same kind."
+                f"{self.target_type_}. Pass the same kind of labels."
             )
         if self._items.classes is None:
             self._items.check_number(y.shape[1])
@@ -747,8 +747,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """Raise unless sets are of classes."""
         if self.target_type_ != "multiclass":
             raise ValueError(
-                "predict_set is for more than two classes, one a sample, but y was "
-                f"{self.target_type_}. Use predict, whose sets are of "
+                "predict_set is for multiclass targets, but y was "
+                f"{self.target_type_}. Use predict, whose sets consist of "
                 f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
             )
 

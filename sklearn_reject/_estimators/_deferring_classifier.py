@@ -133,7 +133,7 @@ def _no_decisions(classifier):
 
 
 class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
-    """Classifier that asks a second opinion where that is worth it.
+    """Classifier that defers samples to a second opinion if that is worth its cost.
 
     A first, cheap classifier answers, and an expert is asked about the samples with the
     largest gain: the loss of the first less that of the expert, as far as the sample
@@ -363,7 +363,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, *, expert_labels=None, **params):
-        """Fit both classifiers and solve the rule of deferral.
+        """Fit both classifiers and tune the deferral rule.
 
         Parameters
         ----------
@@ -504,7 +504,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     @of_rows(_no_answers)
     def predict(self, X, keys=None):
-        """Predict labels, by the expert where a sample is deferred.
+        """Predict labels; the expert predicts those of deferred samples.
 
         The expert is asked once, about the deferred samples and no others, and not at
         all where there are none.
@@ -540,15 +540,15 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             raise ValueError(
                 f"{counter} counts the labels of {type(self).__name__}.predict, which "
                 f"leaves {np.sum(is_open)} of {len(is_open)} samples to a person, and "
-                f"{self.defer_label_!r} is no label to count. Set defer_label=None "
-                "inside, so that all samples have a label, or defer outside: "
-                f"{type(self).__name__}({counter}(...))."
+                f"{self.defer_label_!r} is not a label that can be counted. Set "
+                "defer_label=None inside, so that all samples have a label, or defer "
+                f"outside: {type(self).__name__}({counter}(...))."
             )
         return self._mark(labels, is_open)
 
     @of_rows(_no_first_labels)
     def predict_first(self, X):
-        """Predict labels of all samples by the first classifier.
+        """Predict labels of all samples with the first classifier.
 
         Parameters
         ----------
@@ -565,7 +565,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     @of_rows(_no_decisions)
     def predict_all(self, X, keys=None):
-        """Predict, and tell what asking gains and about which samples it is done.
+        """Return predictions, the gain of asking, and which samples are deferred.
 
         Parameters
         ----------
@@ -629,7 +629,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     @of_rows(no_flags)
     def defer(self, X, keys=None):
-        """Tell which samples the expert is to be asked about, without asking.
+        """Return which samples the expert would be asked about, without asking it.
 
         A sample at the threshold is deferred or not by a draw that depends on the
         fitted `seed_` and on the sample alone: the answer is the same in every call,
@@ -673,7 +673,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     @of_rows(no_numbers)
     def deferral_score(self, X):
-        """Return what asking the expert gains for each sample, or what orders it.
+        """Return the gain of asking the expert, or a score that ranks samples by it.
 
         Parameters
         ----------
@@ -760,7 +760,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         )
 
     def measure(self, X, y, *, expert_labels=None, deferral_cost=None, confidence=0.95):
-        """Tell who answers how many samples, how well, and what asking costs.
+        """Measure how many samples each level answers, how well, and at which cost.
 
         Each level of a cascade is one stage. Every expert is asked about the samples
         that are deferred to it, and no others.
@@ -806,7 +806,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
     def get_metadata_routing(self):
-        """Return where metadata go: to this `fit`, both estimators and the splitter.
+        """Return the routing of metadata to `fit`, both estimators and the splitter.
 
         Returns
         -------

@@ -574,10 +574,10 @@ class SelectiveClassifier(RejectClassifier):
         rejects = rule.coverage < 1
         if is_binary and not rejects and not has_target(self):
             warn_user(
-                f"Without a target, reject_cost={_DEFAULT_REJECT_COST}: reject when a "
-                "label is more likely wrong than right. With two classes that rejects "
-                "nothing here. Pass a reject_cost below 0.5, a target_risk, a "
-                "target_coverage or a target_failure_rate.",
+                f"Without a target, reject_cost={_DEFAULT_REJECT_COST}, which rejects "
+                "a sample if its label is more likely wrong than right. With two "
+                "classes this rejects nothing here. Pass a reject_cost below 0.5, a "
+                "target_risk, a target_coverage or a target_failure_rate.",
             )
 
     def __sklearn_tags__(self):

@@ -58,7 +58,7 @@ def _no_predictions(regressor):
 
 
 class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
-    """Regressor that tells which of its predictions are too uncertain.
+    """Regressor that rejects predictions that are too uncertain.
 
     It wraps a regressor, of one output or several, scores how uncertain each prediction
     is, and rejects above a threshold that solves one of the models of
@@ -523,7 +523,7 @@ def check_loss_of_numbers(loss):
     resolved = check_loss(loss)
     if isinstance(resolved, _OF_LABELS):
         raise ValueError(
-            f"loss={loss!r} is one of labels. Use 'squared', 'absolute' or a "
+            f"loss={loss!r} is a loss of labels. Use 'squared', 'absolute' or a "
             "callable (y_true, y_pred) -> (n_samples,)."
         )
     return resolved

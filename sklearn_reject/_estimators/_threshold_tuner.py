@@ -533,7 +533,7 @@ class EnsembleThresholdTuner(
 
     @of_rows(no_numbers)
     def decision_function(self, X):
-        """Return where on the path each document enters, seen from the operating point.
+        """Return one score per document: the position on the path where it enters.
 
         Parameters
         ----------
@@ -553,7 +553,7 @@ class EnsembleThresholdTuner(
         return (steps if is_last else -steps) / len(self.path_)
 
     def score(self, X, y, sample_weight=None):
-        """Return the area under the PN curve of the documents that are rated.
+        """Return the area under the PN curve of the rated documents.
 
         Parameters
         ----------
@@ -591,8 +591,8 @@ class EnsembleThresholdTuner(
         )
         if ratings.classes.tolist() != self._ordered_classes.tolist():
             raise ValueError(
-                f"y has the rated classes {ratings.classes.tolist()}, but those of "
-                f"`fit` are {self._ordered_classes.tolist()}."
+                f"y has rated documents of the classes {ratings.classes.tolist()}, but "
+                f"the classes in `fit` were {self._ordered_classes.tolist()}."
             )
         return pn_auc_score(
             values[ratings.rows],
@@ -602,7 +602,7 @@ class EnsembleThresholdTuner(
         )
 
     def get_params(self, deep=True):
-        """Return the parameters, those of the named classifiers included.
+        """Return the parameters, including those of the named classifiers.
 
         Parameters
         ----------
@@ -617,7 +617,7 @@ class EnsembleThresholdTuner(
         return self._get_params("_named", deep=deep)
 
     def set_params(self, **params):
-        """Set parameters, those of the named classifiers included.
+        """Set parameters, including those of the named classifiers.
 
         Parameters
         ----------
@@ -636,7 +636,7 @@ class EnsembleThresholdTuner(
         return self
 
     def get_metadata_routing(self):
-        """Return where metadata go: to this `fit`, the classifiers and the splitter.
+        """Return the routing of metadata to `fit`, the classifiers and the splitter.
 
         Returns
         -------
@@ -731,9 +731,9 @@ class EnsembleThresholdTuner(
         is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
         if is_chosen and is_positive.sum() > is_negative.sum():
             warn_user(
-                f"pos_label=None takes {ordered[1].item()!r} for the positive class, "
-                f"as it comes after {ordered[0].item()!r}, but it is the more "
-                "frequent one. Pass pos_label, one of these.",
+                f"pos_label=None takes {ordered[1].item()!r} as the positive class, "
+                f"because it comes after {ordered[0].item()!r}, but it is the more "
+                "frequent one. Pass one of them as pos_label.",
             )
 
     def _check_features(self, X, reset=None):
@@ -757,7 +757,7 @@ class EnsembleThresholdTuner(
             if lost:
                 raise TypeError(
                     f"fit got the parameter {lost[0]!r}, but there is no classifier to "
-                    "be fitted with it. Leave it out."
+                    "be fitted with it. Omit it."
                 )
         return route_params(self, n_samples, params, estimator=joint)
 
