@@ -7,6 +7,8 @@ from typing import get_args, get_origin
 
 import numpy as np
 
+from sklearn_reject._short_repr import short_repr
+
 # What a dictionary says is its type.
 _TYPES = {}
 
@@ -19,12 +21,15 @@ class DictMixin:
     """Dataclass whose fields are plain values, arrays, tuples or others of its kind.
 
     Numbers in arrays and in tuples are floats. A field may be a dict of plain values to
-    others of its kind, too.
+    others of its kind, too. Its text is short, with numbers rounded.
     """
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         _TYPES[cls.__name__] = cls
+        # The decorator of dataclasses keeps one that stands in the class itself.
+        if cls.__repr__ in (object.__repr__, short_repr):
+            cls.__repr__ = short_repr
 
     def to_dict(self):
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
