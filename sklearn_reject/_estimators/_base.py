@@ -174,7 +174,7 @@ def find_classes(estimator, y):
 class Decisions(NamedTuple):
     """What an estimator that rejects says about samples, all of it.
 
-    The arrays have one entry a sample, so that
+    The arrays have one entry per sample, so that
     ``pandas.DataFrame(decisions._asdict())`` is a table of them.
 
     Attributes
@@ -335,7 +335,7 @@ class RejectMixin:
         -------
         decisions : Decisions
             A named tuple of `label`, of all samples, rejected or not, `uncertainty` and
-            `accepted`, arrays with one entry a sample.
+            `accepted`, arrays with one entry per sample.
         """
         require_fit(self)
         keys = self._check_keys(X, keys)

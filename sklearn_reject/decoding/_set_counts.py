@@ -25,7 +25,7 @@ def count_sets(
     """Return tp, fp, fn and tn of each set, arrays of shape (n_sets,).
 
     Both arguments are labels of samples, in sets given by `groups`; or indicators, the
-    sets of `average`; or `y_true` is one label a row, of the classes `labels` of the
+    sets of `average`; or `y_true` is one label per row, of the classes `labels` of the
     columns.
     """
     y_true, y_pred = _as_array(y_true, "y_true"), _as_array(y_pred, "y_pred")

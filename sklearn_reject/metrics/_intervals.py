@@ -56,7 +56,7 @@ def bootstrap_interval(
         that returns a number. It is called as ``metric(*samples, **metric_params)``.
 
     samples : tuple or dict of array-like, each of shape (n_samples, ...) or None
-        The arrays of the metric that have one row a sample, in its order or by name,
+        The arrays of the metric that have one row per sample, in its order or by name,
         such as ``(y_true, y_pred, uncertainty)``.
 
     other : tuple or dict of array-like, default=None

@@ -15,8 +15,8 @@ class PlugInScore(UncertaintyScore):
     """Base class of scores that only need a fitted classifier.
 
     A subclass writes `_uncertainty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more uncertain.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more uncertain.
 
     Examples
     --------
@@ -183,7 +183,7 @@ class Margin(PlugInScore):
     Raises
     ------
     ValueError
-        If the classifier has no `decision_function` with one value a class.
+        If the classifier has no `decision_function` with one value per class.
 
     Examples
     --------

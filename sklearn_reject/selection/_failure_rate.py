@@ -46,7 +46,7 @@ def solve_target_failure_rate(
     about one rule; with `confidence`, the rule is one that keeps the target, except
     with a probability of at most 1 - `confidence`. Either way the samples must be
     independent of the classifier and of the score: drawn one by one, and used to fit
-    neither. Of predictions out of fold that is true but approximately.
+    neither. Of out-of-fold predictions that is true but approximately.
 
     Parameters
     ----------

@@ -210,13 +210,12 @@ def operating_point(
         False positives 1 / d that one more true positive may cost.
 
     max_alerts : int >= 1, default=None
-        The most true positives with at most so many of all documents given predicted
-        positive, rated or not.
+        The most true positives with at most this number of documents predicted
+        positive, of all documents given, rated or not.
 
     min_recall : float in ]0, 1], default=None
         The fewest false positives with at least this share of all positives found.
-        Only where all documents are rated, or a sample of all of them, see
-        `propensity`.
+        Needs ratings of all documents, or of a sample of them, see `propensity`.
 
     objective : {"f1"}, default=None
         The best F1 of the rated documents.

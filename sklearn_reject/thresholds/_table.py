@@ -181,8 +181,8 @@ class PNTable:
             False positives 1 / d that one more true positive may cost.
 
         max_alerts : int >= 1, default=None
-            The most true positives with at most so many of all documents given
-            predicted positive, rated or not.
+            The most true positives with at most this number of documents predicted
+            positive, of all documents given, rated or not.
 
         min_recall : float in ]0, 1], default=None
             The fewest false positives with at least this share of all positives found.

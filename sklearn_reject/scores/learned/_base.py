@@ -28,7 +28,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     A subclass writes `_learn`, which gets predictions (with the samples in `X`), what
     to learn from them (the losses, unless it defines `_targets`), sample weights or
     None, and a callback context; and `_predict`, which gets predictions and returns one
-    number a sample, higher = more uncertain.
+    number per sample, higher = more uncertain.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         outputs, labels, targets : ndarray
-            Arrays with one entry a sample, to be given to :meth:`fit_collected`,
+            Arrays with one entry per sample, to be given to :meth:`fit_collected`,
             perhaps together with those of other folds.
         """
         outputs, labels = self._outputs_and_labels(response)

@@ -29,11 +29,11 @@ class NoveltyScore(BaseEstimator):
     """Base class of novelty scores: how unlike the training samples a sample is.
 
     A subclass writes `_novelty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more novel, and, if it learns from samples, `_fit`. That gets the response to the
-    ID samples, their labels, their positive weights, and the OOD samples. What is not
-    given is None, the `X` of the response too. It sets attributes whose names end with
-    an underscore.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more novel, and, if it learns from samples, `_fit`. That gets the response
+    to the ID samples, their labels, their positive weights, and the OOD samples. What
+    is not given is None, the `X` of the response too. It sets attributes whose names
+    end with an underscore.
 
     Examples
     --------
@@ -342,8 +342,8 @@ class CallableNovelty(NoveltyScore):
     Parameters
     ----------
     function : callable
-        Gets the fitted classifier and the samples, returns one number a sample, higher
-        = more novel. It may be infinite.
+        Gets the fitted classifier and the samples, returns one number per sample,
+        higher = more novel. It may be infinite.
 
     Raises
     ------
