@@ -357,8 +357,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
             "auto" has calibrated several labels a sample as well as curves can; or
             folds could not be made.
         RejectionWarning
-            If the loss may rise with the number of true positives: then the best set
-            need not be one of the most probable items.
+            If the loss may increase with the number of true positives, so that the best
+            set may not consist of the most probable items.
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
         check_open_choices(self)

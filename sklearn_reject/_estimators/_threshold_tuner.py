@@ -351,11 +351,11 @@ class EnsembleThresholdTuner(
             of a set, which are counted.
 
         propensity : float or array-like of shape (n_documents,), default=None
-            Probability in ]0, 1] of each document to be rated, where that was left to
-            chance, and NaN where it was not. Rated documents weigh the inverse, times
-            `sample_weight`, and stand for unrated ones that were as likely to be rated.
-            Only unrated documents without a propensity say that ratings are incomplete.
-            It weighs what tunes the thresholds, and reaches no classifier.
+            Probability in ]0, 1] of each document to be rated, if it was drawn at
+            random, and NaN otherwise. Rated documents have the inverse as weight, times
+            `sample_weight`, and represent unrated ones with the same probability. Only
+            unrated documents without a propensity mean that ratings are incomplete. It
+            weighs what tunes the thresholds, and reaches no classifier.
 
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they

@@ -163,8 +163,8 @@ def solve_target_risk(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     method : {"exact", "cells"}, default="exact"
         "exact" reads the data a second time, and fetches the rows that decide the rule,
@@ -337,8 +337,8 @@ def solve_target_failure_rate(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     method : {"exact", "cells"}, default="exact"
         "exact" reads the data a second time, and fetches the rows that decide the rule,

@@ -98,8 +98,8 @@ def expected_loss_curve(
     Warns
     -----
     RejectionWarning
-        If the loss may rise with the number of true positives: then the best set need
-        not be one of these.
+        If the loss may increase with the number of true positives, so that the best set
+        may not be one of these.
 
     See Also
     --------

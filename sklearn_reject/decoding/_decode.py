@@ -113,8 +113,8 @@ def decode(
     Warns
     -----
     RejectionWarning
-        If the loss may rise with the number of true positives: then the best set need
-        not be one of the most probable items.
+        If the loss may increase with the number of true positives, so that the best set
+        may not consist of the most probable items.
 
     RejectionWarning
         If a set has fewer items than `min_positive`, or more than one fiftieth of the

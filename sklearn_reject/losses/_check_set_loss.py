@@ -43,8 +43,8 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     Warns
     -----
     RejectionWarning
-        If the loss may rise with the number of true positives: then the best set need
-        not be one of the most probable items.
+        If the loss may increase with the number of true positives, so that the best set
+        may not consist of the most probable items.
 
     Examples
     --------

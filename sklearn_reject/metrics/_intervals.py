@@ -45,9 +45,9 @@ def bootstrap_interval(
 ):
     """Compute a bootstrap interval of a metric, or of its difference on two models.
 
-    Rows are drawn with replacement, as many as there are, and all arrays of a row
-    together. What varies is the test set: the model is as it is, fitted once. So it is
-    where the metric would be on all samples that such a test set could be drawn from.
+    Rows are drawn with replacement, as many as there are, and all arrays are drawn
+    together. Only the test set varies; the model is fitted once. So the interval is for
+    the metric on the population from which the test set was drawn.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def bootstrap_interval(
 
     groups : array-like of shape (n_samples,), default=None
         Samples that belong together, such as those of one patient. Whole groups are
-        drawn, as many as there are. None takes all rows for independent; where they
-        are not, the interval is too narrow.
+        drawn, as many as there are. None assumes that rows are independent; if they are
+        not, the interval is too narrow.
 
     confidence : float in ]0, 1[, default=0.95
-        Share of intervals, each from a test set of its own, that are to hold what the
-        metric is on all samples. One bound alone is missed half as often as both.
+        Share of such intervals, each from another test set, that contain the metric of
+        the population. A single end is missed half as often as both.
 
     n_resamples : int, default=1000
         Number of resamples. The ends vary less with the seed the more there are.
@@ -128,9 +128,9 @@ def bootstrap_interval(
     turned off. A resample may lack a class: give metrics that look for classes their
     `labels`.
 
-    What counts is how many losses there are, not how many samples. In simulations with
-    200 samples, of which 20 are errors, nominal 90 % intervals of the AuRC held in 89 %
-    of cases under "auto", 87 % under "BCa" and 86 % under "percentile"; those of the
+    The number of losses matters, not the number of samples. In simulations with 200
+    samples, of which 20 are errors, nominal 90 % intervals of the AuRC held in 89 % of
+    cases under "auto", 87 % under "BCa" and 86 % under "percentile"; those of the
     difference of two scores in 88, 84 and 82 %. With 1,000 samples all were within 2 %
     of 90 %. Clearly fewer than ten losses tell little, and a warning says so.
 

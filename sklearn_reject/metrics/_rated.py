@@ -50,14 +50,14 @@ class RatedScorer(_Scorer):
 def make_rated_scorer(scoring, *, unrated_label=-1):
     """Make a scorer that uses rated documents only, from any other scorer.
 
-    With labels for documents that nobody has rated, such as -1, scorers like that of
-    the precision take these for a class, or raise. This one leaves them out. What is
-    predicted of them does not count then: a model that reports more of what is unrated
-    is not the worse for it. Models are comparable as far as they report documents that
-    were rated, down to the same lowest thresholds.
+    If documents that nobody has rated have a label such as -1, scorers like that of the
+    precision treat it as a class, or raise an error. This scorer leaves these documents
+    out, so their predictions do not count: a model that reports more unrated documents
+    is not judged worse. Models are comparable only if documents were rated down to the
+    same lowest thresholds.
 
-    Where what is missing is NaN, pass a splitter such as `KFold()` for the `cv` of a
-    search: for a number of folds scikit-learn looks for classes, and refuses NaN.
+    If missing ratings are NaN, pass a splitter such as `KFold()` as `cv` of a search:
+    for a number of folds scikit-learn looks for classes, and refuses NaN.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
         where that is given.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated; missing values always do. None
-        if nothing else does.
+        Label of documents that were not rated. Missing values always mean not rated.
+        None if nothing else does.
 
     Returns
     -------

@@ -200,24 +200,23 @@ def make_selective_scorer(
     on_reject : {"count_as_error", "drop", "error"}, default="count_as_error"
         What happens to rejected samples. "count_as_error" gives them a wrong label or
         the `reject_penalty`, "error" raises if there is one, and "drop" leaves them
-        out, which takes a `coverage`: accuracy on what a classifier accepts of its own
-        accord rewards rejecting everything.
+        out, which needs a `coverage`: otherwise rejecting everything would be rewarded.
 
     coverage : float in ]0, 1], default=None
-        Accept the least uncertain samples, at least that share of them, instead of
+        Accept at least this share of the samples, the least uncertain ones, instead of
         those that the estimator accepts.
 
     reject_penalty : float, default=None
-        What a rejected sample counts under "count_as_error", in units of the metric:
-        the value is coverage * metric(accepted) + (1 - coverage) * penalty, and the
-        penalty where nothing is accepted. With `sample_weight` the coverage is the
-        weighted one. That is the metric of all samples, with the penalty in the place
-        of the rejected ones, if it is a mean over samples, as the mean squared error
-        is; of others, such as F1 or R2, it is a mixture. Regressors need it, as they
-        have no wrong label.
+        Value of a rejected sample with "count_as_error", in units of the metric: the
+        value is coverage * metric(accepted) + (1 - coverage) * penalty, and the penalty
+        where nothing is accepted. With `sample_weight` the coverage is the weighted
+        one. That is the metric of all samples, with the penalty in the place of the
+        rejected ones, if it is a mean over samples, as the mean squared error is; of
+        others, such as F1 or R2, it is a mixture. Regressors need it, as they have no
+        wrong label.
 
     greater_is_better : bool, default=True
-        Whether the metric is a score rather than a loss, whose sign is turned.
+        Whether the metric is a score rather than a loss, which is negated.
 
     **kwargs : dict
         Passed to the metric.

@@ -162,7 +162,7 @@ def certify_double_score(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible. None stands for a loss that is 0 or 1.
+        Largest possible loss. None stands for a loss that is 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
         Numbers in [0, 1[ that break ties: those of :func:`keyed_draws` for the keys

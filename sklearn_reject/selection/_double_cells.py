@@ -299,19 +299,19 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
-            bound.
+            Largest share of the OOD samples to accept, in addition to `min_tpr`. None
+            for no bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the
-            place of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, in addition to `min_tpr` and
+            instead of `max_fpr`. The rule with the lowest FPR is then found.
 
         min_precision : float in ]0, 1], default=None
-            Least share of ID samples among the accepted ones. Needs `min_recall` and
+            Smallest share of ID samples among the accepted ones. Needs `min_recall` and
             `ood_prior`.
 
         min_recall : float in ]0, 1], default=None
-            Least share of the ID samples to accept, beside `min_precision`.
+            Smallest share of the ID samples to accept, in addition to `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
             Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
@@ -319,7 +319,7 @@ class DoubleScoreSummary(DictMixin):
             `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning
+            Share of OOD samples in production, which may differ from that in the tuning
             sample.
 
         n_directions : int >= 2, default=181
@@ -408,19 +408,19 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
-            bound.
+            Largest share of the OOD samples to accept, in addition to `min_tpr`. None
+            for no bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the
-            place of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, in addition to `min_tpr` and
+            instead of `max_fpr`. The rule with the lowest FPR is then found.
 
         min_precision : float in ]0, 1], default=None
-            Least share of ID samples among the accepted ones. Needs `min_recall` and
+            Smallest share of ID samples among the accepted ones. Needs `min_recall` and
             `ood_prior`.
 
         min_recall : float in ]0, 1], default=None
-            Least share of the ID samples to accept, beside `min_precision`.
+            Smallest share of the ID samples to accept, in addition to `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
             Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
@@ -428,7 +428,7 @@ class DoubleScoreSummary(DictMixin):
             `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning
+            Share of OOD samples in production, which may differ from that in the tuning
             sample.
 
         n_directions : int >= 2, default=181

@@ -124,8 +124,8 @@ class GroupedRule(RulesByGroup, DictMixin):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -218,18 +218,18 @@ class GroupedRule(RulesByGroup, DictMixin):
             intervals together.
 
         max_loss : float > 0, default=1.0
-            Largest loss that is possible, known beforehand.
+            Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Where the labels of a random part of the samples are looked up only, the
-            smallest probability with which one is. The smaller it is, the more samples
-            it takes to see a risk above the target.
+            Smallest probability of a sample to be labelled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
 
         since : {"start", "any"}, default="start"
-            Which samples the alarm is about: all since the start, whose mean may be
-            good although the last ones are bad, or those since any one update. "any"
-            notices a change after many samples far sooner, and takes a few more at the
-            start.
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
 
         Returns
         -------

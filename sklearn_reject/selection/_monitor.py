@@ -43,20 +43,21 @@ class RiskMonitor(Monitor):
         Largest risk that is tolerated: expected loss of an accepted sample.
 
     confidence : float in ]0, 1[, default=0.95
-        Least probability that there never is a false alarm, and of the interval.
+        Probability that there is never a false alarm, and that the interval always
+        holds.
 
     max_loss : float > 0, default=1.0
-        Largest loss that is possible, known beforehand.
+        Largest possible loss, known beforehand.
 
     min_inclusion_proba : float in ]0, 1], default=1.0
-        Where the labels of a random part of the samples are looked up only, the
-        smallest probability with which one is. The smaller it is, the more samples it
-        takes to see a risk above the target.
+        Smallest probability of a sample to be labelled, if only a random part is. The
+        smaller it is, the more samples are needed to detect a risk above the target.
 
     since : {"start", "any"}, default="start"
-        Which samples the alarm is about: all since the start, whose mean may be good
-        although the last ones are bad, or those since any one update. "any" notices a
-        change after many samples far sooner, and takes a few more at the start.
+        Samples that the alarm is about: all since the start, whose mean may be good
+        although the last ones are bad, or those since any one update. "any" detects a
+        change after many samples much earlier, and needs a few more samples at the
+        start.
 
     Attributes
     ----------
@@ -253,16 +254,18 @@ class CoverageMonitor(Monitor):
         Share of samples that is expected to be accepted.
 
     confidence : float in ]0, 1[, default=0.95
-        Least probability that there never is a false alarm, and of the interval.
+        Probability that there is never a false alarm, and that the interval always
+        holds.
 
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         What raises the alarm: any other coverage, a smaller, or a larger one. A
         certified coverage promises a least one: watch it with "less".
 
     since : {"start", "any"}, default="start"
-        Which samples the alarm is about: all since the start, whose mean may be good
-        although the last ones are bad, or those since any one update. "any" notices a
-        change after many samples far sooner, and takes a few more at the start.
+        Samples that the alarm is about: all since the start, whose mean may be good
+        although the last ones are bad, or those since any one update. "any" detects a
+        change after many samples much earlier, and needs a few more samples at the
+        start.
 
     Attributes
     ----------

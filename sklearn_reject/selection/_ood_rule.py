@@ -136,7 +136,7 @@ class SingleScoreRule(_OODRule):
         Share of OOD samples in use.
 
     certificate : OODCertificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        Certificate of the guarantee, if there is a confidence.
 
     Examples
     --------
@@ -196,8 +196,8 @@ class SingleScoreRule(_OODRule):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -292,7 +292,7 @@ class DoubleScoreRule(_OODRule):
         Share of OOD samples in use.
 
     certificate : OODCertificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        Certificate of the guarantee, if there is a confidence.
 
     risk_weight : float, default=1.0
         Weight of the risk score, at most 1 in magnitude.
@@ -411,8 +411,8 @@ class DoubleScoreRule(_OODRule):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------

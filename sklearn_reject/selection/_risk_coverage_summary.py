@@ -219,11 +219,11 @@ class RiskCoverageSummary:
         Parameters
         ----------
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -250,11 +250,11 @@ class RiskCoverageSummary:
         Parameters
         ----------
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -282,11 +282,11 @@ class RiskCoverageSummary:
             full as in the paper, or one half.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -325,11 +325,11 @@ class RiskCoverageSummary:
             share of that group is accepted that makes the coverage exact.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -371,11 +371,11 @@ class RiskCoverageSummary:
             share of the one that would exceed the risk is accepted.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -500,16 +500,16 @@ class RiskCoverageSummary:
             where `max_loss` is None.
 
         max_loss : float > 0, default=None
-            Largest loss that is possible, not the largest in the sample. None stands
-            for a loss that is 0 or 1.
+            Largest possible loss, not the largest one in the sample. None means that
+            losses are 0 or 1.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -555,12 +555,12 @@ class RiskCoverageSummary:
             possible with weights.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -592,11 +592,11 @@ class RiskCoverageSummary:
             Cost of rejecting a sample, in units of the loss.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -635,16 +635,16 @@ class RiskCoverageSummary:
             the binomial where `max_loss` is None.
 
         max_loss : float > 0, default=None
-            Largest loss that is possible, not the largest in the sample. None stands
-            for a loss that is 0 or 1.
+            Largest possible loss, not the largest one in the sample. None means that
+            losses are 0 or 1.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------

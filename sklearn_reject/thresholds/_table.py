@@ -194,9 +194,9 @@ class PNTable:
             The best F1 of the rated documents.
 
         on_infeasible : {"raise", "nearest"}, default="raise"
-            What is done where the target cannot be met on the documents: "raise" raises
-            an InfeasibleTargetError, "nearest" takes the end of what can be attained,
-            and warns.
+            What is done if the target cannot be met on the documents: "raise" raises an
+            InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+            warning.
 
         method : {"graph"}, default="graph"
             The only method that counts are enough for.

@@ -206,7 +206,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Parameters
         ----------
         response : Response
-            What an estimator says about samples that it was not fitted on.
+            Response of an estimator to samples that it was not fitted on.
 
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Their true labels or targets.

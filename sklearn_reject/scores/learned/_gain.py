@@ -34,13 +34,13 @@ class ExpectedGain(FeatureScore):
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response"} or transformer, default="auto"
-        What is seen. "input" is the samples, "model_input" what reaches the model
-        inside a pipeline, "response" the probabilities, else decision values, else
-        label of a classifier, or the prediction of a regressor; "+" joins two.
-        Categories become codes or indicators, times numbers. "auto" is "input+response"
-        where numbers can be made of the samples, and "response" for text, and for
-        sparse samples of many columns unless the learner takes them. A transformer is
-        fitted on samples and losses.
+        Inputs of the score. "input" is the samples, "model_input" the inputs of the
+        model inside a pipeline, "response" the probabilities, otherwise the decision
+        values, otherwise the label of a classifier, or the prediction of a regressor;
+        "+" joins two. Categories become codes or indicators, times numbers. "auto" is
+        "input+response" if the samples can be converted to numbers, and "response" for
+        text, and for sparse samples with many columns unless the learner supports them.
+        A transformer is fitted on samples and losses.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes), callable or None, default=None
@@ -124,7 +124,7 @@ class ExpectedGain(FeatureScore):
             Fitted classifier or regressor whose predictions the gain is about.
 
         expert_labels : array-like of shape (n_samples,)
-            What the expert says; None or NaN where the expert was not asked.
+            Labels of the expert; None or NaN where the expert was not asked.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
@@ -151,13 +151,13 @@ class ExpectedGain(FeatureScore):
         Parameters
         ----------
         response : Response
-            What an estimator says about samples that it was not fitted on.
+            Response of an estimator to samples that it was not fitted on.
 
         y : ndarray of shape (n_samples,)
             Their true labels or targets.
 
         expert_labels : array-like of shape (n_samples,), default=None
-            What the expert says; None or NaN where the expert was not asked.
+            Labels of the expert; None or NaN where the expert was not asked.
 
         Returns
         -------

@@ -33,8 +33,8 @@ class OutlierDetector(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``, for ``on="features"``. None takes
-        the last hidden layer of an MLPClassifier and, for another classifier, what
-        reaches it.
+        the last hidden layer of an MLPClassifier, and the inputs of any other
+        classifier.
 
     random_state : int, RandomState instance or None, default=None
         Source of randomness of the default detector.
@@ -129,7 +129,7 @@ class LikelihoodRatio(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     random_state : int, RandomState instance or None, default=None
         Source of randomness of the default classifier.

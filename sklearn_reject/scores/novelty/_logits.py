@@ -75,15 +75,15 @@ class MaxLogit(NoveltyScore):
     In units of the logits, higher = more novel.
 
     With two classes and one decision value f it is a function of abs(f), from which the
-    probability of an error follows, too. Beside a risk score that is the conditional
-    risk it adds next to nothing then, and `fit` warns.
+    probability of an error follows, too. It then adds almost nothing to the conditional
+    risk, and `fit` warns.
 
     Parameters
     ----------
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``. None takes the classifier's
-        `decision_function`, or what goes into the output activation of an
-        MLPClassifier. The one value f of two classes is taken for (-f/2, f/2).
+        `decision_function`, or the inputs of the output activation of an MLPClassifier.
+        The single value f for two classes is used as (-f/2, f/2).
 
     Raises
     ------
@@ -123,8 +123,8 @@ class Energy(NoveltyScore):
     tends to zero.
 
     With two classes and one decision value f it is a function of abs(f), from which the
-    probability of an error follows, too. Beside a risk score that is the conditional
-    risk it adds next to nothing then, and `fit` warns.
+    probability of an error follows, too. It then adds almost nothing to the conditional
+    risk, and `fit` warns.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ class Energy(NoveltyScore):
 
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``. None takes the classifier's
-        `decision_function`, or what goes into the output activation of an
-        MLPClassifier. The one value f of two classes is taken for (-f/2, f/2).
+        `decision_function`, or the inputs of the output activation of an MLPClassifier.
+        The single value f for two classes is used as (-f/2, f/2).
 
     Raises
     ------
@@ -180,9 +180,8 @@ class ODIN(NoveltyScore):
     by about the differences of the logits divided by T, which float64 resolves.
 
     With two classes and one decision value f the score is a function of abs(f) at x',
-    next to which it is at x, and the probability of an error follows from it. Beside a
-    risk score that is the conditional risk it adds next to nothing then, and `fit`
-    warns.
+    next to which it is at x, and the probability of an error follows from it. It then
+    adds almost nothing to the conditional risk, and `fit` warns.
 
     Within a pipeline, x is what reaches the classifier: `epsilon` is in units of, for
     example, the standardised features.
@@ -312,8 +311,7 @@ class ReAct(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``, used with `head`. None takes the
-        last hidden layer of an MLPClassifier and, for another classifier, what reaches
-        it.
+        last hidden layer of an MLPClassifier, and the inputs of any other classifier.
 
     head : callable, default=None
         ``(estimator, features) -> (n_samples, n_classes)``, the last layer. None takes

@@ -28,7 +28,7 @@ class RelativeMahalanobis(Mahalanobis):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ class ViM(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``. None takes those of the
@@ -139,7 +139,7 @@ class SIRC(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
