@@ -6,7 +6,7 @@ costs next to nothing.
 
 from importlib import import_module
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _SUBMODULES = (
     "datasets",
