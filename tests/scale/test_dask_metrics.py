@@ -173,10 +173,10 @@ def test_a_partition_may_lack_classes():
 @pytest.mark.parametrize("options", [{}, {"method": "cells"}], ids=["exact", "cells"])
 def test_reject_labels_are_looked_for_among_all(options):
     y_true, uncertainty = cut([0, 1, 2, 0], (2, 2)), cut(np.arange(4.0), (2, 2))
-    with pytest.raises(ValueError, match="y_pred holds -1, which y_true does not"):
+    with pytest.raises(ValueError, match="y_pred holds -1, which is not in y_true"):
         of_dask.aurc_score(y_true, cut([0, 1, -1, 0], (2, 2)), uncertainty, **options)
     y_pred = cut([0, 1, 3, 0], (2, 2))
-    with pytest.warns(RejectionWarning, match="y_pred holds 3, which y_true does not"):
+    with pytest.warns(RejectionWarning, match="y_pred holds 3, which is not in y_true"):
         of_dask.aurc_score(y_true, y_pred, uncertainty, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
