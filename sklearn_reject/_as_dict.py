@@ -92,7 +92,7 @@ def check_type(state, cls):
 def _of_other_type(cls, name):
     return ValueError(
         f'state must be a dictionary of `to_dict` whose "type" is {cls.__name__!r}, '
-        f"got {name!r}. Restore it by the class of that name."
+        f"got {name!r}. Restore it with the class of that name."
     )
 
 
@@ -120,7 +120,7 @@ def _to_plain(value):
         return _NAMES.get(value, "NaN")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"{value!r} is nothing that JSON can hold.")
+    raise TypeError(f"{value!r} cannot be written to JSON.")
 
 
 def _check_key(key):
@@ -129,8 +129,7 @@ def _check_key(key):
     if isinstance(key, (bool, int, float, str)) and not is_infinite:
         return key
     raise TypeError(
-        f"The group {key!r} is nothing that JSON can hold. Name groups by numbers or "
-        "text."
+        f"The group {key!r} cannot be written to JSON. Name groups by numbers or text."
     )
 
 
@@ -144,7 +143,7 @@ def _restore(state, field, name):
         return _read(value, kinds)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"state of a {name} has {field.name}={value!r}, which it cannot be: {error}"
+            f"state of a {name} has {field.name}={value!r}, which is invalid: {error}"
         ) from error
 
 

@@ -114,7 +114,7 @@ class ExpertError(RuntimeError):
 
 
 class RejectionWarning(UserWarning):
-    """Something is asked for that does not do what was probably meant.
+    """Warning about a request that probably does not do what was meant.
 
     The message says what happens instead, and the way out.
 

@@ -248,7 +248,7 @@ def lowest_of_cells(cells, n_bits):
 
 @of_arrays
 def rows_in_ranges(scores, losses, sample_weight, ranges):
-    """Return the samples whose score is in one of some ranges.
+    """Return the samples whose score is in one of several ranges.
 
     What a function makes of one part of the samples that a summary asks for again, see
     :class:`RiskCoverageSummary`: it may run where the part is.

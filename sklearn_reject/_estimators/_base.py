@@ -174,7 +174,7 @@ def find_classes(estimator, y):
 class Decisions(NamedTuple):
     """What an estimator that rejects says about samples, all of it.
 
-    The arrays have one entry a sample, so that
+    The arrays have one entry per sample, so that
     ``pandas.DataFrame(decisions._asdict())`` is a table of them.
 
     Attributes
@@ -238,9 +238,9 @@ def check_keys(X, keys, rule):
         return None
     if _has_confidence(rule.certificate):
         raise ValueError(
-            "keys cannot be combined with a confidence: the calibration set was "
-            "decided by draws of the values in X, and what is certified holds for such "
-            "draws only. Leave keys out."
+            "keys cannot be combined with a confidence. The calibration set was "
+            "decided with draws from the values in X, and the certificate holds for "
+            "such draws only. Omit keys."
         )
     return user_keys(keys, X)
 
@@ -335,7 +335,7 @@ class RejectMixin:
         -------
         decisions : Decisions
             A named tuple of `label`, of all samples, rejected or not, `uncertainty` and
-            `accepted`, arrays with one entry a sample.
+            `accepted`, arrays with one entry per sample.
         """
         require_fit(self)
         keys = self._check_keys(X, keys)
@@ -432,9 +432,9 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
             raise ValueError(
                 f"{counter} counts the labels of {type(self).__name__}.predict, which "
                 f"rejects {np.sum(~accepted)} of {len(accepted)} samples, and "
-                f"{self.reject_label_!r} is no label to count. Set reject_label=None "
-                "inside, so that all samples have a label, or reject outside: "
-                f"{type(self).__name__}({counter}(...))."
+                f"{self.reject_label_!r} is not a label that can be counted. Set "
+                "reject_label=None inside, so that all samples have a label, or reject "
+                f"outside: {type(self).__name__}({counter}(...))."
             )
         return mark_rejected(labels, accepted, self.reject_label_)
 

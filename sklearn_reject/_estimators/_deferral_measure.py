@@ -220,8 +220,9 @@ def _check_prices(prices, names):
     prices = check_vector(np.atleast_1d(prices), "deferral_cost", non_negative=True)
     if len(prices) not in (1, len(names)):
         raise ValueError(
-            f"deferral_cost holds {len(prices)} numbers, but {len(names)} levels are "
-            f"asked: {', '.join(names)}. Pass one number, or one for each of them."
+            f"deferral_cost holds {len(prices)} numbers, but there are {len(names)} "
+            f"levels that are asked: {', '.join(names)}. Pass one number, or one for "
+            "each of them."
         )
     return np.broadcast_to(prices, len(names))
 

@@ -87,12 +87,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
     """Classifier that rejects ambiguous and out-of-distribution samples by one rule.
 
     It wraps a classifier and combines two scores: how likely the prediction is wrong,
-    r(x), and how novel the sample is, g(x). A sample is accepted where
-    ``r(x) + mu g(x)`` is below a threshold. Weight and threshold solve one of three
-    models (FPP23): bounds on the shares of in-distribution (ID) and out-of-distribution
-    (OOD) samples that are accepted, bounds on precision and recall, or costs. Of all
-    rules that keep the bounds, the one with the least loss on accepted ID samples is
-    taken.
+    r(x), and how novel the sample is, g(x). A sample is accepted where ``r(x) + mu
+    g(x)`` is below a threshold. Weight and threshold solve one of three models (FPP23):
+    bounds on the shares of in-distribution (ID) and out-of-distribution (OOD) samples
+    that are accepted, bounds on precision and recall, or costs. Of all rules that meet
+    the bounds, the one with the lowest loss on accepted ID samples is taken.
 
     OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
     to the classifier. Unlabelled rows, of which some are OOD, can stand in for them,
@@ -111,10 +110,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     uncertainty_score : str, score object or callable, default="auto"
         How likely a prediction is wrong, higher = more likely, as in
-        :class:`SelectiveClassifier`. "auto" is the
-        conditional risk, or the margin without `predict_proba`. A learned score is
-        learned from predictions out of fold, within each fold; these inner folds are
-        stratified ones, whatever `cv` is.
+        :class:`SelectiveClassifier`. "auto" is the conditional risk, or the margin
+        without `predict_proba`. A learned score is learned from out-of-fold
+        predictions, within each fold; these inner folds are stratified ones, whatever
+        `cv` is.
 
     novelty_score : {"energy", "gen", "knn", "likelihood_ratio", "mahalanobis", \
             "max_logit", "msp", "odin", "outlier_detector", "react", \
@@ -126,16 +125,16 @@ class DoubleScoreOODClassifier(RejectClassifier):
         rejected.
 
     min_tpr : float in ]0, 1], default=None
-        Bounded TPR-FPR model: least share of ID samples to accept. Without `max_fpr`
-        there is no bound on the OOD samples; without OOD samples it is met exactly, by
-        a combination of the scores that `novelty_share` states.
+        Bounded TPR-FPR model: smallest share of ID samples to accept. Without `max_fpr`
+        there is no bound on the OOD samples. Without OOD samples it is met exactly,
+        with the combination of the scores that `novelty_share` defines.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept.
 
     max_risk : float >= 0, default=None
-        In place of `max_fpr`: largest selective risk, in units of the loss. Of the
-        rules that keep it, the one that accepts the fewest OOD samples is taken.
+        Instead of `max_fpr`: largest selective risk, in units of the loss. Of the rules
+        that meet it, the one that accepts the fewest OOD samples is taken.
 
     min_precision : float in ]0, 1], default=None
         Bounded precision-recall model: least share of ID samples among those that are
@@ -155,21 +154,21 @@ class DoubleScoreOODClassifier(RejectClassifier):
         given to `fit` does not matter.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
-        where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
-        class, and no sample is OOD, of which a warning tells, as of strings such as
-        "OOD" that are classes. A frozen classifier settles whether -1 is a class. With
-        None no sample is OOD.
+        Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings; if
+        `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a class
+        and no sample is OOD, with a warning. Strings such as "OOD" are classes, with a
+        warning, too. A frozen classifier defines whether -1 is a class. With None no
+        sample is OOD.
 
     wild_label : label, default=None
-        Label of unlabelled samples in `y`, in place of OOD ones: what comes in where
-        the classifier is used, of which a share `wild_share` is OOD, and the rest like
-        the ID samples.
+        Label of unlabelled samples in `y`, which replace OOD samples: data from
+        production, of which a share `wild_share` is OOD and the rest is like the ID
+        samples.
 
     wild_share : float in ]0, 1], default=None
-        Share of OOD among the samples with `wild_label`. With it, what is accepted of
-        these and of the ID samples tells the FPR: (P(accepted given wild) -
-        (1 - `wild_share`) TPR) / `wild_share`, which may be below zero by chance.
+        Share of OOD samples among those with `wild_label`. With it, the accepted shares
+        of these and of the ID samples give the FPR: (P(accepted given wild) - (1 -
+        `wild_share`) TPR) / `wild_share`, which may be below zero by chance.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -179,59 +178,58 @@ class DoubleScoreOODClassifier(RejectClassifier):
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of a calibration part, that all bounds hold for the
         population. It takes `cv` as a float, the share of the samples in that part;
-        weight and threshold are tuned on the others, then the threshold is set anew. A
-        bound on the risk comes along in ``rule_.certificate``.
+        weight and threshold are tuned on the others, then the threshold is set anew.
+        ``rule_.certificate`` includes a bound on the risk.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, which a `confidence` needs where `loss` does not
-        say: for "absolute", "squared" and callables, as a class that is not in `y` may
-        be further off than all that are.
+        Largest possible loss. A `confidence` needs it if it does not follow from
+        `loss`: for "absolute", "squared" and callables, because a class that is not in
+        `y` may have a larger loss than those that are.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions tune the rule. An int or a splitter pools predictions out of
-        fold, of scores fitted out of fold too, and fits everything on all samples
-        afterwards. A float holds that share of the samples out. None is five
-        stratified folds, and no fold where a frozen classifier is judged by scores that
-        learn nothing.
+        Selects the predictions that tune the rule. An int or a splitter pools
+        out-of-fold predictions and scores, and fits everything on all samples
+        afterwards. A float holds that share of the samples out. None is five stratified
+        folds, and no folds for a frozen classifier with scores that learn nothing.
 
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples, as in :class:`SelectiveClassifier`.
         It may be the `ood_label`.
 
     randomize : bool, default=True
-        Whether samples at the threshold are accepted with a probability that serves the
-        bounds, over the seeds of `fit`. Samples of equal values are accepted or
-        rejected alike, unless `predict` and `accept` get `keys`. If False, all samples
-        at the threshold are accepted or rejected.
+        Whether samples at the threshold are accepted with a probability that meets the
+        bounds, over the seeds of `fit`. Samples with equal values get the same
+        decision, unless `predict` and `accept` get `keys`. If False, all samples at the
+        threshold are accepted or rejected.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does where the targets cannot be met on the samples: "raise" raises
-        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What `fit` does if the targets cannot be met on the samples: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     n_jobs : int, default=None
         Number of folds fitted, and of parts of an exact search, in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of the draws at the threshold, of the samples held out, and
-        of scores that have no `random_state` of their own.
+        Seed of the draws at the threshold, of the held-out samples, and of scores
+        without their own `random_state`.
 
     risk_tolerance : float >= 0 or "standard_error", default="standard_error"
-        Of all rules that keep the bounds and whose selective risk exceeds the least one
-        by at most that, the one that accepts the fewest OOD samples is taken.
-        "standard_error" is that of the least risk, on the samples that tune the rule.
-        Of no use with `costs` and `max_risk`.
+        Of all rules that meet the bounds and whose selective risk exceeds the lowest
+        one by at most this value, the one that accepts the fewest OOD samples is taken.
+        "standard_error" is the standard error of the lowest risk on the samples that
+        tune the rule. Not used with `costs` and `max_risk`.
 
     novelty_share : float in [0, 1], default=None
-        Weight of the novelty where it is not tuned: risk and novelty are each turned
-        into minus the logarithm of the share of ID samples that score higher, and added
-        with the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and
-        no other bound. None is 0.5 where there are no OOD samples, and else a weight
-        that is tuned.
+        Weight of the novelty if it is not tuned: risk and novelty are each replaced by
+        minus the logarithm of the share of ID samples that score higher, and added with
+        the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and no
+        other bound. None is 0.5 if there are no OOD samples, and a tuned weight
+        otherwise.
 
     allow_reversed : bool, default=False
-        Whether rules may accept samples of *high* risk score first, which helps only
-        where that score is poor. A warning tells if such a rule is taken.
+        Whether rules may accept samples with a *high* risk score first, which only
+        helps if that score is poor. A warning says if such a rule is selected.
 
     n_directions : int >= 2, default=181
         Number of directions in the plane of both scores that are tried first; the two
@@ -258,7 +256,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         shape (n_samples, 2), risk and novelty, `losses`, `is_ood` (or wild), `rows`,
         positions among the samples given to `fit`, and `sample_weight` or None. With a
         `confidence`, `held_out` has the same of the calibration part, with the `draws`
-        that break ties; else it is None. Some 40 bytes a sample.
+        that break ties; else it is None. About 40 bytes per sample.
 
     uncertainty_score_, novelty_score_ : score object
         The scores, fitted.
@@ -270,7 +268,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Label of OOD samples, None where there cannot be any.
 
     reject_label_ : label or None
-        What `predict` returns for rejected samples.
+        Label that `predict` returns for rejected samples.
 
     seed_ : int
         Seed of the draws at the threshold.

@@ -172,8 +172,8 @@ def _by_group(accepted, is_ood, groups, confidence):
     of_ood = np.array(groups[is_ood].tolist(), dtype=object)
     if any(group is None or (group == group) is not True for group in of_ood):
         raise ValueError(
-            "groups has no value for an OOD sample (None or NaN). Name the group of "
-            "each OOD sample; those of other samples are not used."
+            "groups has no value for an OOD sample (None or NaN). Pass the group of "
+            "each OOD sample; the groups of other samples are not used."
         )
     return {
         group: share_of(accepted[is_ood][of_ood == group], confidence)

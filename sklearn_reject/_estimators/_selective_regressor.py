@@ -59,7 +59,7 @@ def _no_predictions(regressor):
 
 
 class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
-    """Regressor that tells which of its predictions are too uncertain.
+    """Regressor that rejects predictions that are too uncertain.
 
     It wraps a regressor, of one output or several, scores how uncertain each prediction
     is, and rejects above a threshold that solves one of the models of
@@ -71,9 +71,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     Parameters
     ----------
     estimator : estimator
-        Regressor with `fit` and `predict`. A
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
-        to `fit`, which it must not have seen, learn the score and solve the rule.
+        Regressor with `fit` and `predict`. A :class:`~sklearn.frozen.FrozenEstimator`
+        is not fitted again, and the data given to `fit`, which it must not have seen,
+        only fit the score and tune the rule.
 
     reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
@@ -81,11 +81,11 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         `target_coverage` and `target_failure_rate` must be given.
 
     target_risk : float >= 0 or dict, default=None
-        Bound on the expected loss of accepted samples: maximise the coverage. Met on
-        the samples that solve the rule, and so exceeded in use more often than not:
-        by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
-        1000 (33 classifiers on real sets). Pass `confidence` where it must hold, or a
-        `target_failure_rate`, which a few samples can promise.
+        Bound on the expected loss of accepted samples: maximise the coverage. It is met
+        on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
+        the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
+        classifiers on real data sets). If the target must hold on new data, set
+        `confidence`, or use `target_failure_rate`, which few samples can guarantee.
 
     target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
@@ -93,19 +93,19 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
         maximise the coverage. With 0/1 loss it bounds the share of all samples that is
-        accepted and wrong. It holds on average over the samples that solve the rule,
-        however few they are, if nothing was fitted on these: `cv` as a float, or
-        something frozen; with predictions out of fold it does but approximately. Needs
-        `max_loss` where the loss has no largest value.
+        accepted and wrong. It holds on average over the samples that tune the rule,
+        however few they are, if nothing was fitted on them: with `cv` as a float, or a
+        frozen estimator. With out-of-fold predictions it holds approximately. Needs
+        `max_loss` if the loss has no largest value.
 
     group_by : "prediction", column or callable, default=None
-        What gives each group of samples a rule of its own, so that the target holds in
-        every group: "prediction" is the predicted class (of a classifier), a str or an
-        int the name or position of a column of X, and a callable is
-        ``X -> (n_samples,)``. Targets may then be dicts of group to value. With a
-        `confidence`, all groups hold together with that probability. A group in which
-        no rule meets the target is rejected as a whole, and so are samples of a group
-        that `fit` has not seen; both with a warning.
+        Groups of samples, each with its own rule, so that the target holds in every
+        group: "prediction" is the predicted class (of a classifier), a str or an int
+        the name or position of a column of X, and a callable is ``X -> (n_samples,)``.
+        Targets may then be dicts of group to value. With a `confidence`, the targets of
+        all groups hold together with that probability. A group in which no rule meets
+        the target is rejected as a whole, and so are samples of a group that `fit` has
+        not seen; both with a warning.
 
     uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
             score object or callable, default="auto"
@@ -121,43 +121,44 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         vectors.
 
     confidence : float in ]0, 1[, default=None
-        Probability, over the draw of the samples that solve the rule, that
+        Probability, over the draw of the samples that tune the rule, that
         `target_risk`, `target_coverage` or `target_failure_rate` holds for the
         population. Needs `cv` as a float, or a frozen regressor with a score that is
         not learned.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, in units of the loss. Needed to certify a
-        `target_risk`, and for a `target_failure_rate`, where the loss is neither
-        "zero_one" nor a matrix: labels that y lacks may cost more than those it has.
+        Largest possible loss, in units of the loss. Needed to certify a `target_risk`,
+        and for a `target_failure_rate`, if the loss is neither "zero_one" nor a matrix:
+        labels that are not in y may cost more than those that are.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions solve the rule. An int or a splitter pools predictions out of
-        fold and fits the regressor on everything afterwards; None is five folds. A
-        float holds that share of the samples out, and the regressor is fitted on the
-        rest. A learned score is learned from the same predictions, or from five folds
-        of the rest where a share is held out, and each sample that solves the rule is
-        judged by a score that was learned without it.
+        Selects the predictions that tune the rule. An int or a splitter pools
+        out-of-fold predictions and fits the regressor on all samples afterwards; None
+        is five folds. A float holds that share of the samples out, and the regressor is
+        fitted on the rest. A learned score is learned from the same predictions, or
+        from five folds of the rest if a share is held out. Each sample that tunes the
+        rule gets a score that was learned without it.
 
     randomize : bool, default=True
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
-        of equal values are accepted or rejected alike, unless they are given different
-        `keys`. For a `target_failure_rate` that few samples cannot promise otherwise,
-        all that is accepted is accepted with a probability. If False, those at the
-        threshold are rejected for a bound on loss and accepted for `target_coverage`.
+        with equal values get the same decision, unless they have different `keys`. If
+        the samples are too few to guarantee a `target_failure_rate` otherwise, all
+        accepted samples are accepted with a probability. If False, samples at the
+        threshold are rejected for a bound on the loss and accepted for
+        `target_coverage`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does where the targets cannot be met on the samples: "raise" raises
-        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What `fit` does if the targets cannot be met on the samples: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of the draws at the threshold, of the samples held out, and
-        of a learned score that has no `random_state` of its own.
+        Seed of the draws at the threshold, of the held-out samples, and of a learned
+        score without its own `random_state`.
 
     Attributes
     ----------
@@ -555,7 +556,7 @@ def check_loss_of_numbers(loss):
     resolved = check_loss(loss)
     if isinstance(resolved, _OF_LABELS):
         raise ValueError(
-            f"loss={loss!r} is one of labels. Use 'squared', 'absolute' or a "
+            f"loss={loss!r} is a loss of labels. Use 'squared', 'absolute' or a "
             "callable (y_true, y_pred) -> (n_samples,)."
         )
     return resolved

@@ -26,17 +26,17 @@ def aurc_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -116,17 +116,17 @@ def augrc_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -202,17 +202,17 @@ def sele_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -294,17 +294,17 @@ def selective_risk_at_coverage_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -392,17 +392,17 @@ def coverage_at_risk_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -490,17 +490,17 @@ def risk_coverage_curve(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to

@@ -59,7 +59,7 @@ def summarize(scores, losses, sample_weight=None, *, n_bits=22, compute=True):
 def solve_reject_cost(
     scores, losses, target, *, sample_weight=None, method="exact", compute=True
 ):
-    """Minimise the expected loss when rejecting has a price (Chow's model).
+    """Minimise the expected loss with a cost of rejection (Chow's model).
 
     The rule of :func:`sklearn_reject.selection.solve_reject_cost`.
 
@@ -163,8 +163,8 @@ def solve_target_risk(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     method : {"exact", "cells"}, default="exact"
         "exact" reads the data a second time, and fetches the rows that decide the rule,
@@ -311,7 +311,7 @@ def solve_target_failure_rate(
     method="exact",
     compute=True,
 ):
-    """Maximise the coverage under a bound on what is accepted and wrong.
+    """Maximise the coverage under a bound on the failure rate.
 
     The rule of :func:`sklearn_reject.selection.solve_target_failure_rate` that does not
     randomize. Its bound is one for samples drawn alike: there are no weights.
@@ -337,8 +337,8 @@ def solve_target_failure_rate(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     method : {"exact", "cells"}, default="exact"
         "exact" reads the data a second time, and fetches the rows that decide the rule,

@@ -33,7 +33,7 @@ def tune_threshold(
     max_positive=None,
     sample_weight=None,
 ):
-    """Find the threshold on probabilities that has the least mean loss on data.
+    """Find the threshold on probabilities with the lowest mean loss on data.
 
     Empirical utility maximisation (NKRD16, section 5): items of probability
     ``eta >= threshold`` are predicted, and all thresholds are compared, by one sort,
@@ -216,7 +216,7 @@ def _check_weight(sample_weight, length, what):
     """Return one weight an item, a row or a set."""
     shape = np.shape(sample_weight)
     if shape not in ((), (length,)):
-        hint = " Items of a set have no weights of their own." * (what == "set")
+        hint = " Items of a set have no weights." * (what == "set")
         raise ValueError(
             f"sample_weight must hold one weight for each {what}, shape ({length},), "
             f"got shape {shape}.{hint}"
@@ -231,8 +231,8 @@ def _refuse_bounds(loss, bounds):
     names = names or list(loss.needs_bounds)
     if names:
         raise ValueError(
-            f"sample_weight lets an item count as any number of items, but "
-            f"{' and '.join(names)}, given or needed by the loss, count each as one. "
-            "Repeat items of whole weights, as np.repeat does, or take a loss that "
+            "sample_weight counts an item as any number of items, but "
+            f"{' and '.join(names)}, given or needed by the loss, count each item as "
+            "one. Repeat the items, for example with np.repeat, or use a loss that "
             "needs no bounds."
         )

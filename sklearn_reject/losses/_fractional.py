@@ -102,7 +102,7 @@ class FractionalLinearLoss(SetLoss):
                 raise ValueError(
                     f"denominator must be positive, but is {below:g} for a set of "
                     f"nothing but {name} items, where the numerator is {above:g}. "
-                    "Change the constants so that both are zero there, or the "
+                    "Change the constants so that either both are zero there or the "
                     "denominator is positive."
                 )
 

@@ -97,8 +97,8 @@ def sele_loss_and_gradient(
         spread = np.ptp(sample[0])
     if not spread < _WIDEST / len(present):
         raise ValueError(
-            f"scores range from {sample[0].min():g} to {sample[0].max():g}, so wide "
-            "that sums of their differences overflow. Rescale them."
+            f"scores range from {sample[0].min():g} to {sample[0].max():g}, so sums of "
+            "their differences would overflow. Rescale them."
         )
     gradient = np.zeros(len(scores))
     if method == "exact":

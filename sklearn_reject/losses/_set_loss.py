@@ -150,9 +150,9 @@ class SetLoss:
             if "truth value" not in str(error):
                 raise
             raise ValueError(
-                f"{self._shown} gets arrays of counts, but decides by a single one: "
-                f"{error} Write it with operations on whole arrays, such as "
-                "`np.where`, or wrap it in `np.vectorize`."
+                f"{self._shown} receives arrays of counts, but treats them as single "
+                f"numbers: {error} Use operations on whole arrays, such as `np.where`, "
+                "or wrap it in `np.vectorize`."
             ) from error
         return self._check(losses, shape)
 
@@ -181,15 +181,15 @@ class SetLoss:
         losses = np.asarray(losses)
         if losses.shape != shape or losses.dtype.kind not in "biuf":
             raise ValueError(
-                f"{self._shown} must return one number for each confusion "
-                f"matrix, shape {shape}, got shape {losses.shape} and dtype "
-                f"{losses.dtype}. Write it with operations on whole arrays."
+                f"{self._shown} must return one number for each confusion matrix, "
+                f"shape {shape}, got shape {losses.shape} and dtype {losses.dtype}. "
+                "Use operations on whole arrays."
             )
         if not np.isfinite(losses).all():
             raise ValueError(
                 f"{self._shown} must return finite numbers, got "
-                f"{losses[~np.isfinite(losses)][0]}. Say what 0/0 is, for example "
-                "with `np.divide(..., where=...)`."
+                f"{losses[~np.isfinite(losses)][0]}. Define the value of 0/0, for "
+                "example with `np.divide(..., where=...)`."
             )
         return losses.astype(np.float64)
 

@@ -23,8 +23,8 @@ def register_by_name(cls, table):
     known = table.get(name, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(
-            f"{cls.__name__} cannot have name={name!r}, which is that of "
-            f"{known.__name__}. Choose another one."
+            f"{cls.__name__} cannot have name={name!r}, which is the name of "
+            f"{known.__name__}. Choose another name."
         )
     table[name] = cls
 
@@ -176,7 +176,7 @@ class SquaredLoss(TaskLoss):
 
 
 class CostMatrixLoss(TaskLoss):
-    """Costs read from a table.
+    """Task loss that is read from a cost matrix.
 
     Parameters
     ----------
@@ -229,9 +229,9 @@ class CostMatrixLoss(TaskLoss):
         index, unseen = index_labels(labels, self.labels)
         if unseen.any():
             raise ValueError(
-                f"{name} holds the label {labels[unseen].tolist()[0]!r}, not among "
-                f"the labels {self.labels.tolist()} of the cost matrix. Add a row "
-                "and a column for it, or pass the full `labels`."
+                f"{name} holds the label {labels[unseen].tolist()[0]!r}, which is not "
+                f"one of the labels {self.labels.tolist()} of the cost matrix. Add a "
+                "row and a column for it, or pass the full `labels`."
             )
         return index
 
@@ -362,7 +362,7 @@ def _label_array(labels, name, takes_vectors):
             f"shape {array.shape}."
         )
     if array.size == 0:
-        raise ValueError(f"{name} is empty: at least one sample is needed.")
+        raise ValueError(f"{name} is empty. At least one sample is needed.")
     refuse_missing_labels(array, name)
     return array
 
@@ -370,7 +370,7 @@ def _label_array(labels, name, takes_vectors):
 def _numeric_matrix(array, name):
     if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise ValueError(
-            f"{name} with several outputs must hold finite numbers, got an array of "
+            f"{name} with multiple outputs must hold finite numbers, got an array of "
             f"dtype {array.dtype}."
         )
     return array
@@ -388,7 +388,7 @@ def _check_same_kind(first, second, names):
     if len(kinds) > 1:
         raise ValueError(
             f"{names} mix strings and numbers ({first.dtype} and {second.dtype}), so "
-            "that labels could never agree. Use labels of one kind."
+            "labels could never be equal. Use labels of one kind."
         )
 
 

@@ -7,7 +7,7 @@ from sklearn_reject.metrics._origins import scores_and_origins
 
 @of_arrays
 def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
-    """Compute what a threshold accepts of ID samples against what of OOD samples.
+    """Compute the accepted shares of ID and OOD samples for all thresholds.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
     ``thresholds[k]``.
@@ -60,7 +60,7 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
 def ood_precision_recall_curve(
     y_true, uncertainty, *, ood_prior, ood_label="auto", sample_weight=None
 ):
-    """Compute the precision of what a threshold accepts against its recall.
+    """Compute the precision of accepted samples against recall for all thresholds.
 
     The positive class is ID: recall is the share of the ID samples that are accepted,
     precision the share of ID among what is accepted. Point k belongs to the rule that
@@ -76,8 +76,7 @@ def ood_precision_recall_curve(
         is always accepted, infinity never.
 
     ood_prior : float in [0, 1[ or None
-        Share of OOD where the rule is going to be used. None takes the share in the
-        sample.
+        Share of OOD samples in production. None takes the share in the sample.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -142,11 +141,11 @@ def ood_auroc_score(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
-        are the lowest and the highest. Finite where `novelty` is given.
+        are the lowest and the highest. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The two then count as the best direction
-        does: the largest area over the weighted sums of both on a grid.
+        A second score, higher = more novel. The value is then that of the best
+        direction: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -203,16 +202,16 @@ def ood_aupr_score(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
-        are the lowest and the highest. Finite where `novelty` is given.
+        are the lowest and the highest. Must be finite if `novelty` is given.
 
     positive : {"id", "ood"}
-        What is retrieved: "id" ranks the ID samples first, by the lowest score
+        The positive class: "id" ranks the ID samples first, by the lowest score
         ("AUPR-in", and the AUPR of FPP23), "ood" the OOD samples, by the highest
         ("AUPR-out"). The two areas are different numbers.
 
     novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The two then count as the best direction
-        does: the largest area over the weighted sums of both on a grid.
+        A second score, higher = more novel. The value is then that of the best
+        direction: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -286,7 +285,7 @@ def fpr_at_tpr_score(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
-        are the lowest and the highest. Finite where `novelty` is given.
+        are the lowest and the highest. Must be finite if `novelty` is given.
 
     positive : {"id", "ood"}
         With "id" the value is the share of OOD samples accepted where at least `tpr` of
@@ -297,8 +296,8 @@ def fpr_at_tpr_score(
         True positive rate to reach. Tied samples are taken together.
 
     novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The two then count as the best direction
-        does: the smallest rate over the weighted sums of both on a grid.
+        A second score, higher = more novel. The value is then that of the best
+        direction: the smallest rate over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -348,7 +347,7 @@ def roc_frontier(
     n_directions=181,
     sample_weight=None,
 ):
-    """Compute the largest TPR that a threshold reaches at each bound on the FPR.
+    """Compute the largest TPR for each bound on the FPR.
 
     For one score these are the upper left corners of its ROC curve, for two scores the
     best of the corners of all their weighted sums: which bounds `min_tpr` and `max_fpr`
@@ -361,7 +360,7 @@ def roc_frontier(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Finite where `novelty` is given.
+        is always accepted, infinity never. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
@@ -420,7 +419,7 @@ def precision_recall_frontier(
     n_directions=181,
     sample_weight=None,
 ):
-    """Compute the largest precision that a threshold reaches at each least recall.
+    """Compute the largest precision for each lower bound on the recall.
 
     Recall is the share of the ID samples that are accepted, precision the share of ID
     among what is accepted: which bounds `min_precision` and `min_recall` can be met
@@ -433,11 +432,10 @@ def precision_recall_frontier(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Finite where `novelty` is given.
+        is always accepted, infinity never. Must be finite if `novelty` is given.
 
     ood_prior : float in [0, 1[ or None
-        Share of OOD where the rule is going to be used. None takes the share in the
-        sample.
+        Share of OOD samples in production. None takes the share in the sample.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted

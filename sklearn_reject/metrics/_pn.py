@@ -24,12 +24,12 @@ def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight
         Finite scores, higher = more likely positive.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated. None if nothing but missing
-        values does.
+        Label of documents that were not rated. None if only missing values mean not
+        rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Non-negative weights, such as the inverse of the probability to be rated.
@@ -109,12 +109,12 @@ def pn_auc_score(
         samples, such as folds, are comparable only so.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated. None if nothing but missing
-        values does.
+        Label of documents that were not rated. None if only missing values mean not
+        rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Non-negative weights, such as the inverse of the probability to be rated.

@@ -23,8 +23,8 @@ class RatedScorer(_Scorer):
         if not len(rows):
             raise ValueError(
                 f"y has no rated documents: all {len(y)} are missing or "
-                f"{self._unrated_label!r}, the unrated_label. Use folds that have "
-                "some, such as those of StratifiedKFold."
+                f"{self._unrated_label!r}, the unrated_label. Use folds with rated "
+                "documents, such as those of StratifiedKFold."
             )
         params = {}
         if sample_weight is not None:
@@ -48,16 +48,16 @@ class RatedScorer(_Scorer):
 
 
 def make_rated_scorer(scoring, *, unrated_label=-1):
-    """Make a scorer that looks at rated documents only, from any other one.
+    """Make a scorer that uses rated documents only, from any other scorer.
 
-    With labels for documents that nobody has rated, such as -1, scorers like that of
-    the precision take these for a class, or raise. This one leaves them out. What is
-    predicted of them does not count then: a model that reports more of what is unrated
-    is not the worse for it. Models are comparable as far as they report documents that
-    were rated, down to the same lowest thresholds.
+    If documents that nobody has rated have a label such as -1, scorers like that of the
+    precision treat it as a class, or raise an error. This scorer leaves these documents
+    out, so their predictions do not count: a model that reports more unrated documents
+    is not judged worse. Models are comparable only if documents were rated down to the
+    same lowest thresholds.
 
-    Where what is missing is NaN, pass a splitter such as `KFold()` for the `cv` of a
-    search: for a number of folds scikit-learn looks for classes, and refuses NaN.
+    If missing ratings are NaN, pass a splitter such as `KFold()` as `cv` of a search:
+    for a number of folds scikit-learn looks for classes, and refuses NaN.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
         where that is given.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated; missing values always do. None
-        if nothing else does.
+        Label of documents that were not rated. Missing values always mean not rated.
+        None if nothing else does.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
     if not isinstance(scoring, str) and not callable(scoring):
         raise ValueError(
             "scoring must be the name of one scorer, or a callable such as make_scorer "
-            f"returns, got {scoring!r}. Of several scorers, make a dictionary of what "
-            "make_rated_scorer returns for each."
+            f"returns, got {scoring!r}. For several scorers, pass each to "
+            "make_rated_scorer and collect the results in a dictionary."
         )
     # The estimator is not looked at where a scorer is given.
     return RatedScorer(check_scoring(scoring=scoring), unrated_label)

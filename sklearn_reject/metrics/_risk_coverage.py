@@ -18,7 +18,7 @@ def risk_coverage_curve(
     max_fpr=None,
     sample_weight=None,
 ):
-    """Compute selective risk against coverage, one point a distinct uncertainty.
+    """Compute selective risk against coverage, one point per distinct uncertainty.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
     ``thresholds[k]`` (FPV23, section 3.1). Lower risk is better.
@@ -26,28 +26,28 @@ def risk_coverage_curve(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned. With an
-        `ood_label`, minus infinity is always accepted and infinity never.
+        Higher = more uncertain. Negate confidences. With an `ood_label`, minus infinity
+        is always accepted and infinity never.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     ood_label : "auto", None or label, default=None
         Label of OOD samples in `y_true`, without which coverage and risk are computed.
         "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
-        OOD, where `y_pred` holds it and there is but one other label. None says that no
-        sample is OOD. With an OOD label `y_true` is needed, whatever `loss` is.
+        is OOD, if `y_pred` contains it and there is only one other label. None says
+        that no sample is OOD. With an OOD label `y_true` is needed, whatever `loss` is.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts
@@ -133,21 +133,21 @@ def aurc_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -217,21 +217,21 @@ def augrc_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -285,21 +285,21 @@ def sele_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -356,21 +356,21 @@ def selective_risk_at_coverage_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -434,21 +434,21 @@ def coverage_at_risk_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.

@@ -140,18 +140,18 @@ def _check_weight(sample_weight, average, n_sets):
         return None
     if average is None:
         raise ValueError(
-            "sample_weight weighs the sets in their mean, but average=None asks for "
-            "the loss of each. Leave one of the two out."
+            "sample_weight weighs the sets in their mean, but average=None returns the "
+            "loss of each set. Omit one of the two."
         )
     if average != "samples":
         raise ValueError(
-            "sample_weight weighs rows in their mean, but with "
-            f"average={average!r} they are within a set, whose items are counted. "
-            "Leave it out, or take average='samples'."
+            f"sample_weight weighs rows, but with average={average!r} rows are items "
+            "of a set and have no weights. Omit sample_weight, or use "
+            "average='samples'."
         )
     if np.shape(sample_weight) != (n_sets,):
         raise ValueError(
-            f"sample_weight must hold one weight a set, shape ({n_sets},), got shape "
+            f"sample_weight must hold one weight per set, shape ({n_sets},), got shape "
             f"{np.shape(sample_weight)}. Samples within a set are not weighted."
         )
     return check_sample_weight(sample_weight, n_sets)

@@ -41,12 +41,12 @@ def find_labels(score, response):
 
 
 class UncertaintyScore(BaseEstimator):
-    """Base of all uncertainty scores: what a fitted one says about samples.
+    """Base class of uncertainty scores.
 
     A subclass writes `fit`, which sets `estimator_`, and `_uncertainty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more uncertain. Derive from :class:`PlugInScore` or :class:`LearnedScore` rather
-    than from this.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more uncertain. Derive from :class:`PlugInScore` or :class:`LearnedScore`
+    rather than from this.
 
     Examples
     --------

@@ -12,11 +12,11 @@ from sklearn_reject.scores._base import UncertaintyScore
 
 
 class PlugInScore(UncertaintyScore):
-    """Base of the scores that need nothing but a fitted classifier.
+    """Base class of scores that only need a fitted classifier.
 
     A subclass writes `_uncertainty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more uncertain.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more uncertain.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class ConditionalRisk(PlugInScore):
 
 
 class Margin(PlugInScore):
-    """How close the classifier's decision values are to a tie, with the sign turned.
+    """Negative margin between the largest decision values of the classifier.
 
     With one decision value f a sample it is -abs(f). With one a class it depends on
     `kind`. In units of the decision function.
@@ -183,7 +183,7 @@ class Margin(PlugInScore):
     Raises
     ------
     ValueError
-        If the classifier has no `decision_function` with one value a class.
+        If the classifier has no `decision_function` with one value per class.
 
     Examples
     --------
@@ -321,8 +321,8 @@ def entropies(probabilities):
 def _gap_of_top_two(values):
     if values.shape[1] == 1:
         raise ValueError(
-            "The gap between the two largest classes needs at least two classes, got a "
-            "classifier fitted on one class."
+            "The gap between the two largest probabilities needs at least two classes, "
+            "got a classifier fitted on one class."
         )
     second, first = np.partition(values, -2, axis=1)[:, -2:].T
     return first - second

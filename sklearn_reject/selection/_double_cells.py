@@ -103,8 +103,8 @@ class DoubleScoreSummary(DictMixin):
         """Check the parameters, and start with no cells where none are given."""
         if check_count(self.max_cells, "max_cells") < _FEWEST_CELLS:
             raise ValueError(
-                f"max_cells must be at least {_FEWEST_CELLS}, got {self.max_cells}: "
-                "infinite novelty of either sign has a cell of its own."
+                f"max_cells must be at least {_FEWEST_CELLS}, got {self.max_cells}, "
+                "because infinite novelty of either sign has its own cell."
             )
         if self.shift is not None and self.shift not in range(-N_BITS, N_BITS + 1):
             raise ValueError(
@@ -115,12 +115,12 @@ class DoubleScoreSummary(DictMixin):
         if self.cells.ndim != 2 or len(self.cells) != len(COLUMNS):
             raise ValueError(
                 f"cells must be of shape ({len(COLUMNS)}, n_cells), got "
-                f"{self.cells.shape}. Pass those of another summary."
+                f"{self.cells.shape}. Pass the cells of another summary."
             )
 
     @property
     def n_samples(self):
-        """Number of samples so far, without those of zero weight."""
+        """Number of samples with positive weight so far."""
         return n_rows_of(self.cells)
 
     @property
@@ -199,15 +199,15 @@ class DoubleScoreSummary(DictMixin):
         check_other(self, other, "summary", "summaries")
         if other.max_cells != self.max_cells:
             raise ValueError(
-                f"other has max_cells={other.max_cells}, this summary "
-                f"{self.max_cells}: what is lost by fewer cells cannot be had back. "
-                "Make all summaries with the same max_cells."
+                f"other has max_cells={other.max_cells}, but this summary has "
+                f"{self.max_cells}. Summaries with fewer cells have lost detail. Make "
+                "all summaries with the same max_cells."
             )
         if self.shift != other.shift and None not in (self.shift, other.shift):
             warn_user(
-                f"The summaries have shift={self.shift} and shift={other.shift}: cells "
-                "of one that overlap with some of the other become one, and intervals "
-                "wider. Pass the shift of one to all, as "
+                f"The summaries have shift={self.shift} and shift={other.shift}. "
+                "Overlapping cells are joined, and intervals become wider. Use the "
+                "same shift for all summaries, as in "
                 f"DoubleScoreSummary(shift={self.shift})."
             )
         cells, shift = merge_tables(
@@ -286,7 +286,7 @@ class DoubleScoreSummary(DictMixin):
         allow_reversed=False,
         parts=None,
     ):
-        """Find the direction and threshold of which the cells certify most.
+        """Find the weights and threshold for which the cells certify most.
 
         All thresholds at the ends of cells are compared in each direction of a grid. A
         bound is kept if it is for all samples that the cells may stand for, and of the
@@ -299,19 +299,19 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
-            bound.
+            Largest share of the OOD samples to accept, in addition to `min_tpr`. None
+            for no bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the
-            place of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, in addition to `min_tpr` and
+            instead of `max_fpr`. The rule with the lowest FPR is then found.
 
         min_precision : float in ]0, 1], default=None
-            Least share of ID samples among the accepted ones. Needs `min_recall` and
+            Smallest share of ID samples among the accepted ones. Needs `min_recall` and
             `ood_prior`.
 
         min_recall : float in ]0, 1], default=None
-            Least share of the ID samples to accept, beside `min_precision`.
+            Smallest share of the ID samples to accept, in addition to `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
             Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
@@ -319,7 +319,7 @@ class DoubleScoreSummary(DictMixin):
             `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning
+            Share of OOD samples in production, which may differ from that in the tuning
             sample.
 
         n_directions : int >= 2, default=181
@@ -395,7 +395,7 @@ class DoubleScoreSummary(DictMixin):
         n_directions=181,
         allow_reversed=False,
     ):
-        """Return the least risk that a rule which keeps the bounds may have.
+        """Return a lower bound on the risk of any rule that meets the bounds.
 
         It bounds how much :meth:`tune` may miss: no :class:`DoubleScoreRule` whose
         weights are not negative (the risk weight may be with `allow_reversed`), of any
@@ -408,19 +408,19 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
-            bound.
+            Largest share of the OOD samples to accept, in addition to `min_tpr`. None
+            for no bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the
-            place of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, in addition to `min_tpr` and
+            instead of `max_fpr`. The rule with the lowest FPR is then found.
 
         min_precision : float in ]0, 1], default=None
-            Least share of ID samples among the accepted ones. Needs `min_recall` and
+            Smallest share of ID samples among the accepted ones. Needs `min_recall` and
             `ood_prior`.
 
         min_recall : float in ]0, 1], default=None
-            Least share of the ID samples to accept, beside `min_precision`.
+            Smallest share of the ID samples to accept, in addition to `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
             Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
@@ -428,7 +428,7 @@ class DoubleScoreSummary(DictMixin):
             `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning
+            Share of OOD samples in production, which may differ from that in the tuning
             sample.
 
         n_directions : int >= 2, default=181
@@ -466,8 +466,8 @@ class DoubleScoreSummary(DictMixin):
         cells = Cells(self.cells)
         if not cells.id_rows.any():
             raise ValueError(
-                "The summary has no ID sample (of positive weight): at least one is "
-                "needed to measure what is accepted of them. Update it first."
+                "The summary has no ID sample (of positive weight). At least one is "
+                "needed to measure the share that is accepted. Update it first."
             )
         return cells
 
@@ -493,7 +493,7 @@ class DoubleScoreSummary(DictMixin):
                 yield [array[inside] for array in samples]
         if found != n_rows_of(asked.table):
             raise ValueError(
-                f"parts have {found} rows in the cells that are looked at, and "
-                f"{n_rows_of(asked.table)} were summarised. Pass all of the samples "
-                "that the summary was updated with, and each once."
+                f"parts have {found} rows in the cells of interest, but "
+                f"{n_rows_of(asked.table)} were summarised. Pass all samples that the "
+                "summary was updated with, each of them once."
             )

@@ -149,8 +149,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
 
         loss_second : array-like of shape (n_samples,)
             Non-negative losses of the second opinion, NaN or None where it was not
-            asked. Risks, and with weights rates too, are those of the other samples, as
-            if these were drawn at random; a warning says so where they evidently were
+            asked. Risks, and with weights also rates, are those of the other samples,
+            as if these had been drawn at random; a warning says if they apparently were
             not.
 
         groups : array-like of shape (n_samples,)
@@ -221,18 +221,18 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
             intervals together.
 
         max_loss : float > 0, default=1.0
-            Largest loss that is possible, known beforehand.
+            Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Where the labels of a random part of the samples are looked up only, the
-            smallest probability with which one is. The smaller it is, the more samples
-            it takes to see a risk above the target.
+            Smallest probability of a sample to be labelled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
 
         since : {"start", "any"}, default="start"
-            Which samples the alarm is about: all since the start, whose mean may be
-            good although the last ones are bad, or those since any one update. "any"
-            notices a change after many samples far sooner, and takes a few more at the
-            start.
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
 
         Returns
         -------

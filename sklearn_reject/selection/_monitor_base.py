@@ -105,15 +105,15 @@ class Monitor:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
                 raise ValueError(
-                    f"other has {name}={theirs!r}, and not {ours!r}. Merge monitors of "
-                    "the same parameters."
+                    f"other has {name}={theirs!r}, but this monitor has {ours!r}. "
+                    "Merge monitors with the same parameters."
                 )
         merged = copy(self)
         merged._take(other._bets)
         if other.alarm and not merged.alarm:
             warn_user(
-                "other has raised an alarm, which the samples of both together do not "
-                "call for. It stands on its own: look at it before you drop `other`."
+                "other has raised an alarm, but the merged monitor has not. The alarm "
+                "of `other` is still valid. Check it before you discard `other`."
             )
         return merged
 

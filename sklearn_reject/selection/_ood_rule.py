@@ -136,7 +136,7 @@ class SingleScoreRule(_OODRule):
         Share of OOD samples in use.
 
     certificate : OODCertificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        Certificate of the guarantee, if there is a confidence.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class SingleScoreRule(_OODRule):
         return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
     def at_threshold(self, scores):
-        """Tell which samples are at the threshold.
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -196,8 +196,8 @@ class SingleScoreRule(_OODRule):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class SingleScoreRule(_OODRule):
 
 @dataclass(frozen=True, kw_only=True)
 class DoubleScoreRule(_OODRule):
-    """Accept below a threshold of a weighted sum of a risk and a novelty score.
+    """Rule that accepts by a weighted sum of a risk and a novelty score.
 
     The sum is s = risk_weight * r + novelty_weight * g (FPP23: s = r + mu g), in the
     units of the two scores as they are given. Tuned rules have a risk weight of 1, of 0
@@ -292,7 +292,7 @@ class DoubleScoreRule(_OODRule):
         Share of OOD samples in use.
 
     certificate : OODCertificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        Certificate of the guarantee, if there is a confidence.
 
     risk_weight : float, default=1.0
         Weight of the risk score, at most 1 in magnitude.
@@ -373,7 +373,7 @@ class DoubleScoreRule(_OODRule):
         return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
     def at_threshold(self, uncertainty_scores, novelty_scores):
-        """Tell which samples are at the threshold.
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -411,8 +411,8 @@ class DoubleScoreRule(_OODRule):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------

@@ -58,7 +58,7 @@ _FEWEST_BITS, _MOST_BITS = 13, 32
 
 
 class RiskCoverageSummary:
-    """What curves, areas and rules need to know of scores and losses, in little memory.
+    """Compact summary of scores and losses for curves, areas and rules.
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
     parts add up to that of the whole, wherever each was made, so that samples that fit
@@ -125,13 +125,13 @@ class RiskCoverageSummary:
         if not _FEWEST_BITS <= n_bits <= _MOST_BITS:
             raise ValueError(
                 f"n_bits must be in [{_FEWEST_BITS}, {_MOST_BITS}], got {n_bits}. With "
-                "22 a cell is as wide as a thousandth of its scores."
+                "22 the width of a cell is a thousandth of its scores."
             )
         self._table = empty_table(self.n_bits)
 
     @property
     def n_samples(self):
-        """Number of samples, those of zero weight left out."""
+        """Number of samples with positive weight."""
         return int(self._table.rows.sum())
 
     @property
@@ -203,8 +203,8 @@ class RiskCoverageSummary:
         check_other(self, other, "summary", "summaries")
         if other.n_bits != self.n_bits:
             raise ValueError(
-                f"other has n_bits={other.n_bits}, and not {self.n_bits}, so that its "
-                "cells are others. Make summaries with the same n_bits."
+                f"other has n_bits={other.n_bits}, but this summary has {self.n_bits}, "
+                "so their cells differ. Make summaries with the same n_bits."
             )
         merged = RiskCoverageSummary(self.n_bits)
         merged._table = add_tables(self._table, other._table)
@@ -219,11 +219,11 @@ class RiskCoverageSummary:
         Parameters
         ----------
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -250,11 +250,11 @@ class RiskCoverageSummary:
         Parameters
         ----------
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -282,11 +282,11 @@ class RiskCoverageSummary:
             full as in the paper, or one half.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -325,11 +325,11 @@ class RiskCoverageSummary:
             share of that group is accepted that makes the coverage exact.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -371,11 +371,11 @@ class RiskCoverageSummary:
             share of the one that would exceed the risk is accepted.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -500,16 +500,16 @@ class RiskCoverageSummary:
             where `max_loss` is None.
 
         max_loss : float > 0, default=None
-            Largest loss that is possible, not the largest in the sample. None stands
-            for a loss that is 0 or 1.
+            Largest possible loss, not the largest one in the sample. None means that
+            losses are 0 or 1.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -555,12 +555,12 @@ class RiskCoverageSummary:
             possible with weights.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -581,7 +581,7 @@ class RiskCoverageSummary:
         return certify_coverage_of_cells(self._sample(), high, confidence)
 
     def solve_reject_cost(self, target, *, parts=None):
-        """Minimise the expected loss when rejecting has a price.
+        """Minimise the expected loss with a cost of rejection.
 
         The rule of :func:`~sklearn_reject.selection.solve_reject_cost` or, without
         `parts`, one whose threshold is between cells.
@@ -592,11 +592,11 @@ class RiskCoverageSummary:
             Cost of rejecting a sample, in units of the loss.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -615,7 +615,7 @@ class RiskCoverageSummary:
     def solve_target_failure_rate(
         self, target, *, confidence=None, bound="auto", max_loss=None, parts=None
     ):
-        """Maximise the coverage under a bound on what is accepted and wrong.
+        """Maximise the coverage under a bound on the failure rate.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_failure_rate` with
         ``randomize=False`` or, without `parts`, one whose threshold is between cells.
@@ -635,16 +635,16 @@ class RiskCoverageSummary:
             the binomial where `max_loss` is None.
 
         max_loss : float > 0, default=None
-            Largest loss that is possible, not the largest in the sample. None stands
-            for a loss that is 0 or 1.
+            Largest possible loss, not the largest one in the sample. None means that
+            losses are 0 or 1.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -669,7 +669,8 @@ class RiskCoverageSummary:
         if self._table.weight is not None:
             raise ValueError(
                 "The summary has sample weights, which cannot be combined with a "
-                "failure rate: its bound is for samples drawn alike. Ask for a risk."
+                "failure rate, because its bound needs samples from one distribution. "
+                "Use a target risk."
             )
         if confidence is not None:
             confidence = self._check_confidence(confidence, parts)
@@ -730,7 +731,7 @@ class RiskCoverageSummary:
         """Return the table of at least one sample, and the bounds of it."""
         if not len(self._table):
             raise ValueError(
-                "The summary has no samples (of positive weight) yet: update it first."
+                "The summary has no samples (of positive weight) yet. Update it first."
             )
         self._refuse_vanished()
         return self._table, CellBounds(self._table)
@@ -742,9 +743,9 @@ class RiskCoverageSummary:
             return
         if table.largest.max() > 0:
             raise ValueError(
-                f"losses of at most {table.largest.max():g} have sample_weight so "
-                "small that products vanish. Give all parts larger weights, or losses "
-                "in a smaller unit."
+                f"losses of at most {table.largest.max():g} have sample_weight that is "
+                "so small that products underflow. Use larger weights in all parts, or "
+                "losses in a smaller unit."
             )
 
     def _sample(self, parts=None, *, near=True):
@@ -768,8 +769,8 @@ class RiskCoverageSummary:
         """Return the confidence, after refusing what does not go with it."""
         if parts is not None:
             raise ValueError(
-                "parts cannot be combined with confidence: thresholds between cells "
-                "are tested, for which nothing has to be read again. Pass parts=None."
+                "parts cannot be combined with confidence, because thresholds between "
+                "cells are certified without a second reading. Pass parts=None."
             )
         return check_confidence(confidence, self._table.weight)
 

@@ -145,8 +145,8 @@ def decide(is_below, is_at, probability, draws, random_state):
     """
     if draws is not None and random_state is not None:
         raise ValueError(
-            f"random_state={random_state!r} is not used where draws are given. Pass "
-            "one of them."
+            f"random_state={random_state!r} is not used if draws are given. Pass one "
+            "of them."
         )
     if not callable(draws) and draws is not None:
         draws = check_draws(draws, len(is_below))
@@ -172,14 +172,15 @@ def check_draws(draws, n_samples):
     outside = draws[(draws < 0) | (draws >= 1)]
     if outside.size:
         raise ValueError(
-            f"draws must be in [0, 1[, got {outside[0]}. Pass those of keyed_draws."
+            f"draws must be in [0, 1[, got {outside[0]}. Pass the result of "
+            "keyed_draws."
         )
     return draws
 
 
 @dataclass(frozen=True)
 class RejectionRule(DictMixin):
-    """Accept below a threshold, at random at it, reject above (FPV23, eq. 25).
+    """Rule that accepts below a threshold, at random at it (FPV23, eq. 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's
     magnitude, as the scores of one sample do that are computed in other batches or on
@@ -237,7 +238,7 @@ class RejectionRule(DictMixin):
 
     @property
     def failure_rate(self):
-        """Expected loss of all samples of the calibration set, zero where rejected.
+        """Mean loss over all samples of the calibration set, zero for rejected ones.
 
         The share of all samples that is accepted and wrong where the loss is 0 or 1:
         `coverage` times `selective_risk`, lower is better.
@@ -266,7 +267,7 @@ class RejectionRule(DictMixin):
         return np.where(is_at, self.proba_at_threshold, probability)
 
     def at_threshold(self, scores):
-        """Tell which samples are at the threshold.
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -297,8 +298,8 @@ class RejectionRule(DictMixin):
             the samples whose numbers are used to these, and is not called for none.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -413,7 +414,7 @@ class RejectionRule(DictMixin):
         min_inclusion_proba=1.0,
         since="start",
     ):
-        """Return a monitor of the losses of what the rule accepts.
+        """Return a monitor of the losses of accepted samples.
 
         Parameters
         ----------
@@ -424,21 +425,22 @@ class RejectionRule(DictMixin):
             the same samples: an alarm then may say no more than that.
 
         confidence : float in ]0, 1[, default=0.95
-            Least probability that there never is a false alarm, and of the interval.
+            Probability that there is never a false alarm, and that the interval always
+            holds.
 
         max_loss : float > 0, default=1.0
-            Largest loss that is possible, known beforehand.
+            Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Where the labels of a random part of the samples are looked up only, the
-            smallest probability with which one is. The smaller it is, the more samples
-            it takes to see a risk above the target.
+            Smallest probability of a sample to be labelled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
 
         since : {"start", "any"}, default="start"
-            Which samples the alarm is about: all since the start, whose mean may be
-            good although the last ones are bad, or those since any one update. "any"
-            notices a change after many samples far sooner, and takes a few more at the
-            start.
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
 
         Returns
         -------
@@ -473,9 +475,9 @@ class RejectionRule(DictMixin):
             return self.certificate.target
         if not self.selective_risk > 0:
             raise ValueError(
-                f"The rule has no certified risk, and selective_risk="
-                f"{self.selective_risk} on its calibration set is nothing to hold it "
-                "to. Pass the largest risk that is tolerated as target."
+                "The rule has no certified risk, and "
+                f"selective_risk={self.selective_risk} on its calibration set cannot "
+                "serve as target. Pass the largest acceptable risk as target."
             )
         return self.selective_risk
 

@@ -70,7 +70,7 @@ class RulesByGroup:
             warn_user(
                 f"{len(unseen)} of {len(labels)} samples are in groups without a rule, "
                 f"and are {self._fate}: {count_labels(labels[row] for row in unseen)}. "
-                "Calibrate with samples of these groups."
+                "Add samples of these groups to the calibration set."
             )
         return codes
 

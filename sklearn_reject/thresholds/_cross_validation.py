@@ -127,7 +127,7 @@ def _warn_of_missing_classes(trains):
         decision = "all" if train.is_positive.any() else "nothing"
         warn_user(
             f"cv: fold {number} leaves no rated {missing} to tune the thresholds on, "
-            f"so that its test part is counted as if {decision} down to the lowest "
+            f"so its test part is counted as if {decision} down to the lowest "
             "thresholds were predicted positive. Use fewer or stratified folds, or "
             "rate more documents.",
         )

@@ -56,9 +56,9 @@ def optimal_path(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
+        Scores, higher = more likely positive. NaN if a classifier did not run, which
+        reaches no threshold: with "any" the others decide, and with "all" the document
+        is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -89,26 +89,26 @@ def optimal_path(
         For the method "analytic".
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
-        From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches: under "any" there is one
-        choice, and under "all" that which leaves most rated documents if the threshold
-        of one classifier is raised.
+        Scores above which documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches: with "any" there is one
+        choice; with "all", the threshold of one classifier is raised, the one that
+        keeps most rated documents.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated; missing values always do.
+        Label of documents that were not rated. Missing values always mean not rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, such as the inverse of its probability to be rated.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     propensity : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
+        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        and NaN otherwise. Rated documents have the inverse as weight, times
+        `sample_weight`, and represent unrated ones with the same probability. Only
+        unrated documents without a propensity mean that ratings are incomplete.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def operating_point(
     propensity=None,
     confidence=0.95,
 ):
-    """Find the joint thresholds at which one more false positive just pays.
+    """Find the joint thresholds that are best for a target.
 
     The point at which the slope dTP/dFP of the PN curve meets a target (RZMR20). The
     curve of counts is a step function, whose differences are noise; the slopes are
@@ -190,9 +190,9 @@ def operating_point(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
+        Scores, higher = more likely positive. NaN if a classifier did not run, which
+        reaches no threshold: with "any" the others decide, and with "all" the document
+        is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -210,21 +210,20 @@ def operating_point(
         False positives 1 / d that one more true positive may cost.
 
     max_alerts : int >= 1, default=None
-        The most true positives with at most so many of all documents given predicted
-        positive, rated or not.
+        The most true positives with at most this number of documents predicted
+        positive, of all documents given, rated or not.
 
     min_recall : float in ]0, 1], default=None
         The fewest false positives with at least this share of all positives found.
-        Only where all documents are rated, or a sample of all of them, see
-        `propensity`.
+        Needs ratings of all documents, or of a sample of them, see `propensity`.
 
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What is done where the target cannot be met on the documents: "raise" raises an
-        InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What is done if the target cannot be met on the documents: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     method : {"graph", "analytic", "direct"}, default="graph"
         "graph" and "analytic" find the point on the path of the largest area, see
@@ -264,26 +263,26 @@ def operating_point(
         array of shape (len(x), n_classifiers) that does not fall along x.
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
-        From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches: under "any" there is one
-        choice, and under "all" that which leaves most rated documents if the threshold
-        of one classifier is raised.
+        Scores above which documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches: with "any" there is one
+        choice; with "all", the threshold of one classifier is raised, the one that
+        keeps most rated documents.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated; missing values always do.
+        Label of documents that were not rated. Missing values always mean not rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, such as the inverse of its probability to be rated.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     propensity : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
+        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        and NaN otherwise. Rated documents have the inverse as weight, times
+        `sample_weight`, and represent unrated ones with the same probability. Only
+        unrated documents without a propensity mean that ratings are incomplete.
 
     confidence : float in ]0, 1[, default=0.95
         Coverage of the intervals of counts and precision.

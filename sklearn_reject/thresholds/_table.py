@@ -105,9 +105,9 @@ class PNTable:
         is_there = thresholds.shape == shape and all(t in grid for grid, t in pairs)
         if not is_there:
             raise ValueError(
-                f"thresholds must be one of those of the table for each of the "
-                f"{shape[0]} classifiers, got {thresholds.tolist()}: between them "
-                "nothing was counted."
+                "thresholds must be one of those of the table for each of the "
+                f"{shape[0]} classifiers, got {thresholds.tolist()}. Nothing was "
+                "counted between them."
             )
         node = tuple(locate_thresholds(self.thresholds, thresholds))
         return float(self.fp[node]), float(self.tp[node])
@@ -160,7 +160,7 @@ class PNTable:
         smoothing="concave",
         confidence=0.95,
     ):
-        """Find the joint thresholds at which one more false positive just pays.
+        """Find the joint thresholds that are best for a target.
 
         That of :func:`~sklearn_reject.thresholds.operating_point` on a grid with these
         thresholds, with the same counts and intervals. No document is at hand to place
@@ -181,8 +181,8 @@ class PNTable:
             False positives 1 / d that one more true positive may cost.
 
         max_alerts : int >= 1, default=None
-            The most true positives with at most so many of all documents given
-            predicted positive, rated or not.
+            The most true positives with at most this number of documents predicted
+            positive, of all documents given, rated or not.
 
         min_recall : float in ]0, 1], default=None
             The fewest false positives with at least this share of all positives found.
@@ -194,9 +194,9 @@ class PNTable:
             The best F1 of the rated documents.
 
         on_infeasible : {"raise", "nearest"}, default="raise"
-            What is done where the target cannot be met on the documents: "raise" raises
-            an InfeasibleTargetError, "nearest" takes the end of what can be attained,
-            and warns.
+            What is done if the target cannot be met on the documents: "raise" raises an
+            InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+            warning.
 
         method : {"graph"}, default="graph"
             The only method that counts are enough for.
@@ -264,10 +264,10 @@ class PNTable:
             missed -= self.counted.unreachable_positive
             if missed > _LEAST_SHARE * tp:
                 warn_user(
-                    "At the operating point all positives are predicted positive that "
-                    f"the lowest thresholds of the table reach, and {missed:g} are "
-                    "rated below. Lower thresholds might meet the target, too: count "
-                    "from lower ones on, or from -inf."
+                    "At the operating point, all positives that reach the lowest "
+                    f"thresholds of the table are predicted positive, but {missed:g} "
+                    "more positives are rated below them. Lower thresholds might meet "
+                    "the target, too. Start the table at lower thresholds, or at -inf."
                 )
 
     def _check_classes(self):
@@ -278,7 +278,7 @@ class PNTable:
                 raise ValueError(
                     f"The table has no rated {missing} that the lowest thresholds "
                     f"{[float(values[0]) for values in self.thresholds]} reach. Add "
-                    "the tables of other parts of the documents, or give lower "
+                    "the tables of other parts of the documents, or use lower "
                     "thresholds."
                 )
 
@@ -286,9 +286,9 @@ class PNTable:
         """Raise where counts are all that is known."""
         if self.counted is None:
             raise ValueError(
-                "The table was not made by pn_table, so that nothing is known of how "
-                "many documents there are, and an operating point has no intervals. "
-                "Make it by pn_table(scores, y, thresholds=table.thresholds)."
+                "The table was not made by pn_table, so the number of documents is "
+                "unknown, and an operating point has no intervals. Make it with "
+                "pn_table(scores, y, thresholds=table.thresholds)."
             )
 
 
@@ -297,15 +297,15 @@ def _check_method(method):
     if method in ("analytic", "direct"):
         raise ValueError(
             f"method={method!r} needs the scores of documents, which a table does not "
-            "have. Take method='graph', or call the function of the same name with "
-            "the scores and labels of a sample that fits into memory."
+            "have. Use method='graph', or call the function of the same name with the "
+            "scores and labels of a sample that fits into memory."
         )
     check_option(method, "method", ("graph",))
 
 
 def _check_same(first, second):
     """Raise for tables that do not add up, with what differs."""
-    way_out = "Make both by pn_table(..., thresholds=) with one and the same"
+    way_out = "Make both with pn_table(..., thresholds=) and the same"
     if first.rule != second.rule:
         raise ValueError(
             f"Tables of different rules do not add up: rule={first.rule!r} and "

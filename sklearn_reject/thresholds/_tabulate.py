@@ -45,9 +45,9 @@ def pn_table(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
+        Scores, higher = more likely positive. NaN if a classifier did not run, which
+        reaches no threshold: with "any" the others decide, and with "all" the document
+        is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -84,14 +84,14 @@ def pn_table(
         Weight of each document, such as the inverse of its probability to be rated.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     propensity : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
+        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        and NaN otherwise. Rated documents have the inverse as weight, times
+        `sample_weight`, and represent unrated ones with the same probability. Only
+        unrated documents without a propensity mean that ratings are incomplete.
 
     Returns
     -------
@@ -158,8 +158,8 @@ def _refuse_beside_thresholds(n_thresholds, spacing):
     if n_thresholds == 100:
         name = f"spacing={spacing!r}"
     raise ValueError(
-        f"thresholds and {name} exclude each other: n_thresholds and spacing say how "
-        "thresholds are chosen where none are given. Leave one of the two out."
+        f"thresholds and {name} exclude each other: n_thresholds and spacing are only "
+        "for tables without given thresholds. Omit one of the two."
     )
 
 

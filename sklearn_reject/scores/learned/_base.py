@@ -23,12 +23,12 @@ from sklearn_reject.scores._values import check_scores
 
 
 class LearnedScore(CallbackSupportMixin, UncertaintyScore):
-    """Base of the scores that learn where a fitted classifier goes wrong.
+    """Base class of scores that learn where a fitted classifier is wrong.
 
     A subclass writes `_learn`, which gets predictions (with the samples in `X`), what
     to learn from them (the losses, unless it defines `_targets`), sample weights or
     None, and a callback context; and `_predict`, which gets predictions and returns one
-    number a sample, higher = more uncertain.
+    number per sample, higher = more uncertain.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     _n_steps_ = 0
 
     def fit(self, X, y, *, estimator, sample_weight=None):
-        """Learn where an estimator goes wrong.
+        """Learn where an estimator is wrong.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     @with_callbacks
     def _collect_and_fit(self, X, y, inner, sample_weight, **given):
         if y is None:
-            raise ValueError("y is None: the true labels are needed to learn from.")
+            raise ValueError("y is None, but the score learns from the true labels.")
         X, y = indexable(X, np.asarray(y))
         weight = check_sample_weight(sample_weight, len(y))
         if not (is_regressor(inner) or hasattr(inner, "classes_")):
@@ -206,7 +206,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Parameters
         ----------
         response : Response
-            What an estimator says about samples that it was not fitted on.
+            Response of an estimator to samples that it was not fitted on.
 
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Their true labels or targets.
@@ -214,7 +214,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         outputs, labels, targets : ndarray
-            Arrays with one entry a sample, to be given to :meth:`fit_collected`,
+            Arrays with one entry per sample, to be given to :meth:`fit_collected`,
             perhaps together with those of other folds.
         """
         outputs, labels = self._outputs_and_labels(response)
@@ -263,9 +263,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             present = np.flatnonzero(weight)
             if not len(present):
                 raise ValueError(
-                    "sample_weight is zero for all samples that an uncertainty score "
-                    "would be learned from. Give some a positive weight, or choose a "
-                    "cv that leaves such samples in each part."
+                    "sample_weight is zero for all samples that train an uncertainty "
+                    "score. Give some of them a positive weight, or choose a cv with "
+                    "such samples in each training part."
                 )
             predictions, targets = predictions.take(present), targets[present]
             # Weights of mean one, as learners have limits of absolute size.
@@ -320,7 +320,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         if unknown.any():
             label = response.classes[unknown].tolist()[0]
             raise ValueError(
-                f"The classifier knows the class {label!r}, which is not among the "
+                f"The classifier has the class {label!r}, which is not one of the "
                 f"labels {self.classes_.tolist()} given."
             )
         # The outputs come first: labels may follow from them without a pass.
@@ -383,8 +383,8 @@ def weight_for(learner, sample_weight, name):
         return {}
     if not has_fit_parameter(learner, "sample_weight"):
         raise ValueError(
-            f"{name} must take sample_weight in its `fit`, got {learner!r}. Choose one "
-            "that does, or leave the weights out."
+            f"{name} must take sample_weight in its `fit`, got {learner!r}. Use an "
+            "estimator that does, or omit the weights."
         )
     return {"sample_weight": sample_weight}
 

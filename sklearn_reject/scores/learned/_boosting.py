@@ -51,13 +51,13 @@ class SELEBoosting(FeatureScore):
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response"} or transformer, default="auto"
-        What is seen. "input" is the samples, "model_input" what reaches the model
-        inside a pipeline, "response" the probabilities, else decision values, else
-        label of a classifier, or the prediction of a regressor; "+" joins two.
-        Categories become codes or indicators, times numbers. "auto" is "input+response"
-        where numbers can be made of the samples, and "response" for text, and for
-        sparse samples of many columns unless the learner takes them. A transformer is
-        fitted on samples and losses.
+        Inputs of the score. "input" is the samples, "model_input" the inputs of the
+        model inside a pipeline, "response" the probabilities, otherwise the decision
+        values, otherwise the label of a classifier, or the prediction of a regressor;
+        "+" joins two. Categories become codes or indicators, times numbers. "auto" is
+        "input+response" if the samples can be converted to numbers, and "response" for
+        text, and for sparse samples with many columns unless the learner supports them.
+        A transformer is fitted on samples and losses.
 
     max_samples : int or None, default=20000
         Most samples that a tree is fitted to, drawn anew for each tree. None is all.

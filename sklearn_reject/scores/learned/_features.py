@@ -71,9 +71,9 @@ class FeatureScore(LearnedScore):
             if n_blind < n_steps:
                 raise ValueError(
                     f"features={self.features!r}: the step "
-                    f"{steps.transformers[n_blind]!r} has learned from the labels of "
-                    "the samples that the score would be learned from, and tells them "
-                    "again. Use features='auto', which leaves it out, or a "
+                    f"{steps.transformers[n_blind]!r} was fitted with the labels of "
+                    "the same samples that would train the score, so it leaks these "
+                    "labels. Use features='auto', which omits this step, or a "
                     "FrozenEstimator that was fitted on other samples."
                 )
             self._n_steps_ = n_steps
@@ -216,9 +216,9 @@ class FeatureMap:
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(
-                f"features={self.features!r} makes no numbers of the samples: {error} "
-                "Use features='response', or a transformer that does, such as the "
-                "preprocessing of the classifier's pipeline."
+                f"features={self.features!r} cannot convert the samples to numbers: "
+                f"{error} Use features='response', or a transformer that can, such as "
+                "the preprocessing of the classifier's pipeline."
             ) from error
 
 

@@ -35,7 +35,7 @@ class SELE(FeatureScore):
             default="per_label_linear"
         "per_label_linear" gives each predicted label weights of its own (FPV23, eq.
         37), of the samples as they reach the model inside a pipeline or, before it, the
-        first step that learns from labels. The others have one weight a feature, and
+        first step that learns from labels. The others have one weight per feature, and
         are those of :class:`LossRegression`. Categories become indicators, and means
         stand for numbers that are missing.
 
@@ -178,8 +178,8 @@ class SELE(FeatureScore):
         if results[self.alpha_].status == 1:
             warnings.warn(
                 f"SELE did not converge in max_iter={self.max_iter} iterations at "
-                f"alpha={self.alpha_:g}. Increase max_iter or tol, or leave out the "
-                "weakest of the alphas.",
+                f"alpha={self.alpha_:g}. Increase max_iter or tol, or remove the "
+                "smallest of the alphas.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

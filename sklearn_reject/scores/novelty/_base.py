@@ -26,14 +26,14 @@ from sklearn_reject.scores._values import check_scores
 
 
 class NoveltyScore(BaseEstimator):
-    """Base of all novelty scores: how far samples are from those of the classifier.
+    """Base class of novelty scores: how unlike the training samples a sample is.
 
     A subclass writes `_novelty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more novel, and, if it learns from samples, `_fit`. That gets the response to the
-    ID samples, their labels, their positive weights, and the OOD samples. What is not
-    given is None, the `X` of the response too. It sets attributes whose names end with
-    an underscore.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more novel, and, if it learns from samples, `_fit`. That gets the response
+    to the ID samples, their labels, their positive weights, and the OOD samples. What
+    is not given is None, the `X` of the response too. It sets attributes whose names
+    end with an underscore.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class NoveltyScore(BaseEstimator):
         share=1.0,
         least_share=1.0,
     ):
-        """Learn what the samples of the classifier look like.
+        """Learn from the training samples of the classifier.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class NoveltyScore(BaseEstimator):
             "X_ood": (
                 self.needs_ood,
                 X_ood,
-                "OOD samples, in each fold where there are some",
+                "OOD samples, of which each fold needs some",
             ),
         }
         for name, (is_needed, given, meaning) in needs.items():
@@ -188,7 +188,7 @@ class NoveltyScore(BaseEstimator):
         """Learn from ID samples and, maybe, OOD samples."""
 
     def novelty(self, X):
-        """Return how unlike the classifier's samples each sample is.
+        """Return how unlike the training samples each sample is.
 
         Parameters
         ----------
@@ -239,10 +239,11 @@ def _warn_of_kernel(score, estimator):
     has_tags = hasattr(estimator, "__sklearn_tags__")
     if has_tags and get_tags(estimator).input_tags.pairwise:
         warn_user(
-            f"X is a kernel or distance matrix, and {type(score).__name__} takes its "
-            "columns for features: the final fit has more of them than the folds that "
-            "tune the rule, so that fewer samples may be accepted in use. Pass samples "
-            "and a kernel that is a function, or hold a share out, as with cv=0.3.",
+            f"X is a kernel or distance matrix, and {type(score).__name__} uses its "
+            "columns as features. The final fit has more of them than the folds that "
+            "tune the rule, so fewer samples may be accepted in production. Pass "
+            "samples and a kernel function, or hold a share out, for example with "
+            "cv=0.3.",
             once=True,
         )
 
@@ -298,7 +299,7 @@ def check_columns(logits, name, response):
     if logits.shape[1] != n_classes:
         raise ValueError(
             f"{name} returned an array of shape {logits.shape}, expected a column for "
-            f"each of the {n_classes} classes. For two classes give both logits."
+            f"each of the {n_classes} classes. For two classes return both logits."
         )
     return logits
 
@@ -341,8 +342,8 @@ class CallableNovelty(NoveltyScore):
     Parameters
     ----------
     function : callable
-        Gets the fitted classifier and the samples, returns one number a sample, higher
-        = more novel. It may be infinite.
+        Gets the fitted classifier and the samples, returns one number per sample,
+        higher = more novel. It may be infinite.
 
     Raises
     ------
@@ -407,9 +408,9 @@ class UncertaintyNovelty(NoveltyScore):
         score = self.uncertainty_score
         if getattr(score, "learns", True):
             raise ValueError(
-                "novelty_score must be a plug-in score where it is an uncertainty "
-                f"score, got {score!r}. Fit it on samples that the classifier has not "
-                "seen, and pass FrozenEstimator(score)."
+                "novelty_score must be a plug-in score if it is an uncertainty score, "
+                f"got {score!r}. Fit it on samples that the classifier has not seen, "
+                "and pass FrozenEstimator(score)."
             )
         self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
 

@@ -13,7 +13,7 @@ from sklearn_reject.scores.novelty._inputs import Inputs, check_samples, options
 
 
 class OutlierDetector(NoveltyScore):
-    """How abnormal an outlier detector finds the samples.
+    """Anomaly score of an outlier detector.
 
     Minus the `score_samples` of a detector or density of scikit-learn, such as
     IsolationForest, OneClassSVM, LocalOutlierFactor or KernelDensity. A detector
@@ -33,8 +33,8 @@ class OutlierDetector(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``, for ``on="features"``. None takes
-        the last hidden layer of an MLPClassifier and, for another classifier, what
-        reaches it.
+        the last hidden layer of an MLPClassifier, and the inputs of any other
+        classifier.
 
     random_state : int, RandomState instance or None, default=None
         Source of randomness of the default detector.
@@ -77,7 +77,7 @@ class OutlierDetector(NoveltyScore):
         check_option(self.on, "on", ("features", "input"))
         if self.on == "input" and self.features is not None:
             raise ValueError(
-                "features is given, and on='input' does not use it: use on='features'."
+                "features is given, but on='input' does not use it. Use on='features'."
             )
         if self.detector is None:
             detector = IsolationForest(random_state=self.random_state)
@@ -113,7 +113,7 @@ _LARGEST_RATIO = 1e100
 
 
 class LikelihoodRatio(NoveltyScore):
-    """Likelihood ratio of OOD to ID, by a probabilistic classifier between the two.
+    """Likelihood ratio of OOD to ID, from a classifier that separates the two.
 
     The ideal novelty g(x) = p_O(x) / p_I(x) (FPP23, theorem 2), estimated by P(O given
     x) / P(I given x) n_I / n_O. At least 0, higher = more novel; infinite where the
@@ -129,7 +129,7 @@ class LikelihoodRatio(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     random_state : int, RandomState instance or None, default=None
         Source of randomness of the default classifier.
@@ -213,7 +213,7 @@ def _check_scores_new_samples(detector):
     if not hasattr(detector, "decision_scores_"):
         raise ValueError(
             f"detector {detector!r} has neither `score_samples`, as scikit-learn's "
-            "have, nor `decision_scores_`, as PyOD's have: which way its values go is "
-            "not known. Pass a callable (estimator, X) -> (n_samples,) as "
+            "have, nor `decision_scores_`, as PyOD's have, so the sign of its values "
+            "is unknown. Pass a callable (estimator, X) -> (n_samples,) as "
             "novelty_score."
         )

@@ -244,7 +244,7 @@ class KNN(NoveltyScore):
         if round(n_neighbors * self.share_) > n_samples:
             raise ValueError(
                 f"n_neighbors={n_neighbors} is larger than the number of training "
-                f"samples, {n_final}. Lower it, leave n_neighbors='auto', or give more "
+                f"samples, {n_final}. Lower it, use n_neighbors='auto', or pass more "
                 "samples."
             )
         n_kept = min(n_samples, self._find_most(n_final))
@@ -276,7 +276,7 @@ class KNN(NoveltyScore):
             return self._inputs_.is_directed and n_features > 1
         if self.normalize and n_features == 1:
             raise ValueError(
-                "normalize=True leaves nothing of a single feature but its sign. Use "
+                "normalize=True reduces a single feature to its sign. Use "
                 "normalize=False."
             )
         return self.normalize
@@ -325,10 +325,10 @@ def whiten(covariance):
     values, vectors = np.linalg.eigh(covariance)
     if values[0] <= values[-1] * len(values) * np.finfo(float).eps:
         raise ValueError(
-            "The covariance of the features is singular, so that some distances would "
-            f"be infinite: its eigenvalues go from {values[0]:g} to {values[-1]:g}. "
-            "Raise shrinkage, leave out features that are constant within each class, "
-            "or give more samples."
+            "The covariance of the features is singular, so some distances would be "
+            f"infinite. Its eigenvalues range from {values[0]:g} to {values[-1]:g}. "
+            "Increase shrinkage, remove features that are constant within each class, "
+            "or pass more samples."
         )
     return vectors / np.sqrt(values)
 

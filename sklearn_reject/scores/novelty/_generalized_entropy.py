@@ -19,8 +19,7 @@ class GEN(NoveltyScore):
     predictions do not tie.
 
     With two classes it is a function of one probability, as the probability of an error
-    is. Beside a risk score that is the conditional risk it adds nothing then, and `fit`
-    warns.
+    is. It then adds nothing to the conditional risk, and `fit` warns.
 
     Parameters
     ----------

@@ -114,14 +114,14 @@ class NoveltyUncertainty(UncertaintyScore):
         score = self.novelty_score
         if score.needs_ood:
             raise ValueError(
-                f"uncertainty_score={score!r} learns from OOD samples, of which there "
-                "are none here. Use another score, or DoubleScoreOODClassifier."
+                f"uncertainty_score={score!r} learns from OOD samples, but there are "
+                "none here. Use another score, or DoubleScoreOODClassifier."
             )
         is_of_classes = score.needs_labels or score.needs_classes
         if is_of_classes and is_regressor(estimator):
             raise ValueError(
                 f"uncertainty_score={score!r} needs class labels or logits, which a "
-                "regression does not have. Use 'knn' or 'outlier_detector'."
+                "regressor does not have. Use 'knn' or 'outlier_detector'."
             )
         self.novelty_score_ = clone(score).fit(
             X,
