@@ -1,11 +1,15 @@
 """Dataclasses as dictionaries that strict JSON can hold, and back."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import MISSING, fields
 from numbers import Integral, Real
-from typing import get_args, get_origin
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
+
+from sklearn_reject._typing import Options
 
 # What a dictionary says is its type.
 _TYPES = {}
@@ -26,7 +30,7 @@ class DictMixin:
         super().__init_subclass__(**kwargs)
         _TYPES[cls.__name__] = cls
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
 
         Returns
@@ -43,7 +47,7 @@ class DictMixin:
         return {"type": type(self).__name__, **state}
 
     @classmethod
-    def from_dict(cls, state):
+    def from_dict(cls, state: Options) -> Self:
         """Return what `to_dict` has written.
 
         Parameters
@@ -73,8 +77,11 @@ class DictMixin:
             if each.default is MISSING and each.default_factory is MISSING
         }
         check_fields(name, state.keys() - {"type"}, known.keys(), required)
-        given = [each for each in fields(found) if each.name in state]
-        return found(**{each.name: _restore(state, each, name) for each in given})
+        kinds = get_type_hints(found)
+        given = [each.name for each in fields(found) if each.name in state]
+        return found(
+            **{each: _restore(state, each, kinds[each], name) for each in given}
+        )
 
 
 def check_type(state, cls):
@@ -129,17 +136,17 @@ def _check_key(key):
     )
 
 
-def _restore(state, field, name):
+def _restore(state, field, kind, name):
     """Return the value of a field from what JSON has."""
-    value = state[field.name]
-    kinds = get_args(field.type) or (field.type,)
+    value = state[field]
+    kinds = get_args(kind) or (kind,)
     try:
-        if get_origin(field.type) is dict:
+        if get_origin(kind) is dict:
             return _read_pairs(value, kinds[1:])
         return _read(value, kinds)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"state of a {name} has {field.name}={value!r}, which it cannot be: {error}"
+            f"state of a {name} has {field}={value!r}, which it cannot be: {error}"
         ) from error
 
 

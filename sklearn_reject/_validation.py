@@ -1,10 +1,14 @@
 """Checks of arguments and arrays, shared by every floor."""
 
+from __future__ import annotations
+
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
+
+from sklearn_reject._typing import Decorated
 
 # Sums and products of numbers up to here stay far from the limits of float64.
 _LARGEST_SUMMAND = 1e100
@@ -39,7 +43,7 @@ def refuse_unmapped(X, method="the method"):
     _refuse_dask(X, "X", _MAP, method=method)
 
 
-def of_arrays(function):
+def of_arrays(function: Decorated) -> Decorated:
     """Decorate a function of arrays that raises for Dask collections by their names."""
     parameters = list(signature(function).parameters)
 

@@ -12,6 +12,7 @@ ROOT = Path(sklearn_reject.__file__).parent
 PACKAGE = ROOT.name
 
 FLOORS = {
+    "_typing": -1,
     "exceptions": 0,
     "_as_dict": 0,
     "_interval": 0,
@@ -55,8 +56,21 @@ def parsed(path):
     return ast.parse(path.read_text())
 
 
+def without_editors_imports(tree):
+    """Return the module without what it imports for editors and type checkers."""
+    body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    return ast.Module(body, type_ignores=[])
+
+
 def imported_modules(path):
-    for node in ast.walk(parsed(path)):
+    tree = parsed(path)
+    if path == ROOT / "__init__.py":
+        tree = without_editors_imports(tree)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
