@@ -1,10 +1,13 @@
 """What all uncertainty scores have in common."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response import Response
+from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.scores._values import check_scores
 
@@ -51,7 +54,7 @@ class UncertaintyScore(BaseEstimator):
     """
 
     #: What `uncertainty_score` may call it, once it is registered.
-    name = None
+    name: str | None = None
 
     #: Whether the score estimates the conditional risk, so that it can be compared
     #: with a reject cost without any data.
@@ -60,7 +63,7 @@ class UncertaintyScore(BaseEstimator):
     #: Whether `fit` learns from samples, which the classifier must not have seen.
     learns = False
 
-    def uncertainty(self, X):
+    def uncertainty(self, X: MatrixLike) -> np.ndarray:
         """Return how uncertain the classifier's prediction is for each sample.
 
         Parameters
@@ -76,7 +79,7 @@ class UncertaintyScore(BaseEstimator):
         check_is_fitted(self, "estimator_")
         return self.from_response(Response(self.estimator_, X))
 
-    def from_response(self, response):
+    def from_response(self, response: Response) -> np.ndarray:
         """Return the uncertainty of a response that is computed already.
 
         Parameters
@@ -92,7 +95,7 @@ class UncertaintyScore(BaseEstimator):
         values = self._uncertainty(response)
         return check_scores(values, response.n_samples, "uncertainty_score")
 
-    def evaluate(self, response):
+    def evaluate(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions, and how uncertain they are.
 
         Parameters
@@ -110,7 +113,7 @@ class UncertaintyScore(BaseEstimator):
         uncertainty = self._uncertainty(response)
         return self.labels(response), uncertainty
 
-    def labels(self, response):
+    def labels(self, response: Response) -> np.ndarray:
         """Return the predictions that the uncertainty is about.
 
         Parameters
