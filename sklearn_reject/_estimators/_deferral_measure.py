@@ -1,5 +1,7 @@
 """What a cascade achieves on new samples, level by level."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -110,7 +112,7 @@ class DeferralMeasurement:
     confidence: float
 
     @property
-    def total_cost(self):
+    def total_cost(self) -> float:
         """Mean loss plus mean cost of asking, of a sample."""
         return self.system_risk.value + self.deferral_cost
 
