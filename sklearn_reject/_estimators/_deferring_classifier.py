@@ -45,6 +45,7 @@ from sklearn_reject._estimators._groups import (
     refuse_true_class,
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
+from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._rows import (
     no_flags,
     no_labels,
@@ -864,6 +865,42 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         if expert_labels is not None and not asks_person(self.expert_):
             refuse_labels(self.expert)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
+
+    def report(self, X, y, *, expert_labels=None, confidence=0.95):
+        """Compare what was asked for with what new samples show.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that `fit` has not seen.
+
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        expert_labels : array-like of shape (n_samples,), default=None
+            What a person says about each sample; only those of samples that reach the
+            person are used. Some may be missing.
+
+        confidence : float in ]0, 1[, default=0.95
+            Probability of each interval by itself, over the draw of the samples, which
+            are drawn one by one.
+
+        Returns
+        -------
+        report : Report
+            Prints as a table: each promise with what was achieved on the samples that
+            solved the rule and on these, and coverage and risk of whoever
+            answers. Its
+            `to_dict` has the same as dictionaries.
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid.
+        """
+        require_fit(self)
+        require_in_memory(X=X, y=y, expert_labels=expert_labels)
+        return report_deferral(self, X, y, expert_labels, confidence)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata go: to this `fit`, both estimators and the splitter.

@@ -32,6 +32,7 @@ from sklearn_reject._estimators._ood_models import (
     solve_rule,
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
+from sklearn_reject._estimators._report import report_ood
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._fitting import (
@@ -701,6 +702,37 @@ class DoubleScoreOODClassifier(RejectClassifier):
             max_loss=max_loss,
             groups=groups,
         )
+
+    def report(self, X, y, *, confidence=0.95):
+        """Compare what was asked for with what new samples show.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that `fit` has not seen.
+
+        y : array-like of shape (n_samples,)
+            True labels, `ood_label_` for OOD samples.
+
+        confidence : float in ]0, 1[, default=0.95
+            Probability of each interval by itself, over the draw of the samples, which
+            are drawn one by one.
+
+        Returns
+        -------
+        report : Report
+            Prints as a table: each promise with what was achieved on the samples that
+            solved the rule and on these, and coverage and risk of ID and
+            OOD samples and of each true class. Its
+            `to_dict` has the same as dictionaries.
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid.
+        """
+        require_in_memory(X=X, y=y)
+        return report_ood(self, X, y, confidence)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

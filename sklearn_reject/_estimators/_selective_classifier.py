@@ -37,6 +37,7 @@ from sklearn_reject._estimators._rejection_models import (
     uses_plain_rule,
 )
 from sklearn_reject._estimators._risk_bounds import AchievedBound
+from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -570,6 +571,59 @@ class SelectiveClassifier(RejectClassifier):
         """
         require_fit(self)
         return retarget(self, target, _DEFAULT_REJECT_COST)
+
+    def report(self, X, y, *, confidence=0.95):
+        """Compare what was asked for with what new samples show.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that `fit` has not seen.
+
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        confidence : float in ]0, 1[, default=0.95
+            Probability of each interval by itself, over the draw of the samples, which
+            are drawn one by one.
+
+        Returns
+        -------
+        report : Report
+            Prints as a table: each promise with what was achieved on the samples that
+            solved the rule and on these, and coverage and risk of each
+            predicted and each true class. Its
+            `to_dict` has the same as dictionaries.
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sklearn_reject import SelectiveClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+        >>> selective = selective.fit(X[:300], y[:300])
+        >>> print(selective.report(X[300:], y[300:]))
+        SelectiveClassifier on 269 samples, intervals of 95 % confidence each
+        <BLANKLINE>
+        promise  asked    calibration  these samples
+        risk     <= 0.03  0.030        0.012 (0.002 to 0.034)  kept
+        <BLANKLINE>
+        samples      number  accepted                risk of accepted
+        all          269     0.948 (0.914 to 0.971)  0.012 (0.002 to 0.034)
+        predicted 0  69      0.913 (0.820 to 0.967)  0.032 (0.004 to 0.110)
+        predicted 1  200     0.960 (0.923 to 0.983)  0.005 (0.000 to 0.029)
+        true 0       66      0.939 (0.852 to 0.983)  0.016 (0.000 to 0.087)
+        true 1       203     0.951 (0.911 to 0.976)  0.010 (0.001 to 0.037)
+        """
+        require_in_memory(X=X, y=y)
+        y = check_class_labels(y)
+        return report_selective(self, X, y, confidence, _DEFAULT_REJECT_COST)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

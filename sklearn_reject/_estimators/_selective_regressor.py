@@ -35,6 +35,7 @@ from sklearn_reject._estimators._rejection_models import (
     solve_rule,
     takes_sparse,
 )
+from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -502,6 +503,37 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         """
         require_fit(self)
         return retarget(self, target, None)
+
+    def report(self, X, y, *, confidence=0.95):
+        """Compare what was asked for with what new samples show.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples that `fit` has not seen.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True targets.
+
+        confidence : float in ]0, 1[, default=0.95
+            Probability of each interval by itself, over the draw of the samples, which
+            are drawn one by one.
+
+        Returns
+        -------
+        report : Report
+            Prints as a table: each promise with what was achieved on the samples that
+            solved the rule and on these, and coverage and risk of each
+            group, where there are any. Its
+            `to_dict` has the same as dictionaries.
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid.
+        """
+        require_in_memory(X=X, y=y)
+        return report_selective(self, X, y, confidence, None)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -1,0 +1,291 @@
+"""The report of each kind of estimator that abstains, on samples of the user."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import indexable
+
+from sklearn_reject._estimators._deferral_measure import trace
+from sklearn_reject._estimators._deferral_rules import find_deferral_target
+from sklearn_reject._estimators._groups import as_objects, labels_of
+from sklearn_reject._estimators._ood_labels import known_labels
+from sklearn_reject._estimators._ood_measure import risk_of, share_of
+from sklearn_reject._estimators._ood_models import known_max_loss
+from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._estimators._report_table import Part, Promise, Report
+from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
+from sklearn_reject._estimators._targets import RiskBounds, find_target
+from sklearn_reject._validation import check_same_length
+from sklearn_reject.losses import losses_where_known
+from sklearn_reject.selection import (
+    GroupedDeferralRule,
+    GroupedRule,
+    check_confidence,
+)
+
+_QUANTITIES = {
+    "reject_cost": ("cost", ""),
+    "target_risk": ("risk", "<="),
+    "target_coverage": ("coverage", ">="),
+    "target_failure_rate": ("failure rate", "<="),
+    "deferral_cost": ("cost", ""),
+    "max_deferral": ("deferral rate", "<="),
+}
+
+# What bounds a mean of losses that are neither zero nor the largest.
+_ANY = "hoeffding_bentkus"
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of a report: what is accepted, what it costs, how to bound its mean.
+
+    `losses` are NaN where a label is not known.
+    """
+
+    accepted: np.ndarray
+    losses: np.ndarray
+    bound: dict
+    confidence: float
+
+    def coverage(self, mask):
+        """Return the accepted share of some samples."""
+        return share_of(self.accepted[mask], self.confidence)
+
+    def risk(self, mask):
+        """Return the mean loss of the accepted ones of some samples."""
+        return self.mean(self.losses[mask & self.accepted])
+
+    def failures(self, mask, cost=0.0):
+        """Return the mean loss of some samples, a cost where they are rejected."""
+        return self.mean(np.where(self.accepted, self.losses, cost)[mask], cost)
+
+    def mean(self, losses, cost=0.0):
+        """Return the mean of those losses that are known, or of costs among them."""
+        losses, largest = losses[~np.isnan(losses)], self.bound["max_loss"]
+        if not cost:
+            return risk_of(losses, **self.bound, confidence=self.confidence)
+        largest = None if largest is None else max(largest, cost)
+        return risk_of(losses, _ANY, largest, self.confidence)
+
+    def part(self, name, mask):
+        """Return some samples as a part of the report."""
+        return Part(name, self.coverage(mask), self.risk(mask))
+
+
+def _bound_of(estimator):
+    """Return how the mean loss is bounded, and by how much a loss can be."""
+    largest = known_max_loss(estimator, estimator.loss_)
+    bound = bound_of_losses(estimator.loss_, largest, _ANY)["bound"]
+    return {"bound": bound, "max_loss": largest}
+
+
+def report_selective(estimator, X, y, confidence, default_cost):
+    """Return the report of a classifier or regressor that rejects."""
+    confidence = check_confidence(confidence)
+    labels, _, accepted = estimator.predict_all(X)
+    check_same_length(len(labels), y=y)
+    losses = estimator.loss_(y, labels)
+    samples = Samples(accepted, losses, _bound_of(estimator), confidence)
+    groups = None
+    if isinstance(estimator.rule_, GroupedRule):
+        groups = as_objects(labels_of(estimator.group_by_, X, labels))
+    target = find_target(estimator, default_cost)
+    if isinstance(target, RiskBounds):
+        promises = _promises_of_parts(estimator, samples, labels, y)
+    elif groups is None:
+        promises = [_promise(target, estimator.rule_, samples, _all(accepted), "all")]
+    else:
+        promises = _promises_by_group(target, estimator.rule_, samples, groups)
+    parts = [samples.part("all", _all(accepted))]
+    if is_classifier(estimator):
+        parts += _parts_of_classes(estimator, samples, labels, y)
+    if groups is not None and estimator.group_by_ != "prediction":
+        parts += [
+            samples.part(f"group {g}", groups == g) for g in estimator.rule_.rules
+        ]
+    return _report(estimator, samples, promises, parts)
+
+
+def _report(estimator, samples, promises, parts, **options):
+    return Report(
+        type(estimator).__name__,
+        len(samples.accepted),
+        samples.confidence,
+        tuple(promises),
+        tuple(parts),
+        **options,
+    )
+
+
+def _all(flags):
+    return np.ones(len(flags), dtype=bool)
+
+
+def _confidence_of(rule):
+    """Return the confidence of a certificate, None without one."""
+    return getattr(rule.certificate, "confidence", None)
+
+
+def _promises_by_group(target, rule, samples, groups):
+    """Return the promise to each group."""
+    targets = target.by_group(list(rule.rules))
+    return [
+        _promise(targets[g], each, samples, groups == g, f"group {g}")
+        for g, each in rule.rules.items()
+    ]
+
+
+def _promise(target, rule, samples, mask, part):
+    """Return what was asked for of some samples, and what they show."""
+    quantity, sense = _QUANTITIES[target.name]
+    cost = target.value if not sense else 0.0
+    found = {
+        "cost": (
+            lambda: rule.failure_rate + (1 - rule.coverage) * cost,
+            lambda: samples.failures(mask, cost),
+        ),
+        "risk": (lambda: rule.selective_risk, lambda: samples.risk(mask)),
+        "coverage": (lambda: rule.coverage, lambda: samples.coverage(mask)),
+        "failure rate": (lambda: rule.failure_rate, lambda: samples.failures(mask)),
+    }
+    calibration, achieved = (compute() for compute in found[quantity])
+    return Promise(
+        quantity,
+        part,
+        sense,
+        target.value if sense else np.nan,
+        _confidence_of(rule),
+        calibration,
+        achieved,
+    )
+
+
+def _promises_of_parts(estimator, samples, labels, y):
+    """Return the promises to true and predicted classes, met by one rule."""
+    y, promises = np.asarray(y), []
+    certified = _confidence_of(estimator.rule_)
+    for (name, label), asked in estimator.bounds_.items():
+        of_label = (labels if name == PRECISION else y) == label
+        quantity, sense = _QUANTITIES.get(name, (name.removeprefix("min_"), ">="))
+        if name in (PRECISION, RECALL):
+            is_right = samples.losses[of_label & samples.accepted] == 0
+            achieved = share_of(is_right, samples.confidence)
+        elif quantity == "risk":
+            achieved = samples.risk(of_label)
+        else:
+            achieved = samples.failures(of_label)
+        part = f"{'predicted' if name == PRECISION else 'true'} {label}"
+        promises.append(
+            Promise(
+                quantity, part, sense, asked.bound, certified, asked.achieved, achieved
+            )
+        )
+    return promises
+
+
+def _parts_of_classes(estimator, samples, labels, y):
+    """Return a part for each predicted and each true class."""
+    y, classes = np.asarray(y), np.asarray(estimator.classes_).tolist()
+    predicted = [samples.part(f"predicted {k}", labels == k) for k in classes]
+    return predicted + [samples.part(f"true {k}", y == k) for k in classes]
+
+
+def report_ood(estimator, X, y, confidence):
+    """Return the report of a classifier that rejects OOD samples, too."""
+    measured = estimator.measure(X, y, confidence=confidence)
+    labels, _, accepted = estimator.predict_all(X)
+    y, is_ood, is_wild = known_labels(estimator, y)
+    is_id = ~is_ood & ~is_wild
+    losses = estimator._losses(y, labels, is_id)
+    samples = Samples(accepted, losses, _bound_of(estimator), confidence)
+    rule = estimator.rule_
+    found = {
+        "min_tpr": (">=", rule.tpr, measured.tpr),
+        "max_fpr": ("<=", rule.fpr, measured.fpr),
+        "max_risk": ("<=", rule.selective_risk, measured.selective_risk),
+        "min_precision": (">=", rule.precision, measured.precision),
+        "min_recall": (">=", rule.tpr, measured.tpr),
+    }
+    promises = [
+        Promise(
+            name.partition("_")[2].replace("tpr", "TPR").replace("fpr", "FPR"),
+            "all",
+            sense,
+            getattr(estimator, name),
+            _confidence_of(rule),
+            *values,
+        )
+        for name, (sense, *values) in found.items()
+        if getattr(estimator, name) is not None
+    ]
+    parts = [
+        samples.part("in distribution", is_id),
+        Part("out of distribution", measured.fpr, samples.mean(losses[:0])),
+    ]
+    classes = np.asarray(estimator.classes_).tolist()
+    parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
+    return _report(estimator, samples, promises, parts)
+
+
+def report_deferral(estimator, X, y, known, confidence):
+    """Return the report of a classifier that asks a second opinion."""
+    X, y = indexable(X, y)
+    measured = estimator.measure(X, y, expert_labels=known, confidence=confidence)
+    if known is not None:
+        known = estimator._person(known, len(y))
+    traced = trace(estimator, X, known, np.arange(len(y)))
+    losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
+    samples = Samples(traced.levels > 0, losses, _bound_of(estimator), confidence)
+    rule, target = estimator.rule_, find_deferral_target(estimator)
+    if isinstance(rule, GroupedDeferralRule):
+        first = estimator.predict_first(X)
+        groups = as_objects(labels_of(estimator.group_by_, X, first))
+        targets = target.by_group(list(rule.rules))
+        promises = [
+            _promise_to_defer(
+                targets[g], each, samples, traced, groups == g, f"group {g}"
+            )
+            for g, each in rule.rules.items()
+        ]
+    else:
+        everything = _all(losses), "all"
+        promise = _promise_to_defer(target, rule, samples, traced, *everything)
+        if promise.quantity == "risk":  # allows any loss where a label is missing
+            promise = promise._replace(achieved=measured.system_risk)
+        promises = [promise]
+    system = Part("all", share_of(_all(losses), confidence), measured.system_risk)
+    parts = [Part(each.name, each.share, each.risk) for each in measured.stages]
+    return _report(
+        estimator,
+        samples,
+        promises,
+        [system, *parts],
+        titles=("answers", "risk of answers"),
+    )
+
+
+def _promise_to_defer(target, rule, samples, traced, mask, part):
+    """Return what was asked of a second opinion on some samples."""
+    quantity, sense = _QUANTITIES[target.name]
+    if quantity == "cost":
+        calibration = rule.system_risk + target.value * rule.deferral_rate
+        asking = traced.costs.sum(axis=1)
+        costs, largest = (samples.losses + asking)[mask], samples.bound["max_loss"]
+        if largest is not None:
+            largest += traced.costs.max(axis=0).sum()
+        achieved = risk_of(costs[~np.isnan(costs)], _ANY, largest, samples.confidence)
+    elif quantity == "risk":
+        calibration, achieved = rule.system_risk, samples.mean(samples.losses[mask])
+    else:
+        calibration, achieved = rule.deferral_rate, samples.coverage(mask)
+    return Promise(
+        quantity,
+        part,
+        sense,
+        target.value if sense else np.nan,
+        _confidence_of(rule),
+        calibration,
+        achieved,
+    )

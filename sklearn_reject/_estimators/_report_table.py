@@ -1,0 +1,211 @@
+"""What was promised and what new samples show, as a table and as a dictionary."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_reject._interval import Interval
+
+# So many classes or groups are printed; the dictionary has all of them.
+_MOST_PARTS = 20
+
+
+class Promise(NamedTuple):
+    """One thing that was asked for, and what was achieved.
+
+    Attributes
+    ----------
+    quantity : str
+        What is bounded, such as "risk" or "coverage".
+
+    part : str
+        The samples that it is about: "all", or a class or a group.
+
+    sense : str
+        "<=" or ">=". Empty where there is no bound, as of a cost that is minimised.
+
+    bound : float
+        What was asked for. NaN where there is no bound.
+
+    confidence : float or None
+        Probability with which the bound was certified for new samples, None if not.
+
+    calibration : float
+        What the rule achieves on the samples that it was solved on.
+
+    achieved : Interval
+        What it achieves on the samples of the report.
+    """
+
+    quantity: str
+    part: str
+    sense: str
+    bound: float
+    confidence: float | None
+    calibration: float
+    achieved: Interval
+
+    @property
+    def verdict(self):
+        """What the samples say of the bound: "kept", "missed" or "within noise".
+
+        It is missed where the whole interval is beyond the bound, and within noise
+        where only the value is. Empty without a bound or without samples.
+        """
+        value, low, high, _ = self.achieved
+        if not self.sense or np.isnan(value):
+            return ""
+        if self.sense == ">=":
+            value, bound, nearest = -value, -self.bound, -high
+        else:
+            bound, nearest = self.bound, low
+        if value <= bound:
+            return "kept"
+        return "within noise" if nearest <= bound else "missed"
+
+
+class Part(NamedTuple):
+    """Some of the samples, how many are accepted and how well these are predicted.
+
+    Attributes
+    ----------
+    name : str
+        "all", or a class, a group or whoever answers.
+
+    coverage : Interval
+        Share that is accepted. Its `n_samples` are those of the part.
+
+    risk : Interval
+        Mean loss of those accepted, lower is better. NaN where nothing is accepted.
+    """
+
+    name: str
+    coverage: Interval
+    risk: Interval
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What an estimator that abstains was asked for and does on new samples.
+
+    Print it to read it.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the class.
+
+    n_samples : int
+        Number of samples.
+
+    confidence : float
+        Least probability of each interval by itself.
+
+    promises : tuple of Promise
+        What was asked for, on the samples that solved the rule and on these.
+
+    parts : tuple of Part
+        All samples, and each class or group.
+
+    titles : tuple of str
+        What the share and the risk of a part are.
+    """
+
+    estimator: str
+    n_samples: int
+    confidence: float
+    promises: tuple
+    parts: tuple
+    titles: tuple = ("accepted", "risk of accepted")
+
+    def to_dict(self):
+        """Return the report as dictionaries, lists, strings and numbers.
+
+        Returns
+        -------
+        report : dict
+            The attributes by name. Each promise has its "verdict", too, and intervals
+            are dictionaries of "value", "low", "high" and "n_samples".
+        """
+        return {
+            "estimator": self.estimator,
+            "n_samples": self.n_samples,
+            "confidence": self.confidence,
+            "promises": [
+                {**_plain(each), "verdict": each.verdict} for each in self.promises
+            ],
+            "parts": [_plain(each) for each in self.parts],
+        }
+
+    def __str__(self):
+        samples = "sample" if self.n_samples == 1 else "samples"
+        lines = [
+            f"{self.estimator} on {self.n_samples} {samples}, "
+            f"intervals of {100 * self.confidence:g} % confidence each",
+            "",
+            *_align([_PROMISE_HEADER, *map(_promise_cells, self.promises)]),
+            "",
+            *_align([_part_header(self), *map(_part_cells, self.parts[:_MOST_PARTS])]),
+        ]
+        left_out = len(self.parts) - _MOST_PARTS
+        if left_out > 0:
+            lines.append(f"... and {left_out} more, see to_dict()")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+_PROMISE_HEADER = ("promise", "asked", "calibration", "these samples", "")
+
+
+def _promise_cells(promise):
+    name = promise.quantity
+    if promise.part != "all":
+        name = f"{name}, {promise.part}"
+    asked = f"{promise.sense} {promise.bound:.4g}" if promise.sense else "least"
+    if promise.confidence is not None:
+        asked = f"{asked} at {100 * promise.confidence:g} %"
+    shown = _number(promise.calibration), _interval(promise.achieved)
+    return name, asked, *shown, promise.verdict
+
+
+def _part_header(report):
+    return "samples", "number", *report.titles
+
+
+def _part_cells(part):
+    number = str(part.coverage.n_samples)
+    return part.name, number, _interval(part.coverage), _interval(part.risk)
+
+
+def _align(rows):
+    """Return lines of cells in columns as wide as they need to be."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _number(value):
+    if np.isnan(value):
+        return "-"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
+
+
+def _interval(interval):
+    value, low, high, _ = interval
+    if np.isnan(value):
+        return "-"
+    if not np.isfinite(high):  # of losses that nothing bounds
+        return _number(value)
+    return f"{_number(value)} ({_number(low)} to {_number(high)})"
+
+
+def _plain(record):
+    """Return a named tuple as a dictionary, and those in it, too."""
+    return {
+        name: value._asdict() if isinstance(value, Interval) else value
+        for name, value in record._asdict().items()
+    }

@@ -1,0 +1,263 @@
+"""Reports: each number is that of a count, and what is printed is what is there."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject._estimators._report_table import Promise
+from sklearn_reject._interval import Interval
+
+X, y = load_breast_cancer(return_X_y=True)
+TRAIN, TEST = slice(0, 300), slice(300, 569)
+X_test, y_test = X[TEST], y[TEST]
+
+
+def selective(**options):
+    return SelectiveClassifier(GaussianNB(), **options).fit(X[TRAIN], y[TRAIN])
+
+
+def check_share(interval, flags, level=0.95):
+    """Compare an interval with a count and its interval of scipy."""
+    if not len(flags):
+        assert np.isnan(interval.value)
+        assert interval[1:] == (0, 1, 0)
+        return
+    exact = binomtest(int(np.sum(flags)), len(flags)).proportion_ci(level)
+    expected = (np.mean(flags), exact.low, exact.high, len(flags))
+    assert interval == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_parts_are_counts(level):
+    model = selective(target_risk=0.02)
+    accepted = model.accept(X_test)
+    labels = model.predict_label(X_test)
+    wrong = labels != y_test
+    report = model.report(X_test, y_test, confidence=level)
+    masks = {"all": np.ones(len(y_test), dtype=bool)}
+    for k in (0, 1):
+        masks |= {f"predicted {k}": labels == k, f"true {k}": y_test == k}
+    assert {part.name for part in report.parts} == set(masks)
+    for part in report.parts:
+        mask = masks[part.name]
+        check_share(part.coverage, accepted[mask], level)
+        check_share(part.risk, wrong[mask & accepted], level)
+
+
+def promise_of(model, *samples, **options):
+    [promise] = model.report(*(samples or (X_test, y_test)), **options).promises
+    return promise
+
+
+@pytest.mark.parametrize(
+    ("options", "quantity"),
+    [
+        ({"target_risk": 0.02}, "risk"),
+        ({"target_coverage": 0.9}, "coverage"),
+        ({"target_failure_rate": 0.04, "cv": 0.5}, "failure rate"),
+        ({"reject_cost": 0.2}, "cost"),
+    ],
+)
+def test_promises_are_what_was_asked_for(options, quantity):
+    model = selective(random_state=0, **options)
+    promise = promise_of(model)
+    accepted, rule = model.accept(X_test), model.rule_
+    wrong = model.predict_label(X_test) != y_test
+    if quantity == "cost":
+        assert promise.sense == promise.verdict == ""
+        expected = np.where(accepted, wrong, 0.2).mean()
+        assert promise.achieved.value == pytest.approx(expected)
+        assert promise.achieved.low < expected < promise.achieved.high
+        cost = rule.failure_rate + 0.2 * (1 - rule.coverage)
+        assert promise.calibration == pytest.approx(cost)
+        return
+    flags, on_calibration = {
+        "risk": (wrong[accepted], rule.selective_risk),
+        "coverage": (accepted, rule.coverage),
+        "failure rate": (accepted & wrong, rule.failure_rate),
+    }[quantity]
+    check_share(promise.achieved, flags)
+    assert promise.quantity == quantity
+    assert promise.part == "all"
+    assert promise.bound == next(iter(options.values()))
+    assert promise.calibration == on_calibration
+    assert promise.confidence is None
+
+
+def test_a_certified_promise_says_how_sure_it_is():
+    model = selective(target_risk=0.1, confidence=0.9, cv=0.5, random_state=0)
+    assert promise_of(model).confidence == 0.9
+    assert "<= 0.1 at 90 %" in str(model.report(X_test, y_test))
+
+
+@pytest.mark.parametrize(
+    ("sense", "interval", "verdict"),
+    [
+        ("<=", (0.05, 0.01, 0.2), "kept"),
+        ("<=", (0.10, 0.05, 0.2), "kept"),
+        ("<=", (0.15, 0.05, 0.2), "within noise"),
+        ("<=", (0.15, 0.10, 0.2), "within noise"),
+        ("<=", (0.15, 0.11, 0.2), "missed"),
+        (">=", (0.15, 0.11, 0.2), "kept"),
+        (">=", (0.05, 0.01, 0.2), "within noise"),
+        (">=", (0.05, 0.01, 0.09), "missed"),
+        ("", (0.05, 0.01, 0.09), ""),
+        (">=", (np.nan, 0.0, 1.0), ""),
+    ],
+)
+def test_verdicts(sense, interval, verdict):
+    achieved = Interval(*interval, n_samples=9)
+    assert Promise("q", "all", sense, 0.1, None, 0.1, achieved).verdict == verdict
+
+
+def test_bounds_of_classes():
+    model = selective(min_recall={0: 0.9, 1: 0.95}, min_precision={1: 0.9})
+    accepted, labels = model.accept(X_test), model.predict_label(X_test)
+    right = labels == y_test
+    found = {
+        (each.quantity, each.part): each
+        for each in model.report(X_test, y_test).promises
+    }
+    assert len(found) == 3
+    check_share(found["recall", "true 0"].achieved, right[accepted & (y_test == 0)])
+    check_share(found["recall", "true 1"].achieved, right[accepted & (y_test == 1)])
+    of_label = found["precision", "predicted 1"]
+    check_share(of_label.achieved, right[accepted & (labels == 1)])
+    assert of_label.bound == 0.9
+    assert of_label.calibration == model.bounds_["min_precision", 1].achieved
+
+
+def test_groups_of_a_callable():
+    inner = FrozenEstimator(GaussianNB().fit(X[:200], y[:200]))
+
+    model = SelectiveClassifier(inner, target_coverage=0.8, group_by=by_position)
+    model.fit(X[200:400], y[200:400])
+    report = model.report(X[400:], y[400:])
+    groups = by_position(X[400:])
+    accepted = model.accept(X[400:])
+    assert [each.part for each in report.promises] == ["group 0", "group 1"]
+    for group, promise in enumerate(report.promises):
+        check_share(promise.achieved, accepted[groups == group])
+        assert promise.calibration == model.rule_.rules[group].coverage
+    assert {"group 0", "group 1"} < {part.name for part in report.parts}
+
+
+def by_position(X):
+    return (np.asarray(X)[:, 0] > 14).astype(int)
+
+
+def test_a_regressor_has_no_bound_on_its_loss():
+    X, y = load_diabetes(return_X_y=True)
+    model = SelectiveRegressor(Ridge(), target_coverage=0.8).fit(X[:300], y[:300])
+    report = model.report(X[300:], y[300:])
+    accepted = model.accept(X[300:])
+    [part] = report.parts
+    losses = (y[300:] - model.predict(X[300:])) ** 2
+    assert part.risk.value == pytest.approx(losses[accepted].mean())
+    assert "inf" not in str(report)
+
+
+def test_ood_samples():
+    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+    novel = np.where((labels == -1)[:, np.newaxis], X * 2.0, X)
+    model = DoubleScoreOODClassifier(
+        GaussianNB(),
+        min_tpr=0.7,
+        max_fpr=0.9,
+        novelty_score="mahalanobis",
+        n_directions=5,
+    ).fit(novel[TRAIN], labels[TRAIN])
+    report = model.report(novel[TEST], labels[TEST])
+    measured = model.measure(novel[TEST], labels[TEST])
+    assert [each.achieved for each in report.promises] == [measured.tpr, measured.fpr]
+    parts = {part.name: part for part in report.parts}
+    assert parts["in distribution"].coverage == measured.tpr
+    assert parts["in distribution"].risk == measured.selective_risk
+    assert parts["out of distribution"].coverage == measured.fpr
+
+
+@pytest.mark.parametrize(
+    ("options", "quantity"),
+    [
+        ({"deferral_cost": 0.05}, "cost"),
+        ({"max_deferral": 0.2}, "deferral rate"),
+        ({"target_risk": 0.1}, "risk"),
+        ({"max_deferral": 0.2, "group_by": "prediction"}, "deferral rate"),
+        ({"deferral_cost": 0.05, "group_by": "prediction"}, "cost"),
+        ({"target_risk": 0.2, "group_by": "prediction"}, "risk"),
+    ],
+)
+def test_second_opinions(options, quantity):
+    model = DeferringClassifier(
+        GaussianNB(),
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+        gain_score="confidence",
+        random_state=0,
+        **options,
+    ).fit(X[TRAIN], y[TRAIN])
+    report = model.report(X_test, y_test)
+    deferred, wrong = model.defer(X_test), model.predict(X_test) != y_test
+    values = {
+        "cost": wrong + 0.05 * deferred,
+        "deferral rate": deferred,
+        "risk": wrong,
+    }[quantity]
+    first = model.predict_first(X_test)
+    masks = [first == k for k in (0, 1)] if "group_by" in options else [first >= 0]
+    for promise, mask in zip(report.promises, masks, strict=True):
+        assert promise.quantity == quantity
+        assert promise.achieved.value == pytest.approx(values[mask].mean())
+    measured = model.measure(X_test, y_test)
+    assert report.parts[0].risk == measured.system_risk
+    for part, stage in zip(report.parts[1:], measured.stages, strict=True):
+        assert (part.name, part.coverage, part.risk) == (
+            stage.name,
+            stage.share,
+            stage.risk,
+        )
+
+
+def test_answers_of_a_person_that_are_missing_may_be_wrong():
+    answers = y[TRAIN].astype(float)
+    model = DeferringClassifier(GaussianNB(), target_risk=0.05, gain_score="confidence")
+    model.fit(X[TRAIN], y[TRAIN], expert_labels=answers)
+    known = y_test.astype(float)
+    known[::2] = np.nan
+    promise = promise_of(model, X_test, y_test, expert_labels=known)
+    expected = model.measure(X_test, y_test, expert_labels=known).system_risk
+    assert promise.achieved == expected
+
+
+def test_what_is_printed_and_the_dictionary():
+    report = selective(target_risk=0.02).report(X_test, y_test)
+    text = str(report)
+    assert text == repr(report)
+    assert all(len(line) <= 79 for line in text.splitlines())
+    restored = json.loads(json.dumps(report.to_dict()))
+    assert restored["n_samples"] == len(y_test)
+    assert restored["promises"][0]["verdict"] == report.promises[0].verdict
+    for part, each in zip(restored["parts"], report.parts, strict=True):
+        assert part["coverage"]["value"] == each.coverage.value
+        assert f"{each.coverage.value:.3f}" in text
+
+
+def test_one_row_and_bad_input():
+    model = selective(target_risk=0.02)
+    assert "on 1 sample," in str(model.report(X_test[:1], y_test[:1]))
+    with pytest.raises(ValueError, match="y has 2 elements where 3 samples"):
+        model.report(X_test[:3], y_test[:2])
+    with pytest.raises(ValueError, match=r"confidence must be in \]0, 1\["):
+        model.report(X_test, y_test, confidence=95)
