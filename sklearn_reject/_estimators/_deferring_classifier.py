@@ -46,6 +46,7 @@ from sklearn_reject._estimators._groups import (
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._report import report_deferral
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import (
     no_flags,
     no_labels,
@@ -866,7 +867,14 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             refuse_labels(self.expert)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
-    def report(self, X, y, *, expert_labels=None, confidence=0.95):
+    def report(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        expert_labels: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters

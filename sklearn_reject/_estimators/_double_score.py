@@ -33,6 +33,7 @@ from sklearn_reject._estimators._ood_models import (
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
 from sklearn_reject._estimators._report import report_ood
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._fitting import (
@@ -703,7 +704,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
             groups=groups,
         )
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters

@@ -36,8 +36,9 @@ from sklearn_reject._estimators._rejection_models import (
     takes_sparse,
     uses_plain_rule,
 )
-from sklearn_reject._estimators._risk_bounds import AchievedBound
 from sklearn_reject._estimators._report import report_selective
+from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._risk_bounds import AchievedBound
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -572,7 +573,9 @@ class SelectiveClassifier(RejectClassifier):
         require_fit(self)
         return retarget(self, target, _DEFAULT_REJECT_COST)
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters

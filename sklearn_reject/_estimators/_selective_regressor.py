@@ -36,6 +36,7 @@ from sklearn_reject._estimators._rejection_models import (
     takes_sparse,
 )
 from sklearn_reject._estimators._report import report_selective
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -504,7 +505,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_fit(self)
         return retarget(self, target, None)
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters
