@@ -106,7 +106,7 @@ class DeferralMeasurement:
     0.152
     """
 
-    stages: tuple
+    stages: tuple[DeferralStage, ...]
     system_risk: Interval
     deferral_cost: float
     confidence: float

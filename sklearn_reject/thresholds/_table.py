@@ -63,7 +63,7 @@ class PNTable:
     (2.0, 0.0)
     """
 
-    thresholds: tuple
+    thresholds: tuple[np.ndarray, ...]
     fp: np.ndarray
     tp: np.ndarray
     rule: str
