@@ -7,7 +7,7 @@ Losses and score objects have theirs in :mod:`sklearn_reject.losses` and
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,6 +39,13 @@ class Splitter(Protocol):
 
 #: Samples as an estimator takes them: arrays, data frames, sparse matrices, texts.
 MatrixLike: TypeAlias = ArrayLike | SparseMatrix | Sequence[Any]
+
+#: What a value is in rarer cases. No attribute is an error then, and editors complete
+#: those of the other types of the union.
+if TYPE_CHECKING:
+    Other: TypeAlias = "Any"  # jedi completes nothing in a union with Any unquoted
+else:
+    Other = Any
 
 #: A class label, or a word such as "auto".
 Label: TypeAlias = Hashable

@@ -80,6 +80,7 @@ from sklearn_reject._typing import (
     Estimator,
     Label,
     MatrixLike,
+    Other,
     RandomState,
     SetLossLike,
 )
@@ -305,7 +306,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     strategy_: Literal["dta", "eum"] | float
     calibration_: Literal["isotonic", "sigmoid"] | None
     calibration_gap_: CalibrationGap | None
-    threshold_: float | Any
+    threshold_: float | Other
     tuned_loss_: float
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -440,7 +441,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     @of_rows(_no_labels)
     def predict(
         self, X: MatrixLike, groups: ArrayLike | None = None
-    ) -> np.ndarray | Any:
+    ) -> np.ndarray | Other:
         """Predict the best set: labels of its samples, or indicators of its labels.
 
         Parameters
@@ -478,7 +479,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("predict_proba"))
     @of_rows(_no_probabilities)
-    def predict_proba(self, X: MatrixLike) -> np.ndarray | Any:
+    def predict_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the probabilities that sets are decoded with.
 
         Parameters
@@ -505,7 +506,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("predict_log_proba"))
     @of_rows(_no_probabilities)
-    def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Any:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the logarithms of the probabilities that sets are decoded with.
 
         Parameters
@@ -567,7 +568,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     def expected_loss(
         self, X: MatrixLike, groups: ArrayLike | None = None
-    ) -> float | Any:
+    ) -> float | Other:
         """Return the expected loss of the sets that are predicted.
 
         Parameters

@@ -81,6 +81,7 @@ from sklearn_reject._typing import (
     Label,
     MatrixLike,
     OnInfeasible,
+    Other,
     RandomState,
     Target,
     TaskLossLike,
@@ -349,8 +350,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     estimator_: Any
     expert_: Any
-    rule_: DeferralRule | Any
-    gain_score_: UncertaintyScore | Any
+    rule_: DeferralRule | Other
+    gain_score_: UncertaintyScore | Other
     areas_: dict[str, float]
     group_by_: GroupBy | None
     calibration_: DeferralCalibration

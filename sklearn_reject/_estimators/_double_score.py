@@ -57,6 +57,7 @@ from sklearn_reject._typing import (
     MatrixLike,
     NoveltyScoreLike,
     OnInfeasible,
+    Other,
     RandomState,
     TaskLossLike,
     UncertaintyScoreLike,
@@ -340,8 +341,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
     estimator_: Any
     rule_: DoubleScoreRule
     calibration_: OODCalibration
-    uncertainty_score_: UncertaintyScore | Any
-    novelty_score_: NoveltyScore | Any
+    uncertainty_score_: UncertaintyScore | Other
+    novelty_score_: NoveltyScore | Other
     loss_: TaskLoss
     ood_label_: Any
     reject_label_: Any

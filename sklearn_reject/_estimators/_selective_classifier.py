@@ -64,6 +64,7 @@ from sklearn_reject._typing import (
     Label,
     MatrixLike,
     OnInfeasible,
+    Other,
     RandomState,
     Target,
     TaskLossLike,
@@ -299,11 +300,11 @@ class SelectiveClassifier(RejectClassifier):
     """
 
     estimator_: Any
-    rule_: RejectionRule | Any
+    rule_: RejectionRule | Other
     summary_: RiskCoverageSummary | None
     group_by_: GroupBy | None
     bounds_: dict[tuple[str, Any], AchievedBound] | None
-    uncertainty_score_: UncertaintyScore | Any
+    uncertainty_score_: UncertaintyScore | Other
     calibration_: Calibration | None
     loss_: TaskLoss
     reject_label_: Any

@@ -59,6 +59,7 @@ from sklearn_reject._typing import (
     GroupBy,
     MatrixLike,
     OnInfeasible,
+    Other,
     RandomState,
     Target,
     UncertaintyScoreLike,
@@ -236,10 +237,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     """
 
     estimator_: Any
-    rule_: RejectionRule | Any
+    rule_: RejectionRule | Other
     summary_: RiskCoverageSummary | None
     group_by_: GroupBy | None
-    uncertainty_score_: UncertaintyScore | Any
+    uncertainty_score_: UncertaintyScore | Other
     calibration_: Calibration | None
     loss_: TaskLoss
     seed_: int

@@ -44,7 +44,14 @@ from sklearn_reject._sklearn import (
     visual_block,
     with_callbacks,
 )
-from sklearn_reject._typing import CV, Label, MatrixLike, OnInfeasible, RandomState
+from sklearn_reject._typing import (
+    CV,
+    Label,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+)
 from sklearn_reject._validation import (
     check_level,
     check_same_length,
@@ -320,7 +327,7 @@ class EnsembleThresholdTuner(
         search: Literal["auto", "grid", "pairs"] = "auto",
         n_thresholds: int = 100,
         spacing: Literal["quantile", "uniform"] = "quantile",
-        family: Literal["log_odds", "power"] | Any = "log_odds",
+        family: Literal["log_odds", "power"] | Other = "log_odds",
         smoothing: Literal["concave", "isotonic"] = "concave",
         base_thresholds: ArrayLike | None = None,
     ) -> None:

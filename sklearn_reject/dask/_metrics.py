@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._curves import warn_of_no_coverage
-from sklearn_reject._typing import TaskLossLike
+from sklearn_reject._typing import Other, TaskLossLike
 from sklearn_reject.dask._samples import partition_predictions
 
 
@@ -18,12 +18,12 @@ def aurc_score(
     y_pred: Any,
     uncertainty: Any,
     *,
-    loss: TaskLossLike | Any = "zero_one",
+    loss: TaskLossLike | Other = "zero_one",
     labels: ArrayLike | None = None,
     sample_weight: Any = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Any:
+) -> float | Other:
     """Compute the area under the risk-coverage curve. Lower is better.
 
     The area of :func:`sklearn_reject.metrics.aurc_score` with the interpolation "mean".
@@ -108,12 +108,12 @@ def augrc_score(
     y_pred: Any,
     uncertainty: Any,
     *,
-    loss: TaskLossLike | Any = "zero_one",
+    loss: TaskLossLike | Other = "zero_one",
     labels: ArrayLike | None = None,
     sample_weight: Any = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Any:
+) -> float | Other:
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
     The area of :func:`sklearn_reject.metrics.augrc_score`, the mean risk of failures
@@ -194,13 +194,13 @@ def sele_score(
     y_pred: Any,
     uncertainty: Any,
     *,
-    loss: TaskLossLike | Any = "zero_one",
+    loss: TaskLossLike | Other = "zero_one",
     labels: ArrayLike | None = None,
     sample_weight: Any = None,
     ties: Literal["inclusive", "midrank"] = "inclusive",
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Any:
+) -> float | Other:
     """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
 
     The statistic of :func:`sklearn_reject.metrics.sele_score`.
@@ -284,14 +284,14 @@ def selective_risk_at_coverage_score(
     y_pred: Any,
     uncertainty: Any,
     *,
-    loss: TaskLossLike | Any = "zero_one",
+    loss: TaskLossLike | Other = "zero_one",
     labels: ArrayLike | None = None,
     sample_weight: Any = None,
     coverage: float,
     randomize: bool = False,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Any:
+) -> float | Other:
     """Compute the risk at the smallest threshold that reaches a coverage.
 
     Lower is better. The risk of the metric of the same name in
@@ -382,14 +382,14 @@ def coverage_at_risk_score(
     y_pred: Any,
     uncertainty: Any,
     *,
-    loss: TaskLossLike | Any = "zero_one",
+    loss: TaskLossLike | Other = "zero_one",
     labels: ArrayLike | None = None,
     sample_weight: Any = None,
     risk: float,
     randomize: bool = False,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Any:
+) -> float | Other:
     """Compute the largest coverage whose selective risk is at most `risk`.
 
     Higher is better. NaN with a warning where no threshold keeps the risk. That of
@@ -480,12 +480,12 @@ def risk_coverage_curve(
     y_pred: Any,
     uncertainty: Any,
     *,
-    loss: TaskLossLike | Any = "zero_one",
+    loss: TaskLossLike | Other = "zero_one",
     labels: ArrayLike | None = None,
     sample_weight: Any = None,
     max_points: int = 1000,
     compute: bool = True,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | Any:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | Other:
     """Compute selective risk against coverage at thresholds between cells of scores.
 
     The points are those of :func:`sklearn_reject.metrics.risk_coverage_curve`, not all

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from sklearn_reject._typing import Other
 from sklearn_reject.dask._samples import partition_losses
 from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
 
@@ -15,7 +16,7 @@ def summarize(
     *,
     n_bits: int = 22,
     compute: bool = True,
-) -> RiskCoverageSummary | Any:
+) -> RiskCoverageSummary | Other:
     """Reduce scores and losses to a table of cells, which answers many questions.
 
     One summary a partition, made where the data are, and a tree of merges. It can be
@@ -76,7 +77,7 @@ def solve_reject_cost(
     sample_weight: Any = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Minimise the expected loss when rejecting has a price (Chow's model).
 
     The rule of :func:`sklearn_reject.selection.solve_reject_cost`.
@@ -146,7 +147,7 @@ def solve_target_risk(
     max_loss: float | None = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on the selective risk.
 
     The rule of :func:`sklearn_reject.selection.solve_target_risk`. With `confidence`,
@@ -247,7 +248,7 @@ def solve_target_coverage(
     confidence: float | None = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Minimise the selective risk under a bound on the coverage.
 
     The rule of :func:`sklearn_reject.selection.solve_target_coverage`.
@@ -328,7 +329,7 @@ def solve_target_failure_rate(
     max_loss: float | None = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on what is accepted and wrong.
 
     The rule of :func:`sklearn_reject.selection.solve_target_failure_rate` that does not

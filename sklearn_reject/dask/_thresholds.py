@@ -9,7 +9,7 @@ import numpy as np
 from dask import delayed
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import Label
+from sklearn_reject._typing import Label, Other
 from sklearn_reject._validation import check_option
 from sklearn_reject.dask._partitions import (
     check_lengths,
@@ -33,7 +33,7 @@ def pn_table(
     pos_label: Label = None,
     propensity: Any = None,
     compute: bool = True,
-) -> PNTable | Any:
+) -> PNTable | Other:
     """Count false and true positives at all combinations of thresholds.
 
     The sum of the tables of all partitions, which is that of

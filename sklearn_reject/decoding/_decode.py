@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._typing import MatrixLike, SetLossLike
+from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.decoding._averages import (
     check_average,
@@ -46,7 +46,7 @@ def decode(
     min_positive: int = 0,
     max_positive: int | None = None,
     n_jobs: int | None = None,
-) -> tuple[np.ndarray | Any, float | Any]:
+) -> tuple[np.ndarray | Other, float | Other]:
     r"""Find the set of items with the least expected loss.
 
     It is the set of the k most probable items for some k (NKRD16, theorems 1 and 2),

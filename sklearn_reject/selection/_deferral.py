@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import RandomState, RiskBound, Target
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._deferral_by_group import solve_deferral_by_group
@@ -42,7 +41,7 @@ def solve_deferral(
     random_state: RandomState | None = None,
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
-) -> DeferralRule | Any:
+) -> DeferralRule | Other:
     """Find which samples to defer to a second opinion, by their gain.
 
     A first opinion answers, such as a small model; a second one, such as a larger model

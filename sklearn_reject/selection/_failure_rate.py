@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import RandomState, RiskBound, Target
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -40,7 +39,7 @@ def solve_target_failure_rate(
     random_state: RandomState | None = None,
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on what is accepted and wrong.
 
     The failure rate is the expected loss of all samples, zero where they are rejected:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from sklearn_reject._curves import (
     share_reaching_coverage,
     share_within_risk,
 )
-from sklearn_reject._typing import RandomState, RiskBound, Target
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -52,7 +52,7 @@ def solve_reject_cost(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Minimise the expected loss when rejecting has a price (Chow's model).
 
     Finds the prefix of the samples, in the order of their score, with the least
@@ -131,7 +131,7 @@ def solve_target_risk(
     random_state: RandomState | None = None,
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on the selective risk.
 
     The bounded-improvement model (FPV23, problem 3 and theorem 3). Without
@@ -329,7 +329,7 @@ def solve_target_coverage(
     random_state: RandomState | None = None,
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
-) -> RejectionRule | Any:
+) -> RejectionRule | Other:
     """Minimise the selective risk under a bound on the coverage.
 
     The bounded-abstention model (FPV23, problem 5 and theorem 6). The rule meets the

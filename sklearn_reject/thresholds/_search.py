@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import Label, OnInfeasible
+from sklearn_reject._typing import Label, OnInfeasible, Other
 from sklearn_reject._validation import check_level, check_option, of_arrays
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
@@ -45,7 +45,7 @@ def optimal_path(
     n_thresholds: int = 100,
     spacing: Literal["quantile", "uniform"] = "quantile",
     search: Literal["auto", "grid", "pairs"] = "auto",
-    family: Literal["log_odds", "power"] | Any = "log_odds",
+    family: Literal["log_odds", "power"] | Other = "log_odds",
     base_thresholds: ArrayLike | None = None,
     unrated_label: Label = -1,
     sample_weight: ArrayLike | None = None,
@@ -178,7 +178,7 @@ def operating_point(
     n_thresholds: int = 100,
     spacing: Literal["quantile", "uniform"] = "quantile",
     search: Literal["auto", "grid", "pairs"] = "auto",
-    family: Literal["log_odds", "power"] | Any = "log_odds",
+    family: Literal["log_odds", "power"] | Other = "log_odds",
     base_thresholds: ArrayLike | None = None,
     unrated_label: Label = -1,
     sample_weight: ArrayLike | None = None,
