@@ -9,6 +9,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from sklearn_reject._short_repr import short_repr
 from sklearn_reject._typing import Options
 
 # What a dictionary says is its type.
@@ -23,12 +24,15 @@ class DictMixin:
     """Dataclass whose fields are plain values, arrays, tuples or others of its kind.
 
     Numbers in arrays and in tuples are floats. A field may be a dict of plain values to
-    others of its kind, too.
+    others of its kind, too. Its text is short, with numbers rounded.
     """
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         _TYPES[cls.__name__] = cls
+        # The decorator of dataclasses keeps one that stands in the class itself.
+        if cls.__repr__ in (object.__repr__, short_repr):
+            cls.__repr__ = short_repr
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.

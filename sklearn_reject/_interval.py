@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from sklearn_reject._short_repr import short_repr
+
 
 class Interval(NamedTuple):
     """A share or a mean that was measured, and where that of the population may be.
@@ -29,3 +31,5 @@ class Interval(NamedTuple):
     low: float
     high: float
     n_samples: int
+
+    __repr__ = short_repr

@@ -13,6 +13,11 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_reject._doc_link import (
+    DOC_LINK_MODULE,
+    DOC_LINK_TEMPLATE,
+    doc_link_params,
+)
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._rows import (
     features_of,
@@ -36,11 +41,6 @@ from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import refuse_missing_labels
 from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import GroupedRule, keyed_draws
-
-DOC_LINK_TEMPLATE = (
-    "https://sklearn-reject.readthedocs.io/en/latest/generated/"
-    "sklearn_reject.{estimator_name}.html"
-)
 
 
 def store_fitted(estimator, inner, **attributes):
@@ -69,11 +69,9 @@ def inner_has(method):
 class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators that wrap another one, fitted as `estimator_`."""
 
-    _doc_link_module = "sklearn_reject"
+    _doc_link_module = DOC_LINK_MODULE
     _doc_link_template = DOC_LINK_TEMPLATE
-
-    def _doc_link_url_param_generator(self):
-        return {"estimator_name": type(self).__name__}
+    _doc_link_url_param_generator = doc_link_params
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata go: to this `fit`, the estimator and the splitter.

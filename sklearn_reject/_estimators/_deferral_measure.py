@@ -14,6 +14,7 @@ from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._fitting import ask
 from sklearn_reject._interval import Interval
 from sklearn_reject._labels import merge_labels
+from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import check_vector
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import check_confidence
@@ -56,6 +57,8 @@ class DeferralStage(NamedTuple):
     share: Interval
     risk: Interval
     cost: float
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ class DeferralMeasurement:
     system_risk: Interval
     deferral_cost: float
     confidence: float
+
+    __repr__ = short_repr
 
     @property
     def total_cost(self) -> float:

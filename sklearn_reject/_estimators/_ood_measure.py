@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from sklearn_reject._interval import Interval
+from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.selection import (
     BOUNDS,
@@ -66,6 +67,8 @@ class OODMeasurement:
     precision: Interval
     confidence: float
     fpr_by_group: dict[Any, Interval] = field(default_factory=dict)
+
+    __repr__ = short_repr
 
 
 def measure_rule(

@@ -16,12 +16,11 @@ from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Part, Promise, Report
 from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
 from sklearn_reject._estimators._targets import RiskBounds, find_target
-from sklearn_reject._validation import check_same_length
+from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import (
     GroupedDeferralRule,
     GroupedRule,
-    check_confidence,
 )
 
 _QUANTITIES = {
@@ -83,7 +82,7 @@ def _bound_of(estimator):
 
 def report_selective(estimator, X, y, confidence, default_cost):
     """Return the report of a classifier or regressor that rejects."""
-    confidence = check_confidence(confidence)
+    confidence = check_level(confidence, "confidence")
     labels, _, accepted = estimator.predict_all(X)
     check_same_length(len(labels), y=y)
     losses = estimator.loss_(y, labels)

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sklearn_reject._interval import Interval
+from sklearn_reject._short_repr import short_repr
 
 # So many classes or groups are printed; the dictionary has all of them.
 _MOST_PARTS = 20
@@ -48,6 +49,8 @@ class Promise(NamedTuple):
     calibration: float
     achieved: Interval
 
+    __repr__ = short_repr
+
     @property
     def verdict(self) -> Literal["kept", "missed", "within noise", ""]:
         """What the samples say of the bound: "kept", "missed" or "within noise".
@@ -85,6 +88,8 @@ class Part(NamedTuple):
     name: str
     coverage: Interval
     risk: Interval
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import ZeroOneLoss
@@ -63,6 +64,8 @@ class AchievedBound(NamedTuple):
     achieved: float
     coverage: float
     n_samples: int
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,11 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._curves import pn_auc_score
-from sklearn_reject._estimators._base import DOC_LINK_TEMPLATE
+from sklearn_reject._doc_link import (
+    DOC_LINK_MODULE,
+    DOC_LINK_TEMPLATE,
+    doc_link_params,
+)
 from sklearn_reject._estimators._joint_folds import (
     as_masks,
     check_joint_cv,
@@ -291,8 +295,9 @@ class EnsembleThresholdTuner(
     precision 0.4 to 0.7
     """
 
-    _doc_link_module = "sklearn_reject"
+    _doc_link_module = DOC_LINK_MODULE
     _doc_link_template = DOC_LINK_TEMPLATE
+    _doc_link_url_param_generator = doc_link_params
 
     operating_point_: OperatingPoint
     cross_validated_point_: CrossValidatedPoint | None
@@ -735,9 +740,6 @@ class EnsembleThresholdTuner(
         tags.non_deterministic = any(each.non_deterministic for each in inner)
         tags.classifier_tags.multi_class = False
         return tags
-
-    def _doc_link_url_param_generator(self):
-        return {"estimator_name": type(self).__name__}
 
     def _check_parameters(self):
         """Return the classifiers, the search and the target asked for."""

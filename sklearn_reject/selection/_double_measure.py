@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklearn_reject._interval import Interval
+from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import (
     as_real_array,
     check_flags,
@@ -59,6 +60,8 @@ class RuleIntervals(NamedTuple):
     fpr: Interval
     precision: Interval
     selective_risk: Interval
+
+    __repr__ = short_repr
 
 
 def check_part(scores, losses, is_ood, sample_weight=None):

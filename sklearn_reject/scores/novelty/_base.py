@@ -13,6 +13,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._doc_link import (
+    DOC_LINK_MODULE,
+    DOC_LINK_TEMPLATE,
+    doc_link_params,
+)
 from sklearn_reject._response import Response, find_steps, softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._typing import Estimator, MatrixLike
@@ -58,6 +63,10 @@ class NoveltyScore(BaseEstimator):
     >>> score.novelty(X[[0, 70]]).round(2)
     array([2.7 , 1.21])
     """
+
+    _doc_link_module = DOC_LINK_MODULE
+    _doc_link_template = DOC_LINK_TEMPLATE
+    _doc_link_url_param_generator = doc_link_params
 
     #: What `novelty_score` may call it, once it is registered.
     name: str | None = None

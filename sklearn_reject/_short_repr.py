@@ -1,0 +1,56 @@
+"""Records as short texts, with numbers rounded."""
+
+from dataclasses import MISSING, fields
+
+import numpy as np
+
+# So many entries of a dictionary or of a tuple of records are shown.
+_MOST_ENTRIES = 3
+
+
+def short_repr(record):
+    """Return a dataclass or a named tuple as text, without fields at their defaults.
+
+    Numbers have four digits. `to_dict`, where there is one, has all of them.
+    """
+    shown = [f"{name}={_show(value)}" for name, value in _entries(record)]
+    return f"{type(record).__name__}({', '.join(shown)})"
+
+
+def _entries(record):
+    """Yield names and values, those of a dataclass that are not at their default."""
+    if isinstance(record, tuple):
+        yield from record._asdict().items()
+        return
+    for each in fields(record):
+        value = getattr(record, each.name)
+        if each.repr and not _is_default(value, each.default):
+            yield each.name, value
+
+
+def _is_default(value, default):
+    if default is MISSING:
+        return False
+    if isinstance(value, float) and isinstance(default, float):
+        return value == default or (value != value and default != default)
+    return value is default
+
+
+def _show(value):
+    """Return a value as text: numbers rounded, long collections cut short."""
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=4, threshold=6, separator=", ")
+    if isinstance(value, dict):
+        return _join([f"{k!r}: {_show(x)}" for k, x in value.items()], "{}")
+    if type(value) is tuple:
+        return _join([_show(each) for each in value], "()")
+    return repr(value)
+
+
+def _join(texts, brackets):
+    shown = texts[:_MOST_ENTRIES]
+    if len(texts) > _MOST_ENTRIES:
+        shown.append(f"... {len(texts) - _MOST_ENTRIES} more")
+    return brackets[0] + ", ".join(shown) + brackets[1]
