@@ -312,7 +312,7 @@ def check_other(one, other, kind, kinds):
         )
 
 
-def check_number(value, name, *, high=np.inf, open_low=False, open_high=False):
+def check_number(value, name, *, high=np.inf, open_low=False, open_high=False) -> float:
     """Return `value` as a finite float inside [0, high], without its open ends."""
     open_high = open_high or np.isinf(high)
     interval = f"{']' if open_low else '['}0, {high:g}{'[' if open_high else ']'}"
@@ -325,12 +325,12 @@ def check_number(value, name, *, high=np.inf, open_low=False, open_high=False):
     return float(value)
 
 
-def check_level(value, name):
+def check_level(value, name) -> float:
     """Return `value`, the coverage of an interval, as a float in ]0, 1[."""
     return check_number(value, name, high=1, open_low=True, open_high=True)
 
 
-def check_count(value, name):
+def check_count(value, name) -> int:
     """Return `value` as an int of at least one."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be a positive int, got {value!r}.")

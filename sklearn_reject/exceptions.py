@@ -75,7 +75,7 @@ class InfeasibleTargetError(ValueError):
         self.coverage = coverage
         self.attainable = attainable
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the message."""
         return self.args[0]
 
@@ -116,7 +116,7 @@ class ExpertError(RuntimeError):
         self.rows = rows
         self.labels = labels
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the message."""
         return self.args[0]
 

@@ -67,7 +67,7 @@ class ThresholdPath(DictMixin):
     def __post_init__(self):
         check_option(self.rule, "rule", RULES)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.fp)
 
     @cached_property

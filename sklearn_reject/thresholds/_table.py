@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,7 +69,7 @@ class PNTable:
     rule: str
     counted: CountedDocuments | None = None
 
-    def __add__(self, other):
+    def __add__(self, other: PNTable) -> PNTable:
         if not isinstance(other, PNTable):
             return NotImplemented
         _check_same(self, other)
@@ -81,7 +81,7 @@ class PNTable:
             add_counted(self, other),
         )
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> PNTable:
         # The start of `sum`.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
