@@ -40,12 +40,18 @@ class Splitter(Protocol):
 #: Samples as an estimator takes them: arrays, data frames, sparse matrices, texts.
 MatrixLike: TypeAlias = ArrayLike | SparseMatrix | Sequence[Any]
 
-#: What a value is in rarer cases. No attribute is an error then, and editors complete
-#: those of the other types of the union.
 if TYPE_CHECKING:
-    Other: TypeAlias = "Any"  # jedi completes nothing in a union with Any unquoted
+    # Nothing loads matplotlib before it draws.
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    #: What a value is in rarer cases. No attribute is an error then, and editors
+    #: complete those of the other types of the union. In quotes, as jedi completes
+    #: nothing where the union has Any itself.
+    Other: TypeAlias = "Any"
 else:
-    Other = Any
+    Axes = Figure = Line2D = Other = Any
 
 #: A class label, or a word such as "auto".
 Label: TypeAlias = Hashable
