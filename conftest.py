@@ -1,10 +1,8 @@
-"""How many samples hypothesis draws, in tests of the package and of the benchmarks.
+"""Profiles of hypothesis, for the tests of the package and of the benchmarks.
 
-- fast: a few, for `make test`
-- suite: hundreds, for `make test-all`
-- thorough: thousands, for `make long-test`, other ones in each run
-
-The first two draw the same samples in each run: a test fails for what was changed.
+- fast: few examples a test, for `make test`, the same in each run
+- suite: hundreds, for `make test-all`, the same in each run
+- thorough: thousands, for `make long-test`, new ones in each run
 """
 
 import os
@@ -14,18 +12,18 @@ import pytest
 from hypothesis import settings
 from joblib import parallel_backend
 
-# Time limits an example would only measure how busy the machine is.
+# There is no deadline: it would only measure how busy the machine is.
 settings.register_profile("fast", max_examples=20, derandomize=True, deadline=None)
 settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=5000, print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
-# What needs dask is tested where there is dask.
+# Doctests of modules that import dask need dask.
 collect_ignore = [] if find_spec("dask") else ["sklearn_reject/dask"]
 
 
 @pytest.fixture
 def threads():
-    """Run what is parallel in threads: processes take seconds of imports to start."""
+    """Run parallel code in threads: processes take seconds to start."""
     with parallel_backend("threading", n_jobs=1):
         yield

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sklearn_reject._show_versions import show_versions
     from sklearn_reject.exceptions import InfeasibleTargetError
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _SUBMODULES = (
     "datasets",

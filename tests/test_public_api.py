@@ -216,7 +216,7 @@ SHARED_PARAMETERS = {
         # in threshold space, or not; by what an oracle orders, and what is random.
         {
             **{"name": 3, "plot_point": 2, "point_kwargs": 2},
-            **{"plot_oracle": 2, "plot_random": 2},
+            **{"plot_oracle": 2, "plot_random": 3},
         },
     ),
     "monitors": (

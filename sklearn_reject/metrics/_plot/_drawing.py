@@ -1,11 +1,18 @@
 """What the displays have in common."""
 
+import numpy as np
+
+from sklearn_reject.metrics._plot._legend import add_legend
+
 # Of several curves that are alike, such as those of folds.
 _STYLE_OF_ALIKE = {"alpha": 0.6, "color": "C0"}
 
-# Of the references.
-RANDOM_STYLE = {"linestyle": "--", "color": "0.6"}
-ORACLE_STYLE = {"linestyle": ":", "color": "0.2"}
+# Of the references: a grey that is seen on white and on black.
+RANDOM_STYLE = {"linestyle": "-.", "linewidth": 1.2, "color": "0.55"}
+ORACLE_STYLE = {"linestyle": ":", "color": "0.55"}
+
+# Of what a rule does, in the colour of its curve.
+POINT_STYLE = {"marker": "o", "linestyle": "", "clip_on": False, "zorder": 3}
 
 
 def folds_of(cv_results):
@@ -20,7 +27,7 @@ def folds_of(cv_results):
 
 
 def find_axes(ax, display, numbers):
-    """Return the axes given, or those of a new figure."""
+    """Return the axes given, or those of a new figure, which keeps labels whole."""
     if ax is not None:
         return ax
     try:
@@ -30,7 +37,7 @@ def find_axes(ax, display, numbers):
             f"{display}.plot needs matplotlib. Install it with "
             f"`pip install sklearn-reject[plot]`, or use {numbers} for the numbers."
         ) from error
-    return plt.subplots()[1]
+    return plt.subplots(layout="tight")[1]
 
 
 def is_wanted(display, part, wanted, way_out, *, attribute=None):
@@ -60,10 +67,15 @@ def draw_curves(ax, points, legend, curve_kwargs, *, alike=False):
             "Pass one dict for all, or one for each."
         )
     lines = [
-        ax.plot(*curve, **{"label": label, **style})[0]
+        ax.plot(*curve, **{"label": label, **mark_single(curve[0]), **style})[0]
         for curve, label, style in zip(points, legend, curve_kwargs, strict=True)
     ]
     return lines[0] if len(lines) == 1 else lines
+
+
+def mark_single(x):
+    """Return the style of a line that would not be seen, as it has a single point."""
+    return {"marker": "."} if len(x) == 1 else {}
 
 
 def label_curves(name, each, summary=None):
@@ -88,8 +100,46 @@ def _label(name, value):
     return f"{name} ({value})"
 
 
+def short(value, digits=3):
+    """Return a number with some digits, and without powers of ten if it is large."""
+    return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
+
+
+def ink():
+    """Return the colour of text: black on white, and white in dark styles."""
+    from matplotlib import rcParams
+
+    return rcParams["text.color"]
+
+
+def draw_points(ax, lines, points, legend, user):
+    """Draw the point of a rule on each line in its colour, and return one or a list."""
+    drawn = []
+    for line, point, label in zip(lines, points, legend, strict=True):
+        style = {"label": label, "color": line.get_color(), **POINT_STYLE}
+        drawn += ax.plot(*([x] for x in point), **{**style, **(user or {})})
+    return drawn[0] if len(drawn) == 1 else drawn
+
+
+def keep_one(ax, line):
+    """Return a line like this one that is on the axes before it, or this one.
+
+    The targets of several displays on the same axes are drawn once.
+    """
+    for other in ax.lines:
+        if other is not line and _are_alike(other, line):
+            line.remove()
+            return other
+    return line
+
+
+def _are_alike(*lines):
+    labels = {line.get_label() for line in lines}
+    first, second = (np.asarray(line.get_xydata()) for line in lines)
+    return len(labels) == 1 and np.array_equal(first, second)
+
+
 def finish_axes(ax, **settings):
     """Set names and limits of the axes, and add a legend where something has a name."""
     ax.set(**settings)
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(loc="best")
+    add_legend(ax)

@@ -4,11 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_reject.metrics._plot._drawing import (
+    find_axes,
+    finish_axes,
+    ink,
+    is_wanted,
+)
+
 _PATH_STYLE = {"drawstyle": "steps-post", "clip_on": False, "zorder": 2.5}
-_POINT_STYLE = {"marker": "o", "color": "black", "linestyle": "", "clip_on": False}
-_BOUNDARY_STYLE = {"linestyle": "--", "linewidth": 1, "color": "0.4", "zorder": 2.5}
+_POINT_STYLE = {"marker": "o", "linestyle": "", "clip_on": False, "zorder": 3}
+_BOUNDARY_STYLE = {"linestyle": "--", "linewidth": 1, "color": "0.55", "zorder": 2.5}
 _DOCUMENT_STYLES = (
-    {"label": "negative", "color": "0.7", "s": 6, "linewidths": 0},
+    {"label": "negative", "color": "0.6", "s": 6, "linewidths": 0},
     {"label": "positive", "color": "C3", "s": 9, "linewidths": 0},
 )
 
@@ -32,6 +39,98 @@ def check_two(path, point=None, classifiers=None):
         )
     if classifiers is not None and len(classifiers) != 2:
         raise ValueError(f"classifiers has {len(classifiers)} names for 2 classifiers.")
+
+
+class ThresholdPicture:
+    """The part of a display that draws a path through the space of thresholds."""
+
+    def plot_thresholds(
+        self,
+        ax=None,
+        *,
+        name=None,
+        plot_point=None,
+        plot_documents=False,
+        curve_kwargs=None,
+        point_kwargs=None,
+        documents_kwargs=None,
+    ):
+        """Draw the path through the space of the thresholds of two classifiers.
+
+        Infinite thresholds, which no score reaches, are drawn on the upper and on the
+        right border of the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        name : str, default=None
+            Name of the path in the legend. None takes that of the display.
+
+        plot_point : bool, default=None
+            Whether to draw the operating point, and the border of what it predicts
+            positive. None does it where it is known.
+
+        plot_documents : bool, default=False
+            Whether to draw the rated documents.
+
+        curve_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the path.
+
+        point_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the operating point.
+
+        documents_kwargs : dict or list of two dict, default=None
+            Passed to matplotlib's `scatter` for all documents, or for negatives and
+            for positives.
+
+        Returns
+        -------
+        display : PNCurveDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there are not exactly two classifiers, or something is wanted that the
+            display does not have.
+        """
+        self._is_wanted("thresholds", True, "path")
+        check_two(self.path, self.operating_point, self.classifiers)
+        plot_point = self._is_wanted("point", plot_point, "operating_point")
+        self._is_wanted("documents", plot_documents, "scores")
+        self.ax_ = find_axes(ax, "PNCurveDisplay", "the thresholds of the path")
+        self.figure_ = self.ax_.figure
+        shown = [self.path.thresholds]
+        if plot_point:
+            shown.append(self.operating_point.thresholds)
+        if plot_documents:
+            shown.append(self.scores)
+        space = ThresholdSpace.around(self.ax_, *shown)
+        self.path_ = self.tangent_ = self.documents_ = None
+        self.point_ = self.boundary_ = None
+        if plot_documents:
+            self.documents_ = space.draw_documents(
+                self.scores, self.is_positive, documents_kwargs
+            )
+        name = self.name if name is None else name
+        name = name[0] if isinstance(name, list) else name
+        style = {"label": name or "path", **(curve_kwargs or {})}
+        self.line_ = space.draw_path(self.path, style)
+        if plot_point:
+            self.boundary_ = space.draw_boundary(self.operating_point)
+            self.point_ = space.draw_point(self.operating_point, point_kwargs or {})
+        first, second = self.classifiers or ("first classifier", "second classifier")
+        names = {"xlabel": f"Threshold of {first}", "ylabel": f"Threshold of {second}"}
+        finish_axes(self.ax_, **names)
+        return self
+
+    def _is_wanted(self, part, wanted, attribute):
+        way_out = "call from_path, or from_estimator with an EnsembleThresholdTuner"
+        return is_wanted(self, part, wanted, way_out, attribute=attribute)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +164,8 @@ class ThresholdSpace:
     def draw_point(self, point, user):
         """Draw an operating point."""
         x, y = np.minimum(point.thresholds, self.high)
-        style = {**_POINT_STYLE, "label": "operating point", **user}
-        return self.ax.plot([x], [y], **{"zorder": 3, **style})[0]
+        style = {"color": ink(), "label": "operating point", **_POINT_STYLE, **user}
+        return self.ax.plot([x], [y], **style)[0]
 
     def draw_boundary(self, point):
         """Draw the border of what an operating point predicts positive."""

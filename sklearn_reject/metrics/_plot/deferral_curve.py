@@ -13,14 +13,19 @@ from sklearn_reject.metrics._plot._drawing import (
     ORACLE_STYLE,
     RANDOM_STYLE,
     draw_curves,
+    draw_points,
     find_axes,
     finish_axes,
     folds_of,
     is_wanted,
+    keep_one,
     label_curves,
+    short,
 )
+from sklearn_reject.metrics._plot._targets import draw_bound, find_common_target
 
-_POINT_STYLE = {"marker": "o", "linestyle": "", "clip_on": False, "zorder": 3}
+# How the targets of a rule are drawn.
+_SIDES = {"target_risk": "h", "max_deferral": "v"}
 
 
 class DeferralCurveDisplay:
@@ -53,6 +58,10 @@ class DeferralCurveDisplay:
         Operating points: deferral rate and system risk of the rule in use, one tuple a
         curve.
 
+    target : dict of str to float, default=None
+        What was asked of the rule: `max_deferral` or `target_risk`, and the
+        `confidence` where it is certified.
+
     name : str or list of str, default=None
         Name of the curve, or of each curve.
 
@@ -63,6 +72,9 @@ class DeferralCurveDisplay:
 
     point_ : matplotlib Line2D, list of them, or None
         The operating point, a list where there are several curves.
+
+    target_ : matplotlib Line2D or None
+        The line of the target.
 
     oracle_, random_ : matplotlib Line2D or None
         The two references.
@@ -108,6 +120,7 @@ class DeferralCurveDisplay:
         oracle=None,
         random=None,
         point=None,
+        target=None,
         name=None,
     ):
         self.deferral_rate = deferral_rate
@@ -116,6 +129,7 @@ class DeferralCurveDisplay:
         self.oracle = oracle
         self.random = random
         self.point = point
+        self.target = target
         self.name = name
 
     @classmethod
@@ -133,9 +147,10 @@ class DeferralCurveDisplay:
         ax=None,
         **plot_options,
     ):
-        """Draw the curve of a fitted classifier, and its operating point.
+        """Draw the curve of a fitted classifier, its target and its operating point.
 
-        The second opinion is asked about all samples.
+        The second opinion is asked about all samples. A `max_deferral` is a vertical
+        line, a `target_risk` a horizontal one.
 
         Parameters
         ----------
@@ -186,6 +201,7 @@ class DeferralCurveDisplay:
         name = type(estimator).__name__ if name is None else name
         probabilities = [_defer_proba(estimator, X)]
         display = cls._from_samples([(*sample, weight)], name, probabilities)
+        display.target = find_common_target([estimator], _SIDES)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -302,8 +318,8 @@ class DeferralCurveDisplay:
         weight = check_sample_weight(sample_weight, len(y))
         if is_table(loss) and labels is None:
             labels = np.unique(y)  # a fold may lack a class
-        samples, probabilities = [], []
-        for estimator, rows in folds_of(cv_results):
+        folds, samples, probabilities = folds_of(cv_results), [], []
+        for estimator, rows in folds:
             held_out = _safe_indexing(X, rows)
             of_person = None
             if expert_labels is not None:
@@ -312,7 +328,9 @@ class DeferralCurveDisplay:
             sample = judge_opinions(estimator, held_out, truth, of_person, loss, labels)
             samples.append((*sample, take_weight(weight, rows)))
             probabilities.append(_defer_proba(estimator, held_out))
-        return cls._from_samples(samples, name, probabilities).plot(ax, **plot_options)
+        display = cls._from_samples(samples, name, probabilities)
+        display.target = find_common_target([fold[0] for fold in folds], _SIDES)
+        return display.plot(ax, **plot_options)
 
     @classmethod
     def _from_samples(cls, samples, name, probabilities=None):
@@ -350,10 +368,12 @@ class DeferralCurveDisplay:
         *,
         name=None,
         plot_point=None,
+        plot_target=None,
         plot_oracle=False,
         plot_random=False,
         curve_kwargs=None,
         point_kwargs=None,
+        target_kwargs=None,
         oracle_kwargs=None,
         random_kwargs=None,
     ):
@@ -370,6 +390,9 @@ class DeferralCurveDisplay:
         plot_point : bool, default=None
             Whether to draw the operating point. None does it where it is known.
 
+        plot_target : bool, default=None
+            Whether to draw the target. None does it where it is known.
+
         plot_oracle : bool, default=False
             Whether to draw the curve of the score that orders the samples by what the
             second opinion gains.
@@ -382,6 +405,9 @@ class DeferralCurveDisplay:
 
         point_kwargs : dict, default=None
             Passed to matplotlib's `plot` for the operating point.
+
+        target_kwargs : dict, default=None
+            Passed to matplotlib for the line of the target.
 
         oracle_kwargs, random_kwargs : dict, default=None
             Passed to matplotlib's `plot` for the references.
@@ -400,6 +426,7 @@ class DeferralCurveDisplay:
             reference is wanted that the display does not have.
         """
         plot_point = is_wanted(self, "point", plot_point, "use from_estimator")
+        plot_target = is_wanted(self, "target", plot_target, "use from_estimator")
         for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
             is_wanted(self, part, wanted, "use from_predictions")
         self.ax_ = find_axes(ax, "DeferralCurveDisplay", "deferral_curve")
@@ -408,38 +435,36 @@ class DeferralCurveDisplay:
         points = list(zip(self.deferral_rate, self.system_risk, strict=True))
         self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
         self.point_ = self._draw_points(point_kwargs) if plot_point else None
-        self.oracle_ = self.random_ = None
+        self.oracle_ = self.random_ = self.target_ = None
+        if plot_target:
+            self.target_ = draw_bound(self.ax_, self.target, _SIDES, target_kwargs)
         if plot_oracle:
             style = {"label": "oracle", **ORACLE_STYLE, **(oracle_kwargs or {})}
-            self.oracle_ = self.ax_.plot(*self.oracle, **style)[0]
+            self.oracle_ = keep_one(self.ax_, *self.ax_.plot(*self.oracle, **style))
         if plot_random:
             style = {"label": "random", **RANDOM_STYLE, **(random_kwargs or {})}
-            self.random_ = self.ax_.plot([0, 1], self.random, **style)[0]
+            line = self.ax_.plot([0, 1], self.random, **style)
+            self.random_ = keep_one(self.ax_, *line)
         self.ax_.set_ylim(bottom=0, auto=True)
-        names = {"xlabel": "Deferral rate", "ylabel": "System risk"}
+        names = {"xlabel": "Deferral rate (share deferred)", "ylabel": "System risk"}
         finish_axes(self.ax_, **names, xlim=(-0.01, 1.01))
         return self
 
     def _draw_points(self, point_kwargs):
-        """Draw the operating point of each line in its colour."""
-        lines = self.line_ if isinstance(self.line_, list) else [self.line_]
-        labels = ["operating points"] + [None] * (len(lines) - 1)
-        if len(lines) == 1:
+        """Draw the operating point of each line."""
+        legend = ["rules"] + [None] * (len(self.point) - 1)
+        if len(self.point) == 1:
             rate, risk = self.point[0]
-            labels = [f"operating point ({rate:.3g} deferred, risk = {risk:.3g})"]
-        drawn = []
-        for line, point, label in zip(lines, self.point, labels, strict=True):
-            style = {"label": label, "color": line.get_color(), **_POINT_STYLE}
-            style |= point_kwargs or {}
-            drawn += self.ax_.plot(*([x] for x in point), **style)
-        return drawn[0] if len(drawn) == 1 else drawn
+            legend = [f"rule (deferred {short(rate)}, risk {short(risk)})"]
+        lines = np.atleast_1d(self.line_)
+        return draw_points(self.ax_, lines, self.point, legend, point_kwargs)
 
     def _legend(self, name):
         if not self.area:
             return label_curves(name, [None] * len(self.deferral_rate))
-        each = [f"area = {area:.4g}" for area in self.area]
+        each = [f"area = {short(area, 4)}" for area in self.area]
         mean, spread = np.mean(self.area), np.std(self.area)
-        return label_curves(name, each, f"area = {mean:.4g} ± {spread:.2g}")
+        return label_curves(name, each, f"area = {short(mean, 4)} ± {short(spread, 2)}")
 
 
 def _defer_proba(estimator, X):

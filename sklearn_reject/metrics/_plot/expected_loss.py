@@ -15,13 +15,14 @@ from sklearn_reject.metrics._plot._drawing import (
     draw_curves,
     find_axes,
     finish_axes,
+    ink,
     is_wanted,
     label_curves,
 )
 
 _CHOSEN_STYLE = {"marker": "o", "linestyle": ""}
 _REALISED_STYLE = {"linestyle": ":"}
-_MEAN_STYLE = {"color": "black", "linewidth": 2.5}
+_MEAN_STYLE = {"linewidth": 2.5}
 
 # Colours of the cycle of matplotlib.
 _CYCLE = 10
@@ -328,7 +329,12 @@ class ExpectedLossDisplay:
         lines = np.atleast_1d(self.line_)
         self.chosen_ = self.realised_ = self.mean_ = self.realised_mean_ = None
         if plot_mean:
-            style = {**_MEAN_STYLE, "label": mean_label, **(mean_kwargs or {})}
+            style = {
+                "color": ink(),
+                **_MEAN_STYLE,
+                "label": mean_label,
+                **(mean_kwargs or {}),
+            }
             self.mean_ = self._draw_mean(self.expected_loss, style)
         if plot_realised:
             self._draw_realised(lines, plot_mean, realised_kwargs, mean_kwargs)
@@ -353,7 +359,8 @@ class ExpectedLossDisplay:
             # The mean has the entry in the legend.
             styles = [{**style, "label": None} for style in styles]
             label = {"label": given.get("label", "mean realised loss")}
-            style = {**_MEAN_STYLE, **(mean_kwargs or {}), **_REALISED_STYLE, **label}
+            style = {"color": ink(), **_MEAN_STYLE, **(mean_kwargs or {})}
+            style |= {**_REALISED_STYLE, **label}
             self.realised_mean_ = self._draw_mean(self.realised, style)
         points = _against_size(self.realised)
         self.realised_ = draw_curves(self.ax_, points, legend, styles)
@@ -399,8 +406,9 @@ def _styles_of_sets(n_sets):
         return [{"color": f"C{number}", "alpha": 0.6} for number in range(n_sets)]
     from matplotlib import colormaps
 
-    colors = colormaps["viridis"](np.linspace(0, 1, n_sets))
-    return [{"color": tuple(color), "alpha": 0.3} for color in colors]
+    # Both ends of the scale are hard to see, on black or on white.
+    colors = colormaps["viridis"](np.linspace(0.2, 0.8, n_sets))
+    return [{"color": tuple(color), "alpha": 0.4} for color in colors]
 
 
 def _mean_of_curves(curves):

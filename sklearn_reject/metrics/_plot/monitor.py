@@ -8,12 +8,18 @@ from sklearn_reject._validation import check_option, check_same_length
 from sklearn_reject.metrics._plot._drawing import (
     find_axes,
     finish_axes,
+    ink,
     is_wanted,
+    keep_one,
     label_curves,
+    mark_single,
+    short,
 )
 
+_QUANTITIES = {"risk": "Risk", "coverage": "Coverage (share accepted)"}
+
 _BAND_STYLE = {"alpha": 0.2, "linewidth": 0, "label": "interval"}
-_TARGET_STYLE = {"linestyle": "--", "color": "0.4", "label": "target"}
+_TARGET_STYLE = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
 _ALARM_STYLE = {"linestyle": ":", "color": "C3", "label": "alarm"}
 
 # Of a new figure: the share of intervals that may be cut off, and the margin.
@@ -195,9 +201,11 @@ class MonitorDisplay:
         interval_kwargs : dict, default=None
             Passed to matplotlib's `fill_between` for the interval.
 
-        target_kwargs, alarm_kwargs : dict, default=None
-            Passed to matplotlib's `axhline` for the target, and to `axvline` for the
-            alarm.
+        target_kwargs : dict, default=None
+            Passed to matplotlib for the line of the target.
+
+        alarm_kwargs : dict, default=None
+            Passed to matplotlib's `axvline` for the alarm.
 
         Returns
         -------
@@ -220,7 +228,7 @@ class MonitorDisplay:
         self.ax_ = find_axes(ax, "MonitorDisplay", "the intervals of the monitor")
         self.figure_ = self.ax_.figure
         label = label_curves(self.name if name is None else name, ["mean so far"])[0]
-        style = {"label": label, **(line_kwargs or {})}
+        style = {"label": label, **mark_single(x), **(line_kwargs or {})}
         self.line_ = self.ax_.plot(x, value, **style)[0]
         style = {"color": self.line_.get_color(), **_BAND_STYLE}
         self.band_ = self.ax_.fill_between(
@@ -228,25 +236,28 @@ class MonitorDisplay:
         )
         self.target_ = self.alarm_ = None
         if plot_target:
-            style = {**_TARGET_STYLE, **(target_kwargs or {})}
-            self.target_ = self.ax_.axhline(self.target, **style)
+            label = f"target {short(self.target)}"
+            style = {"label": label, "color": ink(), **_TARGET_STYLE}
+            line = self.ax_.axhline(self.target, **{**style, **(target_kwargs or {})})
+            self.target_ = keep_one(self.ax_, line)
         if plot_alarm and np.any(self.alarms):
             style = {**_ALARM_STYLE, **(alarm_kwargs or {})}
             self.alarm_ = self.ax_.axvline(x[int(np.argmax(self.alarms))], **style)
         if ax is None:
             self._zoom(value, low, high)
             if x.dtype.kind not in "iuf":  # names and dates are long
-                self.figure_.autofmt_xdate()
+                for label in self.ax_.get_xticklabels():
+                    label.set(rotation=30, ha="right")
         finish_axes(
             self.ax_,
             xlabel="Number of samples" if self.times is None else "Time",
-            ylabel=self.quantity.capitalize(),
+            ylabel=_QUANTITIES[self.quantity],
         )
         return self
 
     def _arrays(self):
         """Return means, ends and times, of equal lengths."""
-        check_option(self.quantity, "quantity", ["risk", "coverage"])
+        check_option(self.quantity, "quantity", list(_QUANTITIES))
         table = np.asarray(self.intervals, dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != 4:
             raise ValueError(

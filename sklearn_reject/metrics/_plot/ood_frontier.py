@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._validation import check_option, of_arrays
+from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
 from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._origins import (
     judge_inside,
@@ -12,19 +12,29 @@ from sklearn_reject.metrics._origins import (
     scores_and_origins,
 )
 from sklearn_reject.metrics._plot._drawing import (
+    RANDOM_STYLE,
     draw_curves,
+    draw_points,
     find_axes,
     finish_axes,
+    is_wanted,
+    keep_one,
     label_curves,
 )
+from sklearn_reject.metrics._plot._ood_rule import (
+    BOUNDS,
+    describe_point,
+    draw_corner,
+    name_bounds,
+    random_line,
+    rule_point,
+)
+from sklearn_reject.metrics._plot._targets import acceptance, find_target
 
-_BOUNDS_STYLE = {"color": "0.4", "linestyle": "--", "marker": "o", "markevery": [1]}
-
-_TPR = "TPR (share of ID samples accepted)"
 _LABELS = {
-    "roc": ("FPR (share of OOD samples accepted)", _TPR),
-    "precision_recall": ("Recall (share of ID samples accepted)", "Precision"),
-    "risk_coverage": (_TPR, "Selective risk"),
+    "roc": ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
+    "precision_recall": ("Recall (ID samples accepted)", "Precision (ID of accepted)"),
+    "risk_coverage": ("TPR (ID samples accepted)", "Selective risk"),
 }
 
 
@@ -46,6 +56,16 @@ class OODFrontierDisplay:
     kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
         What is drawn.
 
+    random : tuple of float, default=None
+        What a random score has on the left and on the right of the axes.
+
+    point : tuple of float, default=None
+        Operating point of the rule in use, on the axes of the first curve.
+
+    target : dict of str to float, default=None
+        What was asked of the rule: some of `min_tpr`, `max_fpr`, `max_risk`,
+        `min_precision` and `min_recall`, and the `confidence` where they are certified.
+
     name : str or list of str, default=None
         Name of the curve, or of each curve.
 
@@ -54,8 +74,14 @@ class OODFrontierDisplay:
     line_ : matplotlib Line2D or list of them
         The curve, a list where there are several.
 
-    bounds_ : matplotlib Line2D or None
-        The bounds, drawn as a corner.
+    target_ : matplotlib Line2D or None
+        The bounds, drawn as the corner of what is within all of them.
+
+    point_ : matplotlib Line2D or None
+        The operating point.
+
+    random_ : matplotlib Line2D or None
+        The line of a random score.
 
     ax_, figure_ : matplotlib Axes and Figure
         Axes with the curves, and their figure.
@@ -82,10 +108,15 @@ class OODFrontierDisplay:
     >>> plt.show()
     """
 
-    def __init__(self, x, y, *, kind="roc", name=None):
+    def __init__(
+        self, x, y, *, kind="roc", random=None, point=None, target=None, name=None
+    ):
         self.x = x
         self.y = y
         self.kind = kind
+        self.random = random
+        self.point = point
+        self.target = target
         self.name = name
 
     @classmethod
@@ -108,7 +139,11 @@ class OODFrontierDisplay:
         ax=None,
         **plot_options,
     ):
-        """Draw what a fitted classifier attains.
+        """Draw what a fitted classifier attains, its bounds and its rule.
+
+        The rule of a :class:`~sklearn_reject.DoubleScoreOODClassifier` is drawn as a
+        point: what it attains on these samples. Its bounds are drawn as the corner of
+        the region that keeps them, as far as the axes of the `kind` show them.
 
         Parameters
         ----------
@@ -162,28 +197,23 @@ class OODFrontierDisplay:
             invalid or hold no OOD ones, or a label is neither a class nor that of OOD
             samples.
         """
-        y_pred, uncertainty, novelty = predict_with_both_scores(estimator, X)
+        check_option(kind, "kind", tuple(_LABELS))
+        y_pred, *scores = predict_with_both_scores(estimator, X)
         losses = None
         ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
         if kind == "risk_coverage":
             losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
-        return cls.from_predictions(
-            y,
-            None,
-            uncertainty,
-            novelty=novelty,
-            kind=kind,
-            parts=parts,
-            max_fpr=max_fpr,
-            ood_prior=ood_prior,
-            ood_label=ood_label,
-            loss=losses,
-            n_directions=n_directions,
-            sample_weight=sample_weight,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **plot_options,
-        )
+        bounds = {"max_fpr": max_fpr, "ood_prior": ood_prior}
+        weight = check_sample_weight(sample_weight, len(is_ood))
+        name = type(estimator).__name__ if name is None else name
+        samples = _samples(y, None, scores, kind, bounds, ood_label, losses)
+        display = cls._from_samples(*samples, weight, kind, parts, n_directions, name)
+        columns = scores[0] if scores[1] is None else np.column_stack(scores)
+        probability = acceptance(estimator, X, y_pred, columns)
+        if probability is not None:
+            display.point = rule_point(kind, probability, samples[1], weight)
+            display.target = find_target(estimator, BOUNDS)
+        return display.plot(ax, **plot_options)
 
     @classmethod
     @of_arrays
@@ -269,38 +299,51 @@ class OODFrontierDisplay:
             invalid or hold no OOD ones.
         """
         check_option(kind, "kind", tuple(_LABELS))
-        if parts and novelty is None:
+        scores = uncertainty, novelty
+        bounds = {"max_fpr": max_fpr, "ood_prior": ood_prior}
+        options = bounds, ood_label, loss, labels
+        samples = _samples(y_true, y_pred, scores, kind, *options)
+        display = cls._from_samples(
+            *samples, sample_weight, kind, parts, n_directions, name
+        )
+        return display.plot(ax, **plot_options)
+
+    @classmethod
+    def _from_samples(cls, scores, samples, weight, kind, parts, n_directions, name):
+        """Make the display of one score, or of two that are columns."""
+        if parts and scores.ndim == 1:
             raise ValueError(
                 "parts=True draws risk and novelty alone beside their frontier, but "
                 "there is one score only. Pass novelty=, or a classifier with "
                 "risk_and_novelty."
             )
-        if kind == "risk_coverage":
-            scores, losses, is_ood = ood_samples(
-                y_true, y_pred, uncertainty, novelty, ood_label, loss, labels
-            )
-            samples = {"losses": losses, "is_ood": is_ood, "max_fpr": max_fpr}
+        weighted = {**samples, "sample_weight": weight}
+        if scores.ndim == 1:
+            points = [_curve(kind, scores, weighted)]
         else:
-            scores, is_ood = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-            samples = {"is_ood": is_ood}
-        if kind == "precision_recall":
-            samples["ood_prior"] = ood_prior
-        samples["sample_weight"] = sample_weight
-        if novelty is None:
-            points = [_curve(kind, scores, samples)]
-        else:
-            points = [
-                _frontier(kind, scores, {**samples, "n_directions": n_directions})
-            ]
+            options = {**weighted, "n_directions": n_directions}
+            points = [_frontier(kind, scores, options)]
         if parts:
-            points += [_curve(kind, score, samples) for score in scores.T]
+            points += [_curve(kind, score, weighted) for score in scores.T]
             if not isinstance(name, list):
                 name = [name or "risk and novelty", "risk alone", "novelty alone"]
         x, y = map(list, zip(*points, strict=True))
-        return cls(x, y, kind=kind, name=name).plot(ax, **plot_options)
+        random = random_line(kind, samples, weight)
+        return cls(x, y, kind=kind, random=random, name=name)
 
     def plot(
-        self, ax=None, *, name=None, bounds=None, curve_kwargs=None, bounds_kwargs=None
+        self,
+        ax=None,
+        *,
+        name=None,
+        bounds=None,
+        plot_point=None,
+        plot_target=None,
+        plot_random=None,
+        curve_kwargs=None,
+        point_kwargs=None,
+        target_kwargs=None,
+        random_kwargs=None,
     ):
         """Draw the curves.
 
@@ -314,14 +357,30 @@ class OODFrontierDisplay:
 
         bounds : tuple of two floats, default=None
             A point on the axes, such as (max_fpr, min_tpr), (min_recall, min_precision)
-            or (min_tpr, largest risk). It is drawn as the corner of what is within both
-            bounds: they can be met where a curve passes through it.
+            or (min_tpr, max_risk), in place of the target of the rule. It is drawn as
+            the corner of what is within both bounds: they can be met where a curve
+            passes through it.
+
+        plot_point : bool, default=None
+            Whether to draw the operating point. None does it where it is known.
+
+        plot_target : bool, default=None
+            Whether to draw the target. None does it where it is known.
+
+        plot_random : bool, default=None
+            Whether to draw the line of a random score. None does it where it is known.
 
         curve_kwargs : dict or list of dict, default=None
             Passed to matplotlib's `plot` for all curves, or for each.
 
-        bounds_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the bounds.
+        point_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the operating point.
+
+        target_kwargs : dict, default=None
+            Passed to matplotlib for the line of the target.
+
+        random_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the references.
 
         Returns
         -------
@@ -333,27 +392,57 @@ class OODFrontierDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there are not as many names or `curve_kwargs` as curves.
+            If there are not as many names or `curve_kwargs` as curves, or something is
+            wanted that the display does not have.
         """
+        if bounds is None:
+            plot_target = is_wanted(self, "target", plot_target, "pass bounds")
+        for part, wanted in (("point", plot_point), ("random", plot_random)):
+            is_wanted(self, part, wanted, "use from_estimator")
+        target = self.target if bounds is None else name_bounds(self.kind, bounds)
         self.ax_ = find_axes(ax, "OODFrontierDisplay", "roc_frontier")
         self.figure_ = self.ax_.figure
         name = self.name if name is None else name
         legend = label_curves(name, [None] * len(self.x))
         points = list(zip(self.x, self.y, strict=True))
         self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs)
-        self.bounds_ = None
-        if bounds is not None:
-            x, y = bounds
-            # The sides of the axes that the corner is open to.
-            far_x = 0.0 if self.kind == "roc" else 1.0
-            far_y = 0.0 if self.kind == "risk_coverage" else 1.0
-            style = {"label": "bounds", **_BOUNDS_STYLE, **(bounds_kwargs or {})}
-            self.bounds_ = self.ax_.plot([far_x, x, x], [y, y, far_y], **style)[0]
-        limit = {"bottom": 0} if self.kind == "risk_coverage" else {"top": 1.01}
-        self.ax_.set_ylim(**limit, auto=True)
+        self.target_ = self.point_ = self.random_ = None
+        if is_wanted(self, "random", plot_random, ""):
+            style = {"label": "random", **RANDOM_STYLE, **(random_kwargs or {})}
+            line = self.ax_.plot([0, 1], self.random, **style)
+            self.random_ = keep_one(self.ax_, *line)
+        if target is not None and plot_target is not False:
+            self.target_ = draw_corner(self.ax_, self.kind, target, target_kwargs)
+        if is_wanted(self, "point", plot_point, ""):
+            legend = [f"rule ({describe_point(self.kind, self.point)})"]
+            first = np.atleast_1d(self.line_)[:1]
+            points = [self.point]
+            self.point_ = draw_points(self.ax_, first, points, legend, point_kwargs)
         xlabel, ylabel = _LABELS[self.kind]
-        finish_axes(self.ax_, xlabel=xlabel, ylabel=ylabel, xlim=(-0.01, 1.01))
+        finish_axes(
+            self.ax_, xlabel=xlabel, ylabel=ylabel, xlim=(0, 1.01), **self._limits()
+        )
         return self
+
+    def _limits(self):
+        """Return limits from zero on, and of a risk up to what is drawn."""
+        if self.kind != "risk_coverage":
+            return {"ylim": (0, 1.01)}
+        self.ax_.set_ylim(bottom=0, auto=True)
+        return {}
+
+
+def _samples(y, y_pred, scores, kind, bounds, ood_label, loss=None, labels=None):
+    """Return one score, or two as columns, and what the functions of a kind take."""
+    if kind == "risk_coverage":
+        judged = ood_samples(y, y_pred, *scores, ood_label, loss, labels)
+        options = {"losses": judged[1], "max_fpr": bounds["max_fpr"]}
+        return judged[0], {**options, "is_ood": judged[2]}
+    columns, is_ood = scores_and_origins(y, *scores, ood_label)
+    samples = {"is_ood": is_ood}
+    if kind == "precision_recall":
+        samples["ood_prior"] = bounds["ood_prior"]
+    return columns, samples
 
 
 def _curve(kind, scores, samples):

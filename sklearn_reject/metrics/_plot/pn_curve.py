@@ -1,48 +1,38 @@
 """Display of true against false positives, and of the joint thresholds behind them."""
 
-from functools import partial
-
 import numpy as np
 from scipy.integrate import trapezoid
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject import _curves as curves
 from sklearn_reject._labels import rate
 from sklearn_reject._response import positive_score
 from sklearn_reject._validation import check_same_length, of_arrays
-from sklearn_reject.metrics._inside import (
-    check_pos_label,
-    find_tuner,
-    names_of_classifiers,
-    recount,
-)
+from sklearn_reject.metrics._inside import check_pos_label, find_tuner
 from sklearn_reject.metrics._plot._drawing import (
     draw_curves,
     find_axes,
     finish_axes,
-    is_wanted,
     label_curves,
+    short,
 )
-from sklearn_reject.metrics._plot._threshold_space import ThresholdSpace, check_two
+from sklearn_reject.metrics._plot._pn_counts import (
+    describe_tuner,
+    find_known,
+    known_curve,
+    shown_documents,
+)
+from sklearn_reject.metrics._plot._pn_point import draw_point, draw_tangent, show_point
+from sklearn_reject.metrics._plot._threshold_space import ThresholdPicture
 from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import ThresholdPath
 
 _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
-_POINT_STYLE = {"fmt": "o", "color": "black", "capsize": 3, "zorder": 3}
-_TANGENT_STYLE = {"linestyle": "--", "linewidth": 1, "color": "0.4"}
-
-# Of the false positives at the operating point, or of the upper end of their interval,
-# how many fit into the axes: the point is in the left part, and not in a corner.
-_VIEW = 4
-
-# By how much, relatively, axes are higher than what is in them.
-_ROOM = 1.05
 
 # By which sums of weights in another order may differ, relative to them.
 _ROUNDING = 1e-12
 
 
-class PNCurveDisplay:
+class PNCurveDisplay(ThresholdPicture):
     """True positives against false positives, both counted; up and left is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or :meth:`from_path`;
@@ -289,8 +279,8 @@ class PNCurveDisplay:
         check_same_length(len(score), y=y)
         columns, known, joint = [score[ratings.rows]], [None], {}
         if tuner is not None:
-            joint = _describe_tuner(tuner, inner_X, ratings)
-            known = _find_known(joint["scores"], joint["path"])
+            joint = describe_tuner(tuner, inner_X, ratings)
+            known = find_known(joint["scores"], joint["path"])
         name = type(estimator).__name__ if name is None else name
         if plot_single:
             columns += list(joint["scores"].T)
@@ -365,7 +355,7 @@ class PNCurveDisplay:
         shown = {}
         if scores is not None or y is not None:
             options = {"pos_label": pos_label, "unrated_label": unrated_label}
-            shown = _shown_documents(path, scores, y, options)
+            shown = shown_documents(path, scores, y, options)
         display = cls(
             [path.fp[::-1]],
             [path.tp[::-1]],
@@ -380,7 +370,7 @@ class PNCurveDisplay:
 
     @classmethod
     def _from_samples(cls, samples, **options):
-        fp, tp = map(list, zip(*(_known_curve(*each) for each in samples), strict=True))
+        fp, tp = map(list, zip(*(known_curve(*each) for each in samples), strict=True))
         areas = [float(trapezoid(*each)) for each in zip(tp, fp, strict=True)]
         return cls(fp, tp, area=areas, **options)
 
@@ -391,7 +381,7 @@ class PNCurveDisplay:
         name=None,
         plot_path=None,
         plot_point=None,
-        plot_tangent=False,
+        plot_tangent=None,
         curve_kwargs=None,
         path_kwargs=None,
         point_kwargs=None,
@@ -419,9 +409,9 @@ class PNCurveDisplay:
             Whether to draw the operating point, with its intervals as error bars. None
             does it where it is known.
 
-        plot_tangent : bool, default=False
+        plot_tangent : bool, default=None
             Whether to draw the line of the target derivative through the operating
-            point.
+            point. None does it where the point is drawn.
 
         curve_kwargs : dict or list of dict, default=None
             Passed to matplotlib's `plot` for all curves, or for each.
@@ -445,17 +435,14 @@ class PNCurveDisplay:
             If there are not as many names or `curve_kwargs` as curves, or something is
             wanted that the display does not have.
         """
-        if self._is_wanted("path", plot_path, "path") and plot_path is None:
-            # Where documents lie below the lowest thresholds of the path.
-            reached = self.path.fp[0] + self.path.tp[0]
-            rated = self.fp[0][-1] + self.tp[0][-1]
-            plot_path = reached < rated * (1 - _ROUNDING)
+        plot_path = self._shows_path(plot_path)
         plot_point = self._is_wanted("point", plot_point, "operating_point")
-        self._is_wanted("tangent", plot_tangent, "operating_point")
+        is_known = self._is_wanted("tangent", plot_tangent, "operating_point")
+        plot_tangent = is_known and (plot_point or plot_tangent is not None)
         self.ax_ = find_axes(ax, "PNCurveDisplay", "pn_curve")
         shown = self.ax_.get_xlim()[1] if self.ax_.has_data() else 0.0
         self.figure_ = self.ax_.figure
-        each = [f"area = {area:.4g}" for area in self.area or []]
+        each = [f"area = {short(area, 4)}" for area in self.area or []]
         each = each or [None] * len(self.fp)
         legend = label_curves(self.name if name is None else name, each)
         points = list(zip(self.fp, self.tp, strict=True))
@@ -463,195 +450,28 @@ class PNCurveDisplay:
         self.path_ = self._draw_path(path_kwargs or {}) if plot_path else None
         self.tangent_ = self.point_ = self.boundary_ = self.documents_ = None
         if plot_tangent:
-            self.tangent_ = self._draw_tangent(tangent_kwargs or {})
+            point = self.operating_point
+            self.tangent_ = draw_tangent(self.ax_, point, tangent_kwargs or {})
         if plot_point:
-            self.point_ = self._draw_point(point_kwargs or {})
-        finish_axes(self.ax_, xlabel="False positives", ylabel="True positives")
+            point = self.operating_point
+            self.point_ = draw_point(self.ax_, point, point_kwargs or {})
         self.ax_.set_xlim(left=0, auto=True)
         self.ax_.set_ylim(bottom=0, auto=True)
         if plot_point:
-            self._show_point(shown)
+            show_point(self.ax_, self.operating_point, (self.fp, self.tp), shown)
+        finish_axes(self.ax_, xlabel="False positives", ylabel="True positives")
         return self
 
-    def plot_thresholds(
-        self,
-        ax=None,
-        *,
-        name=None,
-        plot_point=None,
-        plot_documents=False,
-        curve_kwargs=None,
-        point_kwargs=None,
-        documents_kwargs=None,
-    ):
-        """Draw the path through the space of the thresholds of two classifiers.
-
-        Infinite thresholds, which no score reaches, are drawn on the upper and on the
-        right border of the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
-
-        name : str, default=None
-            Name of the path in the legend. None takes that of the display.
-
-        plot_point : bool, default=None
-            Whether to draw the operating point, and the border of what it predicts
-            positive. None does it where it is known.
-
-        plot_documents : bool, default=False
-            Whether to draw the rated documents.
-
-        curve_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the path.
-
-        point_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the operating point.
-
-        documents_kwargs : dict or list of two dict, default=None
-            Passed to matplotlib's `scatter` for all documents, or for negatives and
-            for positives.
-
-        Returns
-        -------
-        display : PNCurveDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there are not exactly two classifiers, or something is wanted that the
-            display does not have.
-        """
-        self._is_wanted("thresholds", True, "path")
-        check_two(self.path, self.operating_point, self.classifiers)
-        plot_point = self._is_wanted("point", plot_point, "operating_point")
-        self._is_wanted("documents", plot_documents, "scores")
-        self.ax_ = find_axes(ax, "PNCurveDisplay", "the thresholds of the path")
-        self.figure_ = self.ax_.figure
-        shown = [self.path.thresholds]
-        if plot_point:
-            shown.append(self.operating_point.thresholds)
-        if plot_documents:
-            shown.append(self.scores)
-        space = ThresholdSpace.around(self.ax_, *shown)
-        self.path_ = self.tangent_ = self.documents_ = None
-        self.point_ = self.boundary_ = None
-        if plot_documents:
-            self.documents_ = space.draw_documents(
-                self.scores, self.is_positive, documents_kwargs
-            )
-        name = self.name if name is None else name
-        name = name[0] if isinstance(name, list) else name
-        style = {"label": name or "path", **(curve_kwargs or {})}
-        self.line_ = space.draw_path(self.path, style)
-        if plot_point:
-            self.boundary_ = space.draw_boundary(self.operating_point)
-            self.point_ = space.draw_point(self.operating_point, point_kwargs or {})
-        first, second = self.classifiers or ("first classifier", "second classifier")
-        names = {"xlabel": f"Threshold of {first}", "ylabel": f"Threshold of {second}"}
-        finish_axes(self.ax_, **names)
-        return self
-
-    def _is_wanted(self, part, wanted, attribute):
-        way_out = "call from_path, or from_estimator with an EnsembleThresholdTuner"
-        return is_wanted(self, part, wanted, way_out, attribute=attribute)
-
-    def _show_point(self, shown):
-        """Set limits near the operating point, not below what was shown before."""
-        point = self.operating_point
-        right = max(_VIEW * _upper_end(point.fp, point.fp_interval), shown)
-        if not 0 < right < max(fp[-1] for fp in self.fp):
-            return
-        heights = map(partial(np.interp, right), self.fp, self.tp)
-        top = max(*heights, _upper_end(point.tp, point.tp_interval))
-        before = self.ax_.get_ylim()[1] if shown else 0.0
-        self.ax_.set(xlim=(0, right), ylim=(0, max(_ROOM * top, before)))
+    def _shows_path(self, wanted):
+        """Tell whether to mark the path: where documents lie below its thresholds."""
+        is_shown = self._is_wanted("path", wanted, "path")
+        if not is_shown or wanted is not None:
+            return is_shown
+        reached = self.path.fp[0] + self.path.tp[0]
+        rated = self.fp[0][-1] + self.tp[0][-1]
+        return reached < rated * (1 - _ROUNDING)
 
     def _draw_path(self, user):
         color = np.atleast_1d(self.line_)[0].get_color()
         style = {"label": "path", "color": color, **_PATH_STYLE, **user}
         return self.ax_.plot(self.path.fp, self.path.tp, **style)[0]
-
-    def _draw_point(self, user):
-        point = self.operating_point
-        label = f"operating point (precision = {point.precision:.3g})"
-        style = {"label": label, **_POINT_STYLE, **user}
-        return self.ax_.errorbar(
-            point.fp,
-            point.tp,
-            xerr=_lengths(point.fp, point.fp_interval),
-            yerr=_lengths(point.tp, point.tp_interval),
-            **style,
-        )
-
-    def _draw_tangent(self, user):
-        point = self.operating_point
-        slope = point.target_derivative
-        if np.isnan(slope):
-            return None  # targets that are no slopes have no tangent
-        style = {"label": f"dTP/dFP = {slope:.3g}", **_TANGENT_STYLE, **user}
-        return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
-
-
-def _lengths(value, interval):
-    """Return how far error bars reach to either side."""
-    low, high = interval
-    return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
-
-
-def _upper_end(value, interval):
-    """Return the larger of a count and the upper end of its interval."""
-    return max(float(value), float(np.nan_to_num(interval[1], posinf=0.0)))
-
-
-def _known_curve(scores, is_positive, weight, known=None):
-    """Return false and true positives of a score down to the documents not known."""
-    if known is None:
-        return curves.pn_curve(scores, is_positive, sample_weight=weight)[:2]
-    # Ranks, so that any document can be below all others.
-    ranks = np.unique(scores, return_inverse=True)[1] + 1.0
-    ranks[~known] = 0.0
-    fp, tp, thresholds = curves.pn_curve(ranks, is_positive, sample_weight=weight)
-    return fp[thresholds > 0], tp[thresholds > 0]
-
-
-def _find_known(scores, path):
-    """Return which documents the curve of a path, and of each score, can count.
-
-    Below its base, a detector sees documents that others have chosen, and with the rule
-    "all" only documents that all of them have.
-    """
-    reached = scores >= path.thresholds[0]
-    if path.rule == "all":
-        return [reached.all(axis=1)] * (1 + scores.shape[1])
-    return [reached.any(axis=1), *reached.T]
-
-
-def _describe_tuner(tuner, X, ratings):
-    """Return what a tuner's display has beyond that of any classifier."""
-    scores = tuner.joint_scores(X)
-    path, point = recount(tuner, scores, ratings)
-    scores = scores[ratings.rows]
-    return {
-        "path": path,
-        "operating_point": point,
-        "scores": scores,
-        "is_positive": ratings.is_positive,
-        "classifiers": names_of_classifiers(tuner),
-    }
-
-
-def _shown_documents(path, scores, y, options):
-    """Return scores and ratings of the documents that were rated."""
-    if scores is None or y is None:
-        raise ValueError("scores and y belong together: pass both, or neither of them.")
-    path.locate(scores)  # raises unless finite, one column for each classifier
-    scores = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
-    check_same_length(len(scores), y=y)
-    ratings = rate(y, **options)
-    return {"scores": scores[ratings.rows], "is_positive": ratings.is_positive}

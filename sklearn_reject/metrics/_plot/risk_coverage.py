@@ -11,19 +11,36 @@ from sklearn_reject.metrics._plot._drawing import (
     ORACLE_STYLE,
     RANDOM_STYLE,
     draw_curves,
+    draw_points,
     find_axes,
     finish_axes,
     folds_of,
     is_wanted,
+    keep_one,
     label_curves,
+    short,
 )
 from sklearn_reject.metrics._plot._risk_band import risk_band
+from sklearn_reject.metrics._plot._targets import (
+    acceptance,
+    draw_bound,
+    find_common_target,
+    share_and_mean,
+)
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
 # Below this coverage, a band may be cut off.
 _LEFT_END = 0.1
 
 _BAND_STYLE = {"alpha": 0.2, "linewidth": 0}
+
+# How the targets of a rule are drawn.
+_SIDES = {
+    "target_risk": "h",
+    "max_risk": "h",
+    "target_coverage": "v",
+    "target_failure_rate": "rate",
+}
 
 
 class RiskCoverageDisplay:
@@ -53,6 +70,14 @@ class RiskCoverageDisplay:
         Coverages, and the lower and the upper end of the risk at each, one tuple a
         curve.
 
+    point : list of tuple of float, default=None
+        Operating points: coverage and selective risk of the rule in use, one tuple a
+        curve.
+
+    target : dict of str to float, default=None
+        What was asked of the rule: `target_risk`, `target_coverage` or
+        `target_failure_rate`, and the `confidence` where it is certified.
+
     name : str or list of str, default=None
         Name of the curve, or of each curve.
 
@@ -60,6 +85,12 @@ class RiskCoverageDisplay:
     ----------
     line_ : matplotlib Line2D or list of them
         The curve, a list where there are several.
+
+    point_ : matplotlib Line2D, list of them, or None
+        The operating point, a list where there are several curves.
+
+    target_ : matplotlib Line2D or None
+        The line of the target.
 
     band_ : matplotlib PolyCollection, list of them, or None
         The band, a list where there are several.
@@ -81,10 +112,14 @@ class RiskCoverageDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import SelectiveClassifier
     >>> from sklearn_reject.metrics import RiskCoverageDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = GaussianNB().fit(X[::2], y[::2])
-    >>> display = RiskCoverageDisplay.from_estimator(clf, X[1::2], y[1::2])
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.02)
+    >>> selective = selective.fit(X[::2], y[::2])
+    >>> display = RiskCoverageDisplay.from_estimator(selective, X[1::2], y[1::2])
+    >>> display.target
+    {'target_risk': 0.02}
     >>> plt.show()
     """
 
@@ -97,6 +132,8 @@ class RiskCoverageDisplay:
         oracle=None,
         random=None,
         band=None,
+        point=None,
+        target=None,
         name=None,
     ):
         self.coverage = coverage
@@ -105,6 +142,8 @@ class RiskCoverageDisplay:
         self.oracle = oracle
         self.random = random
         self.band = band
+        self.point = point
+        self.target = target
         self.name = name
 
     @classmethod
@@ -124,7 +163,12 @@ class RiskCoverageDisplay:
         ax=None,
         **plot_options,
     ):
-        """Draw the curve of a fitted classifier or regressor.
+        """Draw the curve of a fitted classifier or regressor, with target and rule.
+
+        The rule of a :class:`~sklearn_reject.SelectiveClassifier` is drawn as a point:
+        the coverage and the selective risk that it has on these samples. A
+        `target_risk` is a horizontal line and a `target_coverage` a vertical one. A
+        `target_failure_rate` is a curve: coverage times risk is smaller below it.
 
         Parameters
         ----------
@@ -181,20 +225,15 @@ class RiskCoverageDisplay:
         ValueError
             If a regressor has no `uncertainty`, or no `loss_` where `loss` is None.
         """
-        y_pred, uncertainty = predict_with_uncertainty(estimator, X, finite=True)
-        return cls.from_predictions(
-            None,
-            None,
-            uncertainty,
-            loss=judge(estimator, y, y_pred, loss, labels),
-            sample_weight=sample_weight,
-            confidence=confidence,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **plot_options,
+        weight = check_sample_weight(sample_weight, len(y))
+        sample, probability = _judge_rule(estimator, X, y, weight, loss, labels)
+        display = cls._from_samples(
+            [sample], type(estimator).__name__ if name is None else name
         )
+        display._add_rules([estimator], [sample], [probability])
+        if confidence is not None:
+            display._add_band(sample, confidence, n_resamples, random_state)
+        return display.plot(ax, **plot_options)
 
     @classmethod
     @of_arrays
@@ -259,14 +298,7 @@ class RiskCoverageDisplay:
         sample = scores, losses, weight
         display = cls._from_samples([sample], name)
         if confidence is not None:
-            band = risk_band(
-                sample,
-                *display.coverage,
-                level=confidence,
-                n_resamples=n_resamples,
-                random_state=random_state,
-            )
-            display.band = [band]
+            display._add_band(sample, confidence, n_resamples, random_state)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -283,7 +315,10 @@ class RiskCoverageDisplay:
         ax=None,
         **plot_options,
     ):
-        """Draw the curve of each fold of a cross-validation.
+        """Draw the curve of each fold of a cross-validation, with target and rules.
+
+        Rules are drawn as in :meth:`from_estimator`, and their target where it is that
+        of all of them.
 
         Parameters
         ----------
@@ -329,13 +364,17 @@ class RiskCoverageDisplay:
         weight = check_sample_weight(sample_weight, len(y))
         if is_table(loss) and labels is None:
             labels = np.unique(y)  # a fold may lack a class
-        samples = []
-        for estimator, rows in folds_of(cv_results):
-            held_out = _safe_indexing(X, rows)
-            y_pred, scores = predict_with_uncertainty(estimator, held_out, finite=True)
-            losses = judge(estimator, _safe_indexing(y, rows), y_pred, loss, labels)
-            samples.append((scores, losses, take_weight(weight, rows)))
-        return cls._from_samples(samples, name).plot(ax, **plot_options)
+        folds = folds_of(cv_results)
+        samples, probabilities = [], []
+        for estimator, rows in folds:
+            held_out = _safe_indexing(X, rows), _safe_indexing(y, rows)
+            of_fold = take_weight(weight, rows)
+            judged = _judge_rule(estimator, *held_out, of_fold, loss, labels)
+            samples.append(judged[0])
+            probabilities.append(judged[1])
+        display = cls._from_samples(samples, name)
+        display._add_rules([fold[0] for fold in folds], samples, probabilities)
+        return display.plot(ax, **plot_options)
 
     @classmethod
     def _from_samples(cls, samples, name):
@@ -358,15 +397,31 @@ class RiskCoverageDisplay:
         random = float(np.average(losses, weights=weight))
         return cls(coverage, risk, aurc=aurc, oracle=oracle, random=random, name=name)
 
+    def _add_rules(self, estimators, samples, probabilities):
+        """Add the point of each rule, if all curves have one, and their target."""
+        if any(probability is None for probability in probabilities):
+            return
+        self.target = find_common_target(estimators, _SIDES)
+        pairs = zip(probabilities, samples, strict=True)
+        self.point = [share_and_mean(each, *sample[1:]) for each, sample in pairs]
+
+    def _add_band(self, sample, confidence, n_resamples, random_state):
+        options = {"n_resamples": n_resamples, "random_state": random_state}
+        self.band = [risk_band(sample, *self.coverage, level=confidence, **options)]
+
     def plot(
         self,
         ax=None,
         *,
         name=None,
+        plot_point=None,
+        plot_target=None,
         plot_oracle=False,
         plot_random=False,
         curve_kwargs=None,
         band_kwargs=None,
+        point_kwargs=None,
+        target_kwargs=None,
         oracle_kwargs=None,
         random_kwargs=None,
     ):
@@ -380,6 +435,12 @@ class RiskCoverageDisplay:
         name : str or list of str, default=None
             Name of the curve, or of each curve. None takes that of the display.
 
+        plot_point : bool, default=None
+            Whether to draw the operating point. None does it where it is known.
+
+        plot_target : bool, default=None
+            Whether to draw the target. None does it where it is known.
+
         plot_oracle : bool, default=False
             Whether to draw the curve of the score that orders the samples by loss.
 
@@ -391,6 +452,12 @@ class RiskCoverageDisplay:
 
         band_kwargs : dict, default=None
             Passed to matplotlib's `fill_between` for all bands.
+
+        point_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for the operating point.
+
+        target_kwargs : dict, default=None
+            Passed to matplotlib for the line of the target.
 
         oracle_kwargs, random_kwargs : dict, default=None
             Passed to matplotlib's `plot` for the references.
@@ -413,6 +480,8 @@ class RiskCoverageDisplay:
                 "band_kwargs is given, but the display has no `band`. Pass it to the "
                 "constructor, or use from_predictions with a confidence."
             )
+        plot_point = is_wanted(self, "point", plot_point, "use from_estimator")
+        plot_target = is_wanted(self, "target", plot_target, "use from_estimator")
         for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
             is_wanted(self, part, wanted, "use from_predictions")
         self.ax_ = find_axes(ax, "RiskCoverageDisplay", "risk_coverage_curve")
@@ -421,25 +490,39 @@ class RiskCoverageDisplay:
         points = list(zip(self.coverage, self.risk, strict=True))
         self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
         self.band_ = self._draw_bands(band_kwargs)
-        self.oracle_ = self.random_ = None
+        self.oracle_ = self.random_ = self.target_ = self.point_ = None
+        if plot_point:
+            self.point_ = self._draw_points(point_kwargs)
+        if plot_target:
+            self.target_ = draw_bound(self.ax_, self.target, _SIDES, target_kwargs)
         if plot_oracle:
             style = {"label": "oracle", **ORACLE_STYLE, **(oracle_kwargs or {})}
-            self.oracle_ = self.ax_.plot(*self.oracle, **style)[0]
+            self.oracle_ = keep_one(self.ax_, *self.ax_.plot(*self.oracle, **style))
         if plot_random:
             style = {"label": "random", **RANDOM_STYLE, **(random_kwargs or {})}
-            self.random_ = self.ax_.plot([0, 1], [self.random] * 2, **style)[0]
+            line = self.ax_.plot([0, 1], [self.random] * 2, **style)
+            self.random_ = keep_one(self.ax_, *line)
         self.ax_.set_ylim(bottom=0, auto=True)
-        names = {"xlabel": "Coverage", "ylabel": "Selective risk"}
+        names = {"xlabel": "Coverage (share accepted)", "ylabel": "Selective risk"}
         finish_axes(self.ax_, **names, xlim=(0, 1.01))
         return self
+
+    def _draw_points(self, point_kwargs):
+        """Draw the point of the rule on each line."""
+        legend = ["rules"] + [None] * (len(self.point) - 1)
+        if len(self.point) == 1:
+            coverage, risk = self.point[0]
+            done = f"coverage {short(coverage)}, risk {short(risk)}"
+            legend = [f"rule ({done if coverage else 'accepts nothing'})"]
+        lines = np.atleast_1d(self.line_)
+        return draw_points(self.ax_, lines, self.point, legend, point_kwargs)
 
     def _draw_bands(self, band_kwargs):
         """Draw the band of each line in its colour."""
         if self.band is None:
             return None
-        lines = self.line_ if isinstance(self.line_, list) else [self.line_]
         bands = []
-        for line, band in zip(lines, self.band, strict=True):
+        for line, band in zip(np.atleast_1d(self.line_), self.band, strict=True):
             style = {"color": line.get_color(), **_BAND_STYLE, **(band_kwargs or {})}
             bands.append(self._draw_band(*np.asarray(band), style))
         return bands[0] if len(bands) == 1 else bands
@@ -456,6 +539,14 @@ class RiskCoverageDisplay:
     def _legend(self, name):
         if not self.aurc:
             return label_curves(name, [None] * len(self.coverage))
-        each = [f"AuRC = {area:.4g}" for area in self.aurc]
+        each = [f"AuRC = {short(area, 4)}" for area in self.aurc]
         mean, spread = np.mean(self.aurc), np.std(self.aurc)
-        return label_curves(name, each, f"AuRC = {mean:.4g} ± {spread:.2g}")
+        return label_curves(name, each, f"AuRC = {short(mean, 4)} ± {short(spread, 2)}")
+
+
+def _judge_rule(estimator, X, y, weight, loss, labels):
+    """Return scores, losses and weight, and the probabilities of being accepted."""
+    y_pred, scores = predict_with_uncertainty(estimator, X)
+    losses = judge(estimator, y, y_pred, loss, labels)
+    probability = acceptance(estimator, X, y_pred, scores)
+    return (curves.make_finite(scores), losses, weight), probability

@@ -112,7 +112,7 @@ def test_curve_and_legend_are_those_of_the_metrics(loss, weight):
     assert display.area == [area]
     assert legend_of(display) == [f"cheap (area = {area:.4g})"]
     assert display.point_ is display.oracle_ is display.random_ is None
-    assert display.ax_.get_xlabel() == "Deferral rate"
+    assert display.ax_.get_xlabel() == "Deferral rate (share deferred)"
     assert display.ax_.get_ylabel() == "System risk"
 
 
@@ -187,7 +187,7 @@ def test_from_estimator_marks_the_operating_point(weight):
     assert display.point_.get_color() == display.line_.get_color()
     assert legend_of(display) == [
         f"Pipeline (area = {area:.4g})",
-        f"operating point ({rate:.3g} deferred, risk = {risk:.3g})",
+        f"rule (deferred {rate:.3g}, risk {risk:.3g})",
     ]
     assert display.plot(plot_point=False).point_ is None
 
@@ -214,7 +214,7 @@ def test_folds(cv_results):
     mean, spread = np.mean(display.area), np.std(display.area)
     assert legend_of(display) == [
         f"both (area = {mean:.4g} ± {spread:.2g})",
-        "operating points",
+        "rules",
         "oracle",
     ]
     folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)

@@ -56,9 +56,10 @@ def test_what_is_drawn_is_what_the_monitor_said(monitor):
     assert display.alarm_.get_xdata()[0] == n_samples[np.argmax(alarms)]
     assert display.target_.get_ydata()[0] == 0.06
     is_risk = isinstance(monitor, RiskMonitor)
-    assert display.ax_.get_ylabel() == ("Risk" if is_risk else "Coverage")
+    label = "Risk" if is_risk else "Coverage (share accepted)"
+    assert display.ax_.get_ylabel() == label
     assert display.ax_.get_xlabel() == "Number of samples"
-    assert legend_of(display) == ["mean so far", "interval", "target", "alarm"]
+    assert legend_of(display) == ["mean so far", "interval", "target 0.06", "alarm"]
 
 
 def test_intervals_that_were_kept():
@@ -171,3 +172,10 @@ def test_what_is_not_known_cannot_be_drawn(part, lacks):
     display = MonitorDisplay([[0.1, 0.0, 0.5, 10]])
     with pytest.raises(ValueError, match=f"has no `{lacks}`"):
         display.plot(**{f"plot_{part}": True})
+
+
+def test_a_single_update_is_seen():
+    display = MonitorDisplay([[0.1, 0.0, 0.3, 50]]).plot()
+    assert display.line_.get_marker() == "."
+    two = MonitorDisplay([[0.1, 0.0, 0.3, 50], [0.1, 0.0, 0.2, 100]]).plot()
+    assert two.line_.get_marker() == "None"

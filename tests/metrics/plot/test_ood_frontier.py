@@ -73,7 +73,10 @@ def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
 
 
 def legend_of(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    """Return what the legend has beside the line of a random score."""
+    legend = display.ax_.get_legend()
+    texts = [] if legend is None else [text.get_text() for text in legend.get_texts()]
+    return [text for text in texts if text != "random"]
 
 
 def assert_steps(kind, line, points):
@@ -113,7 +116,7 @@ def test_frontier_of_two_scores(kind, weight):
         *PREDICTIONS, novelty=RATIO, kind=kind, **options
     )
     assert_steps(kind, display.line_, frontier(kind, RISK, RATIO, **options))
-    assert display.ax_.get_legend() is None
+    assert legend_of(display) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,7 +164,7 @@ def test_from_estimator_of_a_double_score(kind, double):
         kind, *double.risk_and_novelty(X), double.predict_label(X), **options
     )
     assert_steps(kind, display.line_, points)
-    assert legend_of(display) == ["DoubleScoreOODClassifier"]
+    assert legend_of(display)[0] == "DoubleScoreOODClassifier"
 
 
 @pytest.mark.parametrize(
@@ -182,27 +185,98 @@ def test_from_estimator_looks_inside(double, wrap):
     )
     points = frontier("roc", *inner.risk_and_novelty(Z), n_directions=9)
     assert_steps("roc", display.line_, points)
-    assert legend_of(display) == ["mine"]
+    fpr, tpr = measured = display.point
+    probability = inner.accept_proba(Z)
+    assert measured == (probability[y == -1].mean(), probability[y != -1].mean())
+    rule = f"rule (FPR {fpr:.3g}, TPR {tpr:.3g})"
+    assert legend_of(display) == ["mine", "target: TPR ≥ 0.3", rule]
 
 
 @pytest.mark.parametrize(
-    ("kind", "corner"),
+    ("kind", "corner", "label"),
     [
-        ("roc", [(0, 0.7), (0.2, 0.7), (0.2, 1)]),
-        ("precision_recall", [(1, 0.7), (0.2, 0.7), (0.2, 1)]),
-        ("risk_coverage", [(1, 0.7), (0.2, 0.7), (0.2, 0)]),
+        ("roc", [(0, 0.7), (0.2, 0.7), (0.2, 1)], "FPR ≤ 0.2, TPR ≥ 0.7"),
+        (
+            "precision_recall",
+            [(1, 0.7), (0.2, 0.7), (0.2, 1)],
+            "recall ≥ 0.2, precision ≥ 0.7",
+        ),
+        (
+            "risk_coverage",
+            [(1, 0.7), (0.2, 0.7), (0.2, 0)],
+            "TPR ≥ 0.2, risk ≤ 0.7",
+        ),
     ],
 )
-def test_bounds_are_a_corner(kind, corner):
+def test_bounds_are_a_corner(kind, corner, label):
     display = OODFrontierDisplay.from_predictions(
         *PREDICTIONS, kind=kind, bounds=(0.2, 0.7), **KINDS[kind]
     )
-    np.testing.assert_array_equal(display.bounds_.get_xydata(), corner)
-    assert legend_of(display) == ["bounds"]
-    display.plot(bounds=(0.1, 0.5), bounds_kwargs={"color": "red", "label": "mine"})
-    assert display.bounds_.get_color() == "red"
+    np.testing.assert_array_equal(display.target_.get_xydata(), corner)
+    assert legend_of(display) == [f"target: {label}"]
+    display.plot(bounds=(0.1, 0.5), target_kwargs={"color": "red", "label": "mine"})
+    assert display.target_.get_color() == "red"
     assert legend_of(display) == ["mine"]
-    assert display.plot().bounds_ is None
+    assert display.plot().target_ is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "drawn"),
+    [
+        ("roc", {"min_tpr": 0.3}, [(0, 0.3), (1, 0.3)]),
+        ("roc", {"min_recall": 0.3, "min_precision": 0.9}, [(0, 0.3), (1, 0.3)]),
+        ("precision_recall", {"min_precision": 0.9}, [(1, 0.9), (0, 0.9)]),
+        ("precision_recall", {"min_tpr": 0.3, "max_fpr": 0.1}, [(0.3, 0), (0.3, 1)]),
+        ("risk_coverage", {"min_tpr": 0.3, "max_fpr": 0.1}, [(0.3, 0), (0.3, 1)]),
+        ("risk_coverage", {"min_precision": 0.9}, None),
+    ],
+)
+def test_bounds_that_the_axes_show(kind, asked, drawn):
+    display = OODFrontierDisplay([[0, 1]], [[0, 1]], kind=kind, target=asked).plot()
+    if drawn is None:
+        assert display.target_ is None
+    else:
+        np.testing.assert_array_equal(display.target_.get_xydata(), drawn)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rule_and_chance(kind, weight, double):
+    options = {"sample_weight": weight, "n_directions": 5, **KINDS[kind]}
+    display = OODFrontierDisplay.from_estimator(double, X, y, kind=kind, **options)
+    weight = np.ones(len(y)) if weight is None else weight
+    probability = double.accept_proba(X)
+
+    def mean(values, rows, extra=1.0):
+        return np.average(values[rows], weights=(weight * extra)[rows])
+
+    tpr, fpr = (mean(probability, rows) for rows in (y != -1, y == -1))
+    losses = (double.predict_label(X) - y) ** 2.0
+    risk = mean(losses, y != -1, probability)
+    expected = {
+        "roc": [(fpr, tpr), (0, 1)],
+        "precision_recall": [
+            (tpr, 0.9 * tpr / (0.9 * tpr + 0.1 * fpr)),
+            (0.9, 0.9),
+        ],
+        "risk_coverage": [(tpr, risk), 2 * (mean(losses, y != -1),)],
+    }
+    np.testing.assert_allclose(display.point_.get_xydata(), [expected[kind][0]])
+    np.testing.assert_allclose(display.random_.get_ydata(), expected[kind][1])
+    low, high = display.ax_.get_ylim()
+    assert low == 0
+    assert kind == "risk_coverage" or high > 1
+    parts = {"plot_point": False, "plot_random": False, "plot_target": False}
+    bare = display.plot(**parts)
+    assert (bare.point_, bare.random_, bare.target_) == (None, None, None)
+    assert len(bare.ax_.lines) == 1
+
+
+def test_parts_that_the_display_does_not_have():
+    display = OODFrontierDisplay([[0, 1]], [[0, 1]])
+    for part in ("point", "random", "target"):
+        with pytest.raises(ValueError, match=f"plot_{part}=True, but .* `{part}`"):
+            display.plot(**{f"plot_{part}": True})
 
 
 def test_kinds_say_what_their_axes_are():
@@ -217,7 +291,7 @@ def test_kinds_say_what_their_axes_are():
     assert "OOD" in axes["roc"][0]
     assert "ID" in axes["roc"][1]
     assert axes["precision_recall"][0].startswith("Recall")
-    assert axes["precision_recall"][1] == "Precision"
+    assert axes["precision_recall"][1].startswith("Precision")
     assert axes["risk_coverage"][1] == "Selective risk"
 
 
@@ -235,7 +309,8 @@ def test_several_methods_on_the_axes_of_the_user():
     second = OODFrontierDisplay.from_predictions(y, None, RATIO, ax=right, name="g")
     assert first.ax_ is second.ax_ is right
     assert second.figure_ is figure
-    assert len(right.lines) == 2
+    assert len(right.lines) == 3
+    assert first.random_ is second.random_
     assert not left.lines
     assert legend_of(second) == ["r", "g"]
 

@@ -63,6 +63,10 @@ def tuner(rule):
     )
 
 
+def four_digits(area):
+    return f"{area:.0f}" if area >= 1e4 else f"{area:.4g}"
+
+
 def legend_of(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
@@ -157,8 +161,8 @@ def test_path_and_point_as_they_were_counted(path, point):
     assert low + D * (point.fp - left) == pytest.approx(point.tp)
     assert display.path_ is None  # it is the line
     assert set(legend_of(display)) == {
-        f"graph (area = {path.area:.4g})",
-        "dTP/dFP = 0.4",
+        f"graph (area = {four_digits(path.area)})",
+        "target: dTP/dFP = 0.4",
         f"operating point (precision = {point.precision:.3g})",
     }
 
@@ -371,7 +375,7 @@ def test_styles_and_names(path, point):
     assert display.line_.get_color() == "red"
     assert display.point_.lines[0].get_color() == "green"
     assert display.tangent_.get_color() == "blue"
-    assert {"here", f"one (area = {path.area:.4g})"} < set(legend_of(display))
+    assert {"here", f"one (area = {four_digits(path.area)})"} < set(legend_of(display))
     assert legend_of(display.plot(name="two"))[0].startswith("two (")
     marked = display.plot(plot_path=True, path_kwargs={"color": "orange"})
     assert marked.path_.get_color() == "orange"
@@ -456,7 +460,7 @@ class Point:
 
 def test_a_point_that_predicts_nothing(path):
     display = PNCurveDisplay.from_path(path, operating_point=Point(), plot_tangent=True)
-    assert "operating point (precision = nan)" in legend_of(display)
+    assert "operating point (predicts nothing)" in legend_of(display)
 
 
 def test_intervals_that_do_not_reach_the_count(path):

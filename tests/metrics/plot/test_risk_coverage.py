@@ -428,7 +428,7 @@ def test_new_axes_each_time():
 
 def test_axes_say_what_they_show():
     display = RiskCoverageDisplay.from_predictions(y_test, LABELS, UNCERTAINTY)
-    assert display.ax_.get_xlabel() == "Coverage"
+    assert display.ax_.get_xlabel() == "Coverage (share accepted)"
     assert display.ax_.get_ylabel() == "Selective risk"
     assert display.ax_.get_ylim()[0] == 0
     low, high = display.ax_.get_xlim()
