@@ -84,7 +84,9 @@ SetLossLike: TypeAlias = (
     | Callable[..., ArrayLike]
 )
 
-#: An uncertainty score by its name, as a score object or as a function.
+#: A score by the name that it is registered by, as a score object or as a function.
+ScoreLike: TypeAlias = str | Estimator | Callable[[Any, Any], ArrayLike]
+
 UncertaintyScoreLike: TypeAlias = (
     Literal[
         "auto",
@@ -98,12 +100,9 @@ UncertaintyScoreLike: TypeAlias = (
         "sele_boosting",
         "true_class_probability",
     ]
-    | str
-    | Estimator
-    | Callable[[Any, Any], ArrayLike]
+    | ScoreLike
 )
 
-#: A novelty score by its name, as a score object or as a function.
 NoveltyScoreLike: TypeAlias = (
     Literal[
         "energy",
@@ -120,9 +119,7 @@ NoveltyScoreLike: TypeAlias = (
         "sirc",
         "vim",
     ]
-    | str
-    | Estimator
-    | Callable[[Any, Any], ArrayLike]
+    | ScoreLike
 )
 
 #: What learned scores see of a sample: a name or a transformer.
@@ -134,7 +131,6 @@ FeaturesLike: TypeAlias = (
         "response",
         "input+response",
         "model_input+response",
-        "per_label_linear",
     ]
     | Estimator
 )

@@ -7,16 +7,28 @@ hints.
 import ast
 import inspect
 import os
+import re
 import subprocess
 import sys
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import jedi
 import pytest
 
 import sklearn_reject
+from sklearn_reject._typing import (
+    Label,
+    NoveltyScoreLike,
+    SetLossLike,
+    TaskLossLike,
+    UncertaintyScoreLike,
+)
+from sklearn_reject.losses import check_loss, check_set_loss
+from sklearn_reject.scores import get_novelty_names, get_score_names
+from tests.test_public_api import documented
 
 PACKAGE = Path(sklearn_reject.__file__).parent
 ROOT = PACKAGE.parent
@@ -208,6 +220,41 @@ def test_parameters_that_default_to_none_may_be_none():
                     hint = str(each.annotation)
                     takes_none = "None" in hint or hint in ("Any", "Label")
                     assert takes_none, f"{function.__qualname__}({each.name})"
+
+
+def literals(hint):
+    """Return the strings that a hint lists."""
+    if get_origin(hint) is Literal:
+        return {each for each in get_args(hint) if isinstance(each, str)}
+    return set().union(*map(literals, get_args(hint)))
+
+
+def test_names_of_scores_and_losses():
+    uncertainty = literals(UncertaintyScoreLike)
+    assert uncertainty == {"auto", *get_score_names()}
+    assert literals(NoveltyScoreLike) == set(get_novelty_names())
+    for hint, check in ((TaskLossLike, check_loss), (SetLossLike, check_set_loss)):
+        with pytest.raises(ValueError, match="must be one of") as caught:
+            check("no_such_loss")
+        names = set(re.findall(r"'(\w+)'", str(caught.value)))
+        assert names - {"no_such_loss"} == literals(hint)
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_options_of_strings_are_those_that_are_documented(name):
+    for function in functions_of(OBJECTS[name]):
+        is_of_class = function.__name__ == "__init__"
+        doc = inspect.getdoc(OBJECTS[name] if is_of_class else function)
+        hints = inspect.get_annotations(function, eval_str=True)
+        for parameter, kind in documented(doc or "", "Parameters").items():
+            if hints.get(parameter) is None or hints[parameter] == Label:
+                continue
+            said = set(re.findall(r'"([^"]*)"', re.sub("default=.*", "", kind)))
+            listed = literals(hints[parameter])
+            # What is documented elsewhere has no list of its own.
+            is_short = parameter in ("kind", "loss", "uncertainty_score", "gain_score")
+            agree = said <= listed if is_short else said == listed
+            assert agree, f"{function.__qualname__}({parameter}): {said ^ listed}"
 
 
 def load_sample():

@@ -61,8 +61,8 @@ from sklearn_reject._typing import (
     OnInfeasible,
     Other,
     RandomState,
+    ScoreLike,
     Target,
-    UncertaintyScoreLike,
 )
 from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
@@ -256,7 +256,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         target_coverage: Target | None = None,
         target_failure_rate: Target | None = None,
         group_by: Literal["prediction"] | GroupBy | None = None,
-        uncertainty_score: UncertaintyScoreLike = "auto",
+        uncertainty_score: Literal["auto", "loss_regression", "sele", "sele_boosting"]
+        | ScoreLike = "auto",
         loss: Literal["squared", "absolute"] | Callable[..., ArrayLike] = "squared",
         confidence: float | None = None,
         max_loss: float | None = None,

@@ -143,7 +143,7 @@ class LossRegression(FeatureScore):
     def __init__(
         self,
         regressor: Estimator | None = None,
-        features: FeaturesLike = "auto",
+        features: FeaturesLike | Literal["per_label_linear"] = "auto",
         *,
         alphas: float | Sequence[float] = ALPHAS,
         loss: TaskLossLike | None = None,

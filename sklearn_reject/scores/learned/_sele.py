@@ -147,7 +147,7 @@ class SELE(FeatureScore):
     def __init__(
         self,
         alphas: float | Sequence[float] = ALPHAS,
-        features: FeaturesLike = PER_LABEL,
+        features: FeaturesLike | Literal["per_label_linear"] = PER_LABEL,
         *,
         method: Literal["exact", "chunked"] = "exact",
         chunk_size: int = 500,
