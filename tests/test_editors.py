@@ -230,14 +230,14 @@ def literals(hint):
 
 
 def test_names_of_scores_and_losses():
-    uncertainty = literals(UncertaintyScoreLike)
-    assert uncertainty == {"auto", *get_score_names()}
-    assert literals(NoveltyScoreLike) == set(get_novelty_names())
+    """Other names may be registered, by other tests, too."""
+    assert literals(UncertaintyScoreLike) <= {"auto", *get_score_names()}
+    assert literals(NoveltyScoreLike) <= set(get_novelty_names())
     for hint, check in ((TaskLossLike, check_loss), (SetLossLike, check_set_loss)):
         with pytest.raises(ValueError, match="must be one of") as caught:
             check("no_such_loss")
         names = set(re.findall(r"'(\w+)'", str(caught.value)))
-        assert names - {"no_such_loss"} == literals(hint)
+        assert literals(hint) <= names
 
 
 @pytest.mark.parametrize("name", OBJECTS)
