@@ -10,8 +10,8 @@ import numpy as np
 from sklearn_reject._interval import Interval
 from sklearn_reject._short_repr import short_repr
 
-# So many classes or groups are printed; the dictionary has all of them.
-_MOST_PARTS = 20
+# So many classes or groups are printed, the worst of them; the dictionary has them all.
+_MOST_PARTS = 12
 
 
 class Promise(NamedTuple):
@@ -153,12 +153,20 @@ class Report:
             "",
             *_align([_PROMISE_HEADER, *map(_promise_cells, self.promises)]),
             "",
-            *_align([_part_header(self), *map(_part_cells, self.parts[:_MOST_PARTS])]),
+            *_align([_part_header(self), *map(_part_cells, self._worst_parts())]),
         ]
         left_out = len(self.parts) - _MOST_PARTS
         if left_out > 0:
-            lines.append(f"... and {left_out} more, see to_dict()")
+            lines.append(f"... and {left_out} more of lower risk, see to_dict()")
         return "\n".join(lines)
+
+    def _worst_parts(self):
+        """Return the parts to print, those of the largest risk where there are many."""
+        if len(self.parts) <= _MOST_PARTS:
+            return self.parts
+        first, *rest = self.parts
+        rest.sort(key=lambda part: -np.nan_to_num(part.risk.value, nan=-np.inf))
+        return [first, *rest[: _MOST_PARTS - 1]]
 
     __repr__ = __str__
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -261,3 +261,16 @@ def test_one_row_and_bad_input():
         model.report(X_test[:3], y_test[:2])
     with pytest.raises(ValueError, match=r"confidence must be in \]0, 1\["):
         model.report(X_test, y_test, confidence=95)
+
+
+def test_of_many_classes_the_worst_are_printed():
+    X, y = load_digits(return_X_y=True)
+    model = SelectiveClassifier(GaussianNB(), target_coverage=0.9).fit(X[:600], y[:600])
+    report = model.report(X[600:], y[600:])
+    assert len(report.parts) == 21
+    rows = str(report).splitlines()[6:-1]
+    assert len(rows) == 12
+    shown = [row.partition("  ")[0] for row in rows[1:]]
+    risks = {part.name: part.risk.value for part in report.parts[1:]}
+    assert shown == sorted(risks, key=risks.get, reverse=True)[:11]
+    assert str(report).endswith("... and 9 more of lower risk, see to_dict()")

@@ -1,0 +1,50 @@
+"""Scripts of the gallery: what they import is public, and each section has a title."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "sklearn_reject"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("*/plot_*.py"))
+SECTIONS = sorted({script.parent for script in SCRIPTS})
+# A newcomer reads a script of the basics as a whole.
+LONGEST_OF_BASICS = 90
+
+
+def imported_names(script):
+    """Yield modules of the package and the names that a script imports."""
+    for node in ast.walk(ast.parse(script.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith(
+            "sklearn_reject"
+        ):
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_imports_are_public(script):
+    names = list(imported_names(script))
+    assert names
+    for module, name in names:
+        assert name in importlib.import_module(module).__all__
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda path: path.name)
+def test_sections_have_a_title(section):
+    title, underline, *_ = (section / "README.txt").read_text().splitlines()
+    assert underline == "-" * len(title)
+
+
+def test_scripts_are_in_sections():
+    assert not list(EXAMPLES.glob("plot_*.py"))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [path for path in SCRIPTS if path.parent.name == "basics"],
+    ids=lambda path: path.stem,
+)
+def test_basics_are_short(script):
+    assert len(script.read_text().splitlines()) <= LONGEST_OF_BASICS
