@@ -1,8 +1,4 @@
-"""Types of arguments that many signatures name, for editors and type checkers.
-
-Losses and score objects have theirs in :mod:`sklearn_reject.losses` and
-:mod:`sklearn_reject.scores`.
-"""
+"""Types that many signatures name, for editors and type checkers."""
 
 from __future__ import annotations
 
