@@ -305,8 +305,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
     target_type_: Literal["binary", "multilabel", "multiclass"]
     strategy_: Literal["dta", "eum"] | float
     calibration_: Literal["isotonic", "sigmoid"] | None
-    calibration_gap_: CalibrationGap | None
-    threshold_: float | Other
+    calibration_gap_: CalibrationGap | Other
+    threshold_: Any
     tuned_loss_: float
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -566,9 +566,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self._check_has_classes()
         return self._choose(X, tells_loss=False)[0]
 
-    def expected_loss(
-        self, X: MatrixLike, groups: ArrayLike | None = None
-    ) -> float | Other:
+    def expected_loss(self, X: MatrixLike, groups: ArrayLike | None = None) -> Any:
         """Return the expected loss of the sets that are predicted.
 
         Parameters

@@ -301,11 +301,11 @@ class SelectiveClassifier(RejectClassifier):
 
     estimator_: Any
     rule_: RejectionRule | Other
-    summary_: RiskCoverageSummary | None
+    summary_: RiskCoverageSummary | Other
     group_by_: GroupBy | None
-    bounds_: dict[tuple[str, Any], AchievedBound] | None
+    bounds_: dict[tuple[str, Any], AchievedBound] | Other
     uncertainty_score_: UncertaintyScore | Other
-    calibration_: Calibration | None
+    calibration_: Calibration | Other
     loss_: TaskLoss
     reject_label_: Any
     seed_: int

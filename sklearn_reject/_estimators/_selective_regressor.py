@@ -238,10 +238,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     estimator_: Any
     rule_: RejectionRule | Other
-    summary_: RiskCoverageSummary | None
+    summary_: RiskCoverageSummary | Other
     group_by_: GroupBy | None
     uncertainty_score_: UncertaintyScore | Other
-    calibration_: Calibration | None
+    calibration_: Calibration | Other
     loss_: TaskLoss
     seed_: int
     n_features_in_: int

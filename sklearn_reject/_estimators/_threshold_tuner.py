@@ -300,7 +300,7 @@ class EnsembleThresholdTuner(
     _doc_link_url_param_generator = doc_link_params
 
     operating_point_: OperatingPoint
-    cross_validated_point_: CrossValidatedPoint | None
+    cross_validated_point_: CrossValidatedPoint | Other
     path_: ThresholdPath
     documents_: RatedDocuments
     base_thresholds_: np.ndarray

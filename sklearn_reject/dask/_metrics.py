@@ -23,7 +23,7 @@ def aurc_score(
     sample_weight: Any = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Other:
+) -> Any:
     """Compute the area under the risk-coverage curve. Lower is better.
 
     The area of :func:`sklearn_reject.metrics.aurc_score` with the interpolation "mean".
@@ -113,7 +113,7 @@ def augrc_score(
     sample_weight: Any = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Other:
+) -> Any:
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
     The area of :func:`sklearn_reject.metrics.augrc_score`, the mean risk of failures
@@ -200,7 +200,7 @@ def sele_score(
     ties: Literal["inclusive", "midrank"] = "inclusive",
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Other:
+) -> Any:
     """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
 
     The statistic of :func:`sklearn_reject.metrics.sele_score`.
@@ -291,7 +291,7 @@ def selective_risk_at_coverage_score(
     randomize: bool = False,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Other:
+) -> Any:
     """Compute the risk at the smallest threshold that reaches a coverage.
 
     Lower is better. The risk of the metric of the same name in
@@ -389,7 +389,7 @@ def coverage_at_risk_score(
     randomize: bool = False,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
-) -> float | Other:
+) -> Any:
     """Compute the largest coverage whose selective risk is at most `risk`.
 
     Higher is better. NaN with a warning where no threshold keeps the risk. That of

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import Bunch, check_random_state
 
-from sklearn_reject._typing import Other, RandomState
+from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import check_count, check_number, check_option
 
 _CLASSES = np.array([1, 2, 3])
@@ -25,7 +26,7 @@ def make_fpp23_mixture(
     ood_label: int = -1,
     return_X_y: bool = True,
     random_state: RandomState | None = None,
-) -> tuple[np.ndarray, np.ndarray] | Other:
+) -> Any:
     """Draw real numbers from three classes and from a distribution of OOD samples.
 
     The classes 1, 2 and 3 are N(-1, 1), N(1, 1) and N(3, 1) with weights .3, .3 and .4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -46,7 +46,7 @@ def decode(
     min_positive: int = 0,
     max_positive: int | None = None,
     n_jobs: int | None = None,
-) -> tuple[np.ndarray | Other, float | Other]:
+) -> tuple[np.ndarray | Other, Any]:
     r"""Find the set of items with the least expected loss.
 
     It is the set of the k most probable items for some k (NKRD16, theorems 1 and 2),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import Label, MatrixLike, Other, SetLossLike
+from sklearn_reject._typing import Label, MatrixLike, SetLossLike
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
 from sklearn_reject.decoding import AVERAGES, count_sets
 from sklearn_reject.losses import check_set_loss
@@ -26,7 +26,7 @@ def set_loss(
     labels: ArrayLike | None = None,
     average: Literal["samples", "macro", "micro"] | None = "samples",
     sample_weight: ArrayLike | None = None,
-) -> float | Other:
+) -> Any:
     """Compute the loss of predicted sets from their confusion matrices.
 
     Lower is better. What a set is depends on the shapes:

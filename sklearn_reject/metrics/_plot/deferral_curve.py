@@ -129,9 +129,9 @@ class DeferralCurveDisplay:
 
     line_: Line2D | Other
     point_: Line2D | Other
-    target_: Line2D | None
-    oracle_: Line2D | None
-    random_: Line2D | None
+    target_: Line2D | Other
+    oracle_: Line2D | Other
+    random_: Line2D | Other
     ax_: Axes
     figure_: Figure
 

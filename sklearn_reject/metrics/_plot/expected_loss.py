@@ -105,8 +105,8 @@ class ExpectedLossDisplay:
     line_: Line2D | Other
     chosen_: Line2D | Other
     realised_: Line2D | Other
-    mean_: Line2D | None
-    realised_mean_: Line2D | None
+    mean_: Line2D | Other
+    realised_mean_: Line2D | Other
     ax_: Axes
     figure_: Figure
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._interval import Interval
-from sklearn_reject._typing import Axes, Figure, Line2D, Options
+from sklearn_reject._typing import Axes, Figure, Line2D, Options, Other
 from sklearn_reject._validation import check_option, check_same_length
 from sklearn_reject.metrics._plot._drawing import (
     find_axes,
@@ -98,8 +98,8 @@ class MonitorDisplay:
 
     line_: Line2D
     band_: Any
-    target_: Line2D | None
-    alarm_: Line2D | None
+    target_: Line2D | Other
+    alarm_: Line2D | Other
     ax_: Axes
     figure_: Figure
 

@@ -126,9 +126,9 @@ class OODFrontierDisplay:
     """
 
     line_: Line2D | Other
-    target_: Line2D | None
-    point_: Line2D | None
-    random_: Line2D | None
+    target_: Line2D | Other
+    point_: Line2D | Other
+    random_: Line2D | Other
     ax_: Axes
     figure_: Figure
 

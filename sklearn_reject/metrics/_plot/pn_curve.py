@@ -128,11 +128,11 @@ class PNCurveDisplay(ThresholdPicture):
     """
 
     line_: Line2D | Other
-    path_: Line2D | None
+    path_: Line2D | Other
     point_: Any
-    tangent_: Line2D | None
-    boundary_: Line2D | None
-    documents_: list[Any] | None
+    tangent_: Line2D | Other
+    boundary_: Line2D | Other
+    documents_: list[Any] | Other
     ax_: Axes
     figure_: Figure
 
