@@ -21,6 +21,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 # Doctests of modules that import dask need dask.
 collect_ignore = [] if find_spec("dask") else ["sklearn_reject/dask"]
 
+# Callbacks come with scikit-learn 1.9.
+if not find_spec("sklearn.callback"):
+    collect_ignore.append("doc/user_guide/callbacks.rst")
+
 
 @pytest.fixture
 def threads():

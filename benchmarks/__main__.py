@@ -39,6 +39,7 @@ _NAMES = (
     "bounds_on_new_samples",
     "deferral_peers",
     "scale",
+    "comparison",
 )
 _LONGER = frozenset({"deferral", "learned", "novelty", "reject_cost"})
 _PACKAGES = (
@@ -51,6 +52,7 @@ _PACKAGES = (
     "scikit-fallback",
     "xcolumns",
     "bargain",
+    "pytorch-ood",
 )
 
 

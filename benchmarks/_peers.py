@@ -5,8 +5,12 @@ scores and 0/1 losses, puts them into the form that the package starts from, and
 a callable that does the work and no more.
 """
 
+import sys
+from functools import cache
+from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 
 def load_mapie():
@@ -63,6 +67,23 @@ def load_scikit_fallback():
     except ImportError:
         return None
     return fallback_quality_auc_score
+
+
+@cache
+def load_pytorch_ood(module):
+    """Import a module without the rest of its package, which needs torchvision."""
+    spec = find_spec("pytorch_ood")
+    if spec is None:
+        return None
+    (folder,) = spec.submodule_search_locations
+    parent = module.partition(".")[0]
+    for name, path in (
+        ("pytorch_ood", folder),
+        (f"pytorch_ood.{parent}", f"{folder}/{parent}"),
+        ("pytorch_ood.utils", f"{folder}/utils"),
+    ):
+        sys.modules.setdefault(name, ModuleType(name)).__path__ = [path]
+    return import_module(f"pytorch_ood.{module}")
 
 
 LOADERS = {"MAPIE": load_mapie, "torch-uncertainty": load_torch_uncertainty}

@@ -38,7 +38,7 @@ class _Outcome(NamedTuple):
 
 def run():
     """Return the rows of the table."""
-    bargain = _load_bargain()
+    bargain = load_bargain()
     for n_samples in _REPETITIONS:
         for curve in RISK_CURVES:
             yield from _compare(curve, n_samples, bargain)
@@ -49,7 +49,7 @@ def run():
 # asked about and the chance of asking about new ones, if any
 
 
-def _ours(scores, errors, seed):
+def ask_ours(scores, errors, seed):
     """Calibrate on the first records, which are as good as any others."""
     n_calibration = _CALIBRATION[len(scores)]
     known = slice(0, n_calibration)
@@ -69,7 +69,7 @@ def _ours(scores, errors, seed):
     return asked, rule.defer_proba(_GRID)
 
 
-def _load_bargain():
+def load_bargain():
     """Return BARGAIN's contender, None where it is not installed."""
     try:
         from BARGAIN import BARGAIN_A, Oracle, Proxy
@@ -120,8 +120,8 @@ def _load_bargain():
 
 def _compare(curve, n_samples, bargain):
     """Yield the shares asked about, and how often what was promised is broken."""
-    ours = _outcomes(_ours, curve, n_samples)
-    theirs = None if bargain is None else _outcomes(bargain, curve, n_samples)
+    ours = outcomes(ask_ours, curve, n_samples)
+    theirs = None if bargain is None else outcomes(bargain, curve, n_samples)
     what = f"asked about, {curve}, n = {n_samples}"
     if theirs is None:
         yield Row(what, measured=f"{ours.asked.mean():.3g}", details=NOT_INSTALLED)
@@ -139,7 +139,7 @@ def _compare(curve, n_samples, bargain):
     )
 
 
-def _outcomes(contender, curve, n_samples):
+def outcomes(contender, curve, n_samples):
     """Return the outcomes of all repetitions, as an array for each of the fields."""
     chances = RISK_CURVES[curve](_GRID)
     found = []
@@ -166,7 +166,7 @@ def _right(outcome):
 
 def _time_rows(bargain):
     sample = *draw_errors("s^2", 10**4, seed=0), 0
-    contenders = {"ours": lambda: _ours(*sample)}
+    contenders = {"ours": lambda: ask_ours(*sample)}
     if bargain is not None:
         contenders["BARGAIN"] = lambda: bargain(*sample)
     times = interleaved_medians(contenders, 5)

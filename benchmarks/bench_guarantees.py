@@ -33,13 +33,13 @@ _NOT_JUDGED = ("ours", "MAPIE fixed sequence from .1")
 
 def run():
     """Return the rows of the table."""
-    load = _load_mapie()
+    load = load_mapie()
     most_violations = {}
     for n_samples in _REPETITIONS:
         for curve in RISK_CURVES:
             thresholds = _thresholds(curve, n_samples, load)
             yield _coverage_row(f"{curve}, n = {n_samples}", thresholds)
-            rates = {name: _violation_rate(curve, t) for name, t in thresholds.items()}
+            rates = {name: violation_rate(curve, t) for name, t in thresholds.items()}
             most_violations[curve, n_samples] = rates
     yield from _violation_rows(most_violations)
     yield from _time_rows(load)
@@ -48,7 +48,7 @@ def run():
 # Contenders: each gets scores and errors and returns thresholds by name, 0 if none
 
 
-def _ours(scores, errors):
+def certify_ours(scores, errors):
     try:
         rule = solve_target_risk(scores, errors, _TARGET, confidence=1 - _DELTA)
     except InfeasibleTargetError:
@@ -72,7 +72,7 @@ def _sgr(scores, errors):
     return {"SGR": threshold}
 
 
-def _load_mapie():
+def load_mapie():
     """Return MAPIE's contender, None where it is not installed."""
     try:
         from mapie.risk_control import fwer_control
@@ -123,7 +123,7 @@ def _calibrate_mapie(scores, errors):
 
 
 def _contenders(load):
-    return [_ours, _sgr] if load is None else [_ours, _sgr, load]
+    return [certify_ours, _sgr] if load is None else [certify_ours, _sgr, load]
 
 
 def _thresholds(curve, n_samples, load):
@@ -145,7 +145,7 @@ def _coverage_row(what, thresholds):
     return at_least(f"coverage, {what}", round(best, 4), means["ours"], "", details)
 
 
-def _violation_rate(curve, thresholds):
+def violation_rate(curve, thresholds):
     """Return how often the risk of what a threshold accepts is over the target."""
     grid = (np.arange(10**5) + 0.5) / 10**5
     integral = np.append(0.0, np.cumsum(RISK_CURVES[curve](grid))) / 10**5

@@ -3,11 +3,7 @@
 And what the whole of it costs beside a classifier, with the samples kept by default.
 """
 
-import sys
-from functools import cache, partial
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
+from functools import partial
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -17,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
+from benchmarks._peers import load_pytorch_ood
 from benchmarks._report import NOT_INSTALLED, Row, at_most, show_time
 from benchmarks._timing import interleaved_medians, peak_bytes
 from sklearn_reject import DoubleScoreOODClassifier
@@ -101,7 +98,7 @@ def _product_and_partition(points, queries):
 
 def _prepare_pytorch_ood(points, queries):
     """Return a call of pytorch-ood's detector, None where it is not installed."""
-    module = _load_detector()
+    module = load_pytorch_ood("detector.knn")
     if module is None:
         return None
     import torch
@@ -113,22 +110,6 @@ def _prepare_pytorch_ood(points, queries):
     )
     samples = torch.from_numpy(queries.astype(np.float32))
     return lambda: detector.predict_features(samples).numpy()
-
-
-@cache
-def _load_detector():
-    """Import the detector without the rest of its package, which needs torchvision."""
-    spec = find_spec("pytorch_ood")
-    if spec is None:
-        return None
-    (folder,) = spec.submodule_search_locations
-    for name, path in (
-        ("pytorch_ood", folder),
-        ("pytorch_ood.detector", f"{folder}/detector"),
-    ):
-        sys.modules[name] = ModuleType(name)
-        sys.modules[name].__path__ = [path]
-    return import_module("pytorch_ood.detector.knn")
 
 
 def _memory_rows(index, points, queries):

@@ -34,7 +34,7 @@ _LOOKS = 25  # in the time that the best single stake takes on average
 def run():
     """Return the rows of the table."""
     yield from _false_alarm_rows()
-    load = _load_mapie()
+    load = load_mapie()
     for risk in (0.1, 0.15):
         yield from _race_rows(risk, load)
     yield from _time_rows(load)
@@ -76,7 +76,7 @@ def _is_alarm(target, number, n_errors):
 # Streams above the target
 
 
-def _load_mapie():
+def load_mapie():
     """Return MAPIE's monitor for a level, None where it is not installed."""
     try:
         from mapie.exchangeability_testing import RiskMonitoring
@@ -93,10 +93,10 @@ def _load_mapie():
 
 def _race_rows(risk, load):
     streams = np.random.default_rng(1).random((_N_RACES, _RACE)) < risk
-    delays = {"ours": [_our_delay(stream) for stream in streams]}
+    delays = {"ours": [our_delay(stream) for stream in streams]}
     if load is not None:
         for name, level in _MAPIE_LEVELS.items():
-            delays[name] = [_mapie_delay(load(level), stream) for stream in streams]
+            delays[name] = [mapie_delay(load(level), stream) for stream in streams]
     what = f"risk {risk:g}, target {_TARGET:g}, {_N_RACES} streams of {_RACE}"
     for name, of_one in delays.items():
         share = np.isfinite(of_one).mean()
@@ -111,7 +111,7 @@ def _race_rows(risk, load):
         yield at_most(judged, _LARGEST_RATIO, ratio, " x")
 
 
-def _our_delay(stream):
+def our_delay(stream):
     monitor = RiskMonitor(_TARGET, confidence=1 - _DELTA)
     for number, loss in enumerate(stream, start=1):
         if monitor.update(loss).alarm:
@@ -119,7 +119,7 @@ def _our_delay(stream):
     return np.inf
 
 
-def _mapie_delay(monitor, stream):
+def mapie_delay(monitor, stream):
     """Return after how many samples the bound, which never falls, is over the target.
 
     One update with the stream has the bounds of all its parts.

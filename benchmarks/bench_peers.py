@@ -128,10 +128,10 @@ def _order_rows():
 
 
 def _tie_rows():
-    y_true, probabilities = _neighbours_on_breast_cancer()
+    y_true, probabilities = neighbours_on_breast_cancer()
     scores = 1 - probabilities.max(axis=1)
     errors = (probabilities.argmax(axis=1) != y_true).astype(np.float64)
-    orders = _row_orders(errors)
+    orders = row_orders(errors)
     what = f"values with {len(np.unique(scores))} distinct scores, "
     for name, area in _areas().items():
         measured = NOT_INSTALLED
@@ -142,14 +142,14 @@ def _tie_rows():
     yield _fallback_tie_row(what, y_true, probabilities, orders)
 
 
-def _neighbours_on_breast_cancer():
+def neighbours_on_breast_cancer():
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     neighbours = KNeighborsClassifier(5).fit(X_train, y_train)
     return y_test, neighbours.predict_proba(X_test)
 
 
-def _row_orders(errors):
+def row_orders(errors):
     """Return rows as they come, with errors first and with errors last."""
     last = np.argsort(errors, kind="stable")
     return [np.arange(len(errors)), last[::-1], last]

@@ -66,6 +66,7 @@ _HOMES = {
     "SelectiveClassifier": "sklearn_reject._estimators._selective_classifier",
     "SelectiveRegressor": "sklearn_reject._estimators._selective_regressor",
     "show_versions": "sklearn_reject._show_versions",
+    "trusted_types": "sklearn_reject._trusted_types",
 }
 # What methods return. It has pages in the reference, but nobody needs to import it.
 _RESULTS = {

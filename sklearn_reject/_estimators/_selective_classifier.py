@@ -55,6 +55,7 @@ from sklearn_reject._fitting import (
     plan_fits,
     route_params,
 )
+from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import available_if, with_callbacks
 from sklearn_reject._typing import (
@@ -352,6 +353,12 @@ class SelectiveClassifier(RejectClassifier):
         self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __getstate__(self):
+        return pack_keys(super().__getstate__(), "bounds_")
+
+    def __setstate__(self, state):
+        super().__setstate__(unpack_keys(state, "bounds_"))
 
     @with_callbacks
     def fit(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._validation import check_level, check_same_length, check_vector
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._partition import (
@@ -36,6 +37,12 @@ class RulesByGroup:
         distinct_labels(labels, "rules")
         rules = dict(zip(labels, self.rules.values(), strict=True))
         object.__setattr__(self, "rules", rules)
+
+    def __getstate__(self):
+        return pack_keys(vars(self), "rules")
+
+    def __setstate__(self, state):
+        vars(self).update(unpack_keys(state, "rules"))
 
     def __hash__(self):
         values = [getattr(self, each.name) for each in fields(self)]
