@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sklearn_reject._estimators._threshold_tuner import EnsembleThresholdTuner
     from sklearn_reject._interval import Interval as Interval
     from sklearn_reject._show_versions import show_versions
+    from sklearn_reject._trusted_types import trusted_types
     from sklearn_reject.exceptions import InfeasibleTargetError
 
 __version__ = "0.1.0"
@@ -98,6 +99,7 @@ __all__ = [
     "selection",
     "show_versions",
     "thresholds",
+    "trusted_types",
 ]
 
 
