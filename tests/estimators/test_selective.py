@@ -1034,7 +1034,7 @@ def test_html_names_the_page_of_the_documentation(fitted):
     if fitted:
         selective.fit(X, y)
     html = selective._repr_html_()
-    page = "readthedocs.io/en/latest/generated/sklearn_reject.SelectiveClassifier.html"
+    page = "readthedocs.io/en/stable/generated/sklearn_reject.SelectiveClassifier.html"
     assert page in html
     assert "GaussianNB" in html
     assert page in make_pipeline(StandardScaler(), selective)._repr_html_()
