@@ -1,10 +1,14 @@
 """Checks of arguments and arrays, shared by every floor."""
 
+from __future__ import annotations
+
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
+
+from sklearn_reject._typing import Decorated
 
 # Sums and products of numbers up to here stay far from the limits of float64.
 _LARGEST_SUMMAND = 1e100
@@ -39,7 +43,7 @@ def refuse_unmapped(X, method="the method"):
     _refuse_dask(X, "X", _MAP, method=method)
 
 
-def of_arrays(function):
+def of_arrays(function: Decorated) -> Decorated:
     """Decorate a function of arrays that raises for Dask collections by their names."""
     parameters = list(signature(function).parameters)
 
@@ -308,7 +312,7 @@ def check_other(one, other, kind, kinds):
         )
 
 
-def check_number(value, name, *, high=np.inf, open_low=False, open_high=False):
+def check_number(value, name, *, high=np.inf, open_low=False, open_high=False) -> float:
     """Return `value` as a finite float inside [0, high], without its open ends."""
     open_high = open_high or np.isinf(high)
     interval = f"{']' if open_low else '['}0, {high:g}{'[' if open_high else ']'}"
@@ -321,12 +325,12 @@ def check_number(value, name, *, high=np.inf, open_low=False, open_high=False):
     return float(value)
 
 
-def check_level(value, name):
+def check_level(value, name) -> float:
     """Return `value`, the coverage of an interval, as a float in ]0, 1[."""
     return check_number(value, name, high=1, open_low=True, open_high=True)
 
 
-def check_count(value, name):
+def check_count(value, name) -> int:
     """Return `value` as an int of at least one."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be a positive int, got {value!r}.")

@@ -1,10 +1,14 @@
 """The classifier that predicts sets of the least expected loss."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
@@ -18,7 +22,12 @@ from sklearn_reject._estimators._rows import (
     of_rows,
     require_fit,
 )
-from sklearn_reject._estimators._set_choice import SetProblem, choose, draw_calls
+from sklearn_reject._estimators._set_choice import (
+    CalibrationGap,
+    SetProblem,
+    choose,
+    draw_calls,
+)
 from sklearn_reject._estimators._set_items import check_set_labels, find_items
 from sklearn_reject._estimators._set_options import (
     can_do_without_folds,
@@ -62,8 +71,18 @@ from sklearn_reject._response import (
 from sklearn_reject._sklearn import (
     _num_samples,
     _routing_enabled,
+    available_if,
     find_response_reader,
     with_callbacks,
+)
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    Label,
+    MatrixLike,
+    Other,
+    RandomState,
+    SetLossLike,
 )
 from sklearn_reject._validation import (
     check_same_length,
@@ -81,7 +100,7 @@ from sklearn_reject.decoding import (
     sets_as_rows,
     size_within,
 )
-from sklearn_reject.losses import check_set_loss
+from sklearn_reject.losses import SetLoss, check_set_loss
 
 
 def _no_labels(decoder):
@@ -282,24 +301,35 @@ class ExpectedLossDecoder(ClassifierWrapper):
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__score = {"groups": True}  # noqa: RUF012
 
+    estimator_: Any
+    set_loss_: SetLoss
+    target_type_: Literal["binary", "multilabel", "multiclass"]
+    strategy_: Literal["dta", "eum"] | float
+    calibration_: Literal["isotonic", "sigmoid"] | None
+    calibration_gap_: CalibrationGap | Other
+    threshold_: Any
+    tuned_loss_: float
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        loss="f1",
-        beta=1.0,
-        strategy="auto",
-        calibration="auto",
-        batch_size=None,
-        zero_division=0.0,
-        average="samples",
-        min_positive=0,
-        max_positive=None,
-        pos_label=None,
-        cv=None,
-        n_jobs=None,
-        random_state=None,
-    ):
+        loss: SetLossLike = "f1",
+        beta: float = 1.0,
+        strategy: float | Literal["auto", "dta", "eum"] = "auto",
+        calibration: Literal["auto", "isotonic", "sigmoid"] | None = "auto",
+        batch_size: int | None = None,
+        zero_division: float = 0.0,
+        average: Literal["samples", "macro", "micro"] = "samples",
+        min_positive: int = 0,
+        max_positive: int | None = None,
+        pos_label: Label = None,
+        cv: CV | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.loss = loss
         self.beta = beta
@@ -316,7 +346,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifier, and tune the threshold if the strategy has one.
 
         Parameters
@@ -404,7 +440,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         )
 
     @of_rows(_no_labels)
-    def predict(self, X, groups=None):
+    def predict(
+        self, X: MatrixLike, groups: ArrayLike | None = None
+    ) -> np.ndarray | Other:
         """Predict the best sets, as labels or as multilabel indicators.
 
         Parameters
@@ -442,7 +480,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("predict_proba"))
     @of_rows(_no_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the probabilities that sets are decoded with.
 
         Parameters
@@ -469,7 +507,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("predict_log_proba"))
     @of_rows(_no_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the logarithms of the probabilities that sets are decoded with.
 
         Parameters
@@ -490,7 +528,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("decision_function"))
     @of_rows(_no_decision_values)
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return the decision values of the inner classifier.
 
         Parameters
@@ -507,7 +545,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return super().decision_function(X)
 
     @of_rows(_no_sets)
-    def predict_set(self, X):
+    def predict_set(self, X: MatrixLike) -> np.ndarray:
         """Predict the best set of classes of each sample (multiclass only).
 
         Parameters
@@ -529,7 +567,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self._check_has_classes()
         return self._choose(X, tells_loss=False)[0]
 
-    def expected_loss(self, X, groups=None):
+    def expected_loss(self, X: MatrixLike, groups: ArrayLike | None = None) -> Any:
         """Return the expected loss of the predicted sets.
 
         Parameters
@@ -551,7 +589,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         is_one = self.target_type_ == "binary" and groups is None
         return float(losses[0]) if is_one or self.average == "micro" else losses
 
-    def expected_loss_curves(self, X, groups=None):
+    def expected_loss_curves(
+        self, X: MatrixLike, groups: ArrayLike | None = None
+    ) -> list[np.ndarray]:
         """Return the expected loss of the k most probable items of sets, for all k.
 
         Parameters
@@ -572,7 +612,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
         groups = groups_of_sets(groups, self.target_type_)
         return expected_curves(sets, chooser, groups=groups)
 
-    def score(self, X, y, sample_weight=None, groups=None):
+    def score(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> float:
         """Return minus the mean loss of the predicted sets.
 
         Parameters

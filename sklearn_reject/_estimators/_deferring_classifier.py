@@ -1,11 +1,15 @@
 """The classifier that asks a second opinion where that is worth it."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils.metadata_routing import MetadataRouter
 
 from sklearn_reject._curves import deferral_area_score
 from sklearn_reject._estimators._base import (
@@ -16,6 +20,7 @@ from sklearn_reject._estimators._base import (
 )
 from sklearn_reject._estimators._deferral_base import DeferMixin, take
 from sklearn_reject._estimators._deferral_calibration import (
+    DeferralCalibration,
     deferral_calibration_of,
     warn_of_unknown_labels,
 )
@@ -24,7 +29,10 @@ from sklearn_reject._estimators._deferral_experts import (
     check_expert_labels,
     refuse_labels,
 )
-from sklearn_reject._estimators._deferral_measure import measure_stages
+from sklearn_reject._estimators._deferral_measure import (
+    DeferralMeasurement,
+    measure_stages,
+)
 from sklearn_reject._estimators._deferral_rules import (
     check_deferral_guarantee,
     find_deferral_target,
@@ -38,6 +46,7 @@ from sklearn_reject._estimators._groups import (
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._report import report_deferral
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import (
     no_flags,
     no_labels,
@@ -64,10 +73,24 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
-from sklearn_reject._sklearn import find_label_counter, with_callbacks
+from sklearn_reject._sklearn import available_if, find_label_counter, with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    GroupBy,
+    Label,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    Target,
+    TaskLossLike,
+    UncertaintyScoreLike,
+)
 from sklearn_reject._validation import check_option, require_in_memory
-from sklearn_reject.losses import check_loss, losses_where_known
-from sklearn_reject.scores import resolve_gain
+from sklearn_reject.losses import TaskLoss, check_loss, losses_where_known
+from sklearn_reject.scores import UncertaintyScore, resolve_gain
+from sklearn_reject.selection import DeferralRule
 
 
 class DeferralDecisions(NamedTuple):
@@ -325,26 +348,40 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     [0.83, 0.94]
     """
 
+    estimator_: Any
+    expert_: Any
+    rule_: DeferralRule | Other
+    gain_score_: UncertaintyScore | Other
+    areas_: dict[str, float]
+    group_by_: GroupBy | None
+    calibration_: DeferralCalibration
+    loss_: TaskLoss
+    defer_label_: Any
+    seed_: int
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
-        expert=None,
+        estimator: Estimator,
+        expert: Estimator | Callable[..., Any] | None = None,
         *,
-        deferral_cost=None,
-        max_deferral=None,
-        target_risk=None,
-        group_by=None,
-        gain_score="auto",
-        loss="zero_one",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        defer_label="auto",
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-    ):
+        deferral_cost: Target | None = None,
+        max_deferral: Target | None = None,
+        target_risk: Target | None = None,
+        group_by: Literal["prediction"] | GroupBy | None = None,
+        gain_score: Literal["confidence", "gain"] | UncertaintyScoreLike = "auto",
+        loss: TaskLossLike = "zero_one",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | None = None,
+        defer_label: Label = "auto",
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.expert = expert
         self.deferral_cost = deferral_cost
@@ -363,7 +400,15 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, *, expert_labels=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        expert_labels: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit both classifiers and tune the deferral rule.
 
         Parameters
@@ -504,7 +549,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         )
 
     @of_rows(_no_answers)
-    def predict(self, X, keys=None):
+    def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels; the expert predicts those of deferred samples.
 
         The expert is asked once, about the deferred samples and no others, and not at
@@ -548,7 +593,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return self._mark(labels, is_open)
 
     @of_rows(_no_first_labels)
-    def predict_first(self, X):
+    def predict_first(self, X: MatrixLike) -> np.ndarray:
         """Predict labels of all samples with the first classifier.
 
         Parameters
@@ -565,7 +610,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return Response(self.estimator_, X).labels
 
     @of_rows(_no_decisions)
-    def predict_all(self, X, keys=None):
+    def predict_all(
+        self, X: MatrixLike, keys: ArrayLike | None = None
+    ) -> DeferralDecisions:
         """Return predictions, the gain of asking, and which samples are deferred.
 
         Parameters
@@ -594,7 +641,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     @available_if(_both_have("predict_proba"))
     @of_rows(no_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return class probabilities by whoever answers.
 
         Those of a sample that a person has to answer are those of the last classifier
@@ -629,7 +676,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return probabilities
 
     @of_rows(no_flags)
-    def defer(self, X, keys=None):
+    def defer(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Return which samples the expert would be asked about, without asking it.
 
         A sample at the threshold is deferred or not by a draw that depends on the
@@ -655,7 +702,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return self._decide(X, keys)[2]
 
     @of_rows(no_numbers)
-    def defer_proba(self, X):
+    def defer_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
         Parameters
@@ -673,7 +720,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return self._probability(X, labels, gain)
 
     @of_rows(no_numbers)
-    def deferral_score(self, X):
+    def deferral_score(self, X: MatrixLike) -> np.ndarray:
         """Return the gain of asking the expert, or a score that ranks samples by it.
 
         Parameters
@@ -689,7 +736,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         """
         return self._evaluate(X)[1]
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with a rule for another target, without another fit.
 
         The rule is solved on `calibration_`, and is the one that `fit` would have
@@ -721,7 +768,14 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         require_fit(self)
         return retarget_deferral(self, target)
 
-    def score(self, X, y, sample_weight=None, *, expert_labels=None):
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        expert_labels: ArrayLike | None = None,
+    ) -> float:
         """Return the negative area under the deferral curve.
 
         It tells how well the gain orders the samples, and how good both opinions are,
@@ -760,7 +814,15 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             sample_weight=sample_weight,
         )
 
-    def measure(self, X, y, *, expert_labels=None, deferral_cost=None, confidence=0.95):
+    def measure(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        expert_labels: ArrayLike | None = None,
+        deferral_cost: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> DeferralMeasurement:
         """Measure how many samples each level answers, how well, and at which cost.
 
         Each level of a cascade is one stage. Every expert is asked about the samples
@@ -806,7 +868,14 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             refuse_labels(self.expert)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
-    def report(self, X, y, *, expert_labels=None, confidence=0.95):
+    def report(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        expert_labels: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters
@@ -842,7 +911,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         require_in_memory(X=X, y=y, expert_labels=expert_labels)
         return report_deferral(self, X, y, expert_labels, confidence)
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, both estimators and the splitter.
 
         Returns

@@ -1,6 +1,11 @@
 """The classifier that rejects what is ambiguous and what is novel by one rule."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import indexable
 
 from sklearn_reject._curves import aurc_score, make_finite
@@ -9,14 +14,14 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     store_fitted,
 )
-from sklearn_reject._estimators._ood_calibration import keep_calibration
+from sklearn_reject._estimators._ood_calibration import OODCalibration, keep_calibration
 from sklearn_reject._estimators._ood_labels import (
     known_labels,
     names_of_ood,
     split_labels,
     warn_of_labels,
 )
-from sklearn_reject._estimators._ood_measure import measure_rule
+from sklearn_reject._estimators._ood_measure import OODMeasurement, measure_rule
 from sklearn_reject._estimators._ood_models import (
     check_confidence_kept,
     check_has_ood,
@@ -28,6 +33,7 @@ from sklearn_reject._estimators._ood_models import (
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
 from sklearn_reject._estimators._report import report_ood
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._fitting import (
@@ -44,20 +50,34 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    Label,
+    MatrixLike,
+    NoveltyScoreLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    TaskLossLike,
+    UncertaintyScoreLike,
+)
 from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
     require_in_memory,
     take_weight,
 )
-from sklearn_reject.losses import check_loss
+from sklearn_reject.losses import TaskLoss, check_loss
 from sklearn_reject.scores import (
+    NoveltyScore,
+    UncertaintyScore,
     evaluate_score,
     find_labels,
     resolve_novelty,
     resolve_score,
 )
-from sklearn_reject.selection import MODEL_PARAMETERS
+from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 
 # What a rule of any model depends on beside its target.
 _OF_ANY = (
@@ -316,37 +336,49 @@ class DoubleScoreOODClassifier(RejectClassifier):
     0.78 of the known digits accepted, 0.00 of the novel ones
     """
 
+    estimator_: Any
+    rule_: DoubleScoreRule
+    calibration_: OODCalibration
+    uncertainty_score_: UncertaintyScore | Other
+    novelty_score_: NoveltyScore | Other
+    loss_: TaskLoss
+    ood_label_: Any
+    reject_label_: Any
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        uncertainty_score="auto",
-        novelty_score="knn",
-        min_tpr=None,
-        max_fpr=None,
-        max_risk=None,
-        min_precision=None,
-        min_recall=None,
-        costs=None,
-        ood_prior=None,
-        ood_label="auto",
-        wild_label=None,
-        wild_share=None,
-        loss="zero_one",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        reject_label="auto",
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-        risk_tolerance="standard_error",
-        novelty_share=None,
-        allow_reversed=False,
-        n_directions=181,
-        method="auto",
-    ):
+        uncertainty_score: UncertaintyScoreLike = "auto",
+        novelty_score: NoveltyScoreLike = "knn",
+        min_tpr: float | None = None,
+        max_fpr: float | None = None,
+        max_risk: float | None = None,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        costs: tuple[float, float, float] | None = None,
+        ood_prior: float | None = None,
+        ood_label: Label = "auto",
+        wild_label: Label = None,
+        wild_share: float | None = None,
+        loss: TaskLossLike = "zero_one",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | None = None,
+        reject_label: Label = "auto",
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+        risk_tolerance: float | Literal["standard_error"] = "standard_error",
+        novelty_share: float | None = None,
+        allow_reversed: bool = False,
+        n_directions: int = 181,
+        method: Literal["auto", "exact", "grid"] = "auto",
+    ) -> None:
         self.estimator = estimator
         self.uncertainty_score = uncertainty_score
         self.novelty_score = novelty_score
@@ -376,7 +408,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.method = method
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifier and both scores, and tune the rule.
 
         Parameters
@@ -466,7 +504,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             seed_=row_seed,
         )
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with the rule of another target, without another fit.
 
         The rule is the one that `fit` would tune with these parameters, on the same
@@ -537,7 +575,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         return twin
 
     @of_rows(_no_scores)
-    def risk_and_novelty(self, X):
+    def risk_and_novelty(self, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the two scores that the rule combines.
 
         Parameters
@@ -553,7 +591,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         risk, novelty = self._scores(X).T
         return risk, novelty
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the negative area under the risk-coverage curve of all samples.
 
         Predicting for an OOD sample costs as much as the worst error: what `loss` or
@@ -593,7 +633,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
             sample_weight=take_weight(weight, labelled),
         )
 
-    def measure(self, X, y, *, groups=None, confidence=0.95):
+    def measure(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> OODMeasurement:
         """Measure what the rule achieves on new samples, with exact intervals.
 
         Parameters
@@ -656,7 +703,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
             groups=groups,
         )
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters

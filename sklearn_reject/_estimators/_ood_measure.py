@@ -1,6 +1,7 @@
 """What a fitted rule achieves on new samples, ID and OOD, with exact intervals."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -65,7 +66,7 @@ class OODMeasurement:
     selective_risk: Interval
     precision: Interval
     confidence: float
-    fpr_by_group: dict = field(default_factory=dict)
+    fpr_by_group: dict[Any, Interval] = field(default_factory=dict)
 
     __repr__ = short_repr
 

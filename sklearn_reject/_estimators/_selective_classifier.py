@@ -1,8 +1,13 @@
 """The classifier that rejects what it is too uncertain about."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.utils import indexable
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_reject._curves import aurc_score
 from sklearn_reject._estimators._base import (
@@ -11,7 +16,7 @@ from sklearn_reject._estimators._base import (
     find_classes,
     store_fitted,
 )
-from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._partial_fit import (
@@ -32,6 +37,8 @@ from sklearn_reject._estimators._rejection_models import (
     uses_plain_rule,
 )
 from sklearn_reject._estimators._report import report_selective
+from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._risk_bounds import AchievedBound
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -50,11 +57,25 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._labels import resolve_reject_label
-from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    GroupBy,
+    Label,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    Target,
+    TaskLossLike,
+    UncertaintyScoreLike,
+)
 from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses import ZeroOneLoss, check_loss
-from sklearn_reject.scores import resolve_score
+from sklearn_reject.losses import TaskLoss, ZeroOneLoss, check_loss
+from sklearn_reject.scores import UncertaintyScore, resolve_score
+from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
 
 _DEFAULT_REJECT_COST = 0.5
 
@@ -281,28 +302,41 @@ class SelectiveClassifier(RejectClassifier):
     0.99
     """
 
+    estimator_: Any
+    rule_: RejectionRule | Other
+    summary_: RiskCoverageSummary | Other
+    group_by_: GroupBy | None
+    bounds_: dict[tuple[str, Any], AchievedBound] | Other
+    uncertainty_score_: UncertaintyScore | Other
+    calibration_: Calibration | Other
+    loss_: TaskLoss
+    reject_label_: Any
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        reject_cost=None,
-        target_risk=None,
-        target_coverage=None,
-        target_failure_rate=None,
-        min_precision=None,
-        min_recall=None,
-        group_by=None,
-        uncertainty_score="auto",
-        loss="zero_one",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        reject_label="auto",
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-    ):
+        reject_cost: Target | None = None,
+        target_risk: Target | None = None,
+        target_coverage: Target | None = None,
+        target_failure_rate: Target | None = None,
+        min_precision: Target | None = None,
+        min_recall: Target | None = None,
+        group_by: Literal["prediction", "class"] | GroupBy | None = None,
+        uncertainty_score: UncertaintyScoreLike = "auto",
+        loss: TaskLossLike = "zero_one",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | Literal["plug_in"] | None = None,
+        reject_label: Label = "auto",
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.reject_cost = reject_cost
         self.target_risk = target_risk
@@ -329,7 +363,13 @@ class SelectiveClassifier(RejectClassifier):
         super().__setstate__(unpack_keys(state, "bounds_"))
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifier and solve the rejection rule.
 
         Parameters
@@ -371,7 +411,9 @@ class SelectiveClassifier(RejectClassifier):
 
     @available_if(is_frozen)
     @with_callbacks
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Add calibration samples, and solve the rule again on all there were.
 
         For an estimator in a :class:`~sklearn.frozen.FrozenEstimator`. The samples are
@@ -504,7 +546,7 @@ class SelectiveClassifier(RejectClassifier):
             seed_=row_seed,
         )
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with a rule for another target, without another fit.
 
         The rule is solved on `calibration_`, and is the one that `fit` would have
@@ -541,7 +583,9 @@ class SelectiveClassifier(RejectClassifier):
         require_fit(self)
         return retarget(self, target, _DEFAULT_REJECT_COST)
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters
@@ -594,7 +638,9 @@ class SelectiveClassifier(RejectClassifier):
         y = check_class_labels(y)
         return report_selective(self, X, y, confidence, _DEFAULT_REJECT_COST)
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the negative area under the risk-coverage curve.
 
         It tells how well the uncertainty orders the losses, whatever the threshold, so

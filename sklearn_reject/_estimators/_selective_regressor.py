@@ -1,10 +1,15 @@
 """The regressor that says which of its predictions not to trust."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array, indexable
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._curves import aurc_score
@@ -13,7 +18,7 @@ from sklearn_reject._estimators._base import (
     RejectMixin,
     store_fitted,
 )
-from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._partial_fit import (
@@ -31,6 +36,7 @@ from sklearn_reject._estimators._rejection_models import (
     takes_sparse,
 )
 from sklearn_reject._estimators._report import report_selective
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -46,10 +52,22 @@ from sklearn_reject._fitting import (
     plan_fits,
     route_params,
 )
-from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    GroupBy,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    ScoreLike,
+    Target,
+)
 from sklearn_reject._validation import check_option, require_in_memory
-from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
-from sklearn_reject.scores import resolve_score
+from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
+from sklearn_reject.scores import UncertaintyScore, resolve_score
+from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
 
 _OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
 
@@ -219,25 +237,37 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     True
     """
 
+    estimator_: Any
+    rule_: RejectionRule | Other
+    summary_: RiskCoverageSummary | Other
+    group_by_: GroupBy | None
+    uncertainty_score_: UncertaintyScore | Other
+    calibration_: Calibration | Other
+    loss_: TaskLoss
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        reject_cost=None,
-        target_risk=None,
-        target_coverage=None,
-        target_failure_rate=None,
-        group_by=None,
-        uncertainty_score="auto",
-        loss="squared",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-    ):
+        reject_cost: Target | None = None,
+        target_risk: Target | None = None,
+        target_coverage: Target | None = None,
+        target_failure_rate: Target | None = None,
+        group_by: Literal["prediction"] | GroupBy | None = None,
+        uncertainty_score: Literal["auto", "loss_regression", "sele", "sele_boosting"]
+        | ScoreLike = "auto",
+        loss: Literal["squared", "absolute"] | Callable[..., ArrayLike] = "squared",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | None = None,
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.reject_cost = reject_cost
         self.target_risk = target_risk
@@ -255,7 +285,13 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the regressor, learn the score and solve the rejection rule.
 
         Parameters
@@ -295,7 +331,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     @available_if(is_frozen)
     @with_callbacks
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Add calibration samples, and solve the rule again on all there were.
 
         For an estimator in a :class:`~sklearn.frozen.FrozenEstimator`. The samples are
@@ -420,7 +458,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         )
 
     @of_rows(_no_predictions)
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of all samples, rejected or not.
 
         Parameters
@@ -436,7 +474,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_fit(self)
         return self.estimator_.predict(X)
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with a rule for another target, without another fit.
 
         The rule is solved on `calibration_`, and is the one that `fit` would have
@@ -470,7 +508,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_fit(self)
         return retarget(self, target, None)
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters
@@ -501,7 +541,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_in_memory(X=X, y=y)
         return report_selective(self, X, y, confidence, None)
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the negative area under the risk-coverage curve.
 
         It tells how well the uncertainty orders the losses, whatever the threshold, so

@@ -1,10 +1,16 @@
 """The estimator that chooses the thresholds of several classifiers together."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._curves import pn_auc_score
@@ -42,6 +48,14 @@ from sklearn_reject._sklearn import (
     visual_block,
     with_callbacks,
 )
+from sklearn_reject._typing import (
+    CV,
+    Label,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+)
 from sklearn_reject._validation import (
     check_level,
     check_same_length,
@@ -51,7 +65,11 @@ from sklearn_reject._validation import (
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds import (
     TARGETS,
+    CrossValidatedPoint,
+    OperatingPoint,
+    RatedDocuments,
     Search,
+    ThresholdPath,
     check_documents,
     check_propensity,
     check_weighted_classes,
@@ -280,33 +298,43 @@ class EnsembleThresholdTuner(
     _doc_link_template = DOC_LINK_TEMPLATE
     _doc_link_url_param_generator = doc_link_params
 
+    operating_point_: OperatingPoint
+    cross_validated_point_: CrossValidatedPoint | Other
+    path_: ThresholdPath
+    documents_: RatedDocuments
+    base_thresholds_: np.ndarray
+    classes_: np.ndarray
+    pos_label_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimators,
+        estimators: Sequence[tuple[Any, ...]] | None,
         *,
-        target_derivative=None,
-        marginal_precision=None,
-        max_fp_per_tp=None,
-        max_alerts=None,
-        min_recall=None,
-        objective=None,
-        rule="any",
-        on_infeasible="raise",
-        unrated_label=-1,
-        pos_label=None,
-        response_method="auto",
-        confidence=0.95,
-        cv=None,
-        n_jobs=None,
-        random_state=None,
-        method="graph",
-        search="auto",
-        n_thresholds=100,
-        spacing="quantile",
-        family="log_odds",
-        smoothing="concave",
-        base_thresholds=None,
-    ):
+        target_derivative: float | None = None,
+        marginal_precision: float | None = None,
+        max_fp_per_tp: float | None = None,
+        max_alerts: int | None = None,
+        min_recall: float | None = None,
+        objective: Literal["f1"] | None = None,
+        rule: Literal["any", "all"] = "any",
+        on_infeasible: OnInfeasible = "raise",
+        unrated_label: Label = -1,
+        pos_label: Label = None,
+        response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
+        confidence: float = 0.95,
+        cv: CV | Literal["prefit"] | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+        method: Literal["graph", "analytic", "direct"] = "graph",
+        search: Literal["auto", "grid", "pairs"] = "auto",
+        n_thresholds: int = 100,
+        spacing: Literal["quantile", "uniform"] = "quantile",
+        family: Literal["log_odds", "power"] | Other = "log_odds",
+        smoothing: Literal["concave", "isotonic"] = "concave",
+        base_thresholds: ArrayLike | None = None,
+    ) -> None:
         self.estimators = estimators
         self.target_derivative = target_derivative
         self.marginal_precision = marginal_precision
@@ -332,7 +360,14 @@ class EnsembleThresholdTuner(
         self.base_thresholds = base_thresholds
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, propensity=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        propensity: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifiers on rated documents, and tune their joint thresholds.
 
         Parameters
@@ -444,7 +479,7 @@ class EnsembleThresholdTuner(
         self.documents_ = documents
         return self
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with another operating point, without another fit.
 
         The point is the one that `fit` would find for this target, on the same scores
@@ -500,7 +535,7 @@ class EnsembleThresholdTuner(
         return twin
 
     @of_rows(_no_joint_scores)
-    def joint_scores(self, X):
+    def joint_scores(self, X: MatrixLike) -> np.ndarray:
         """Return the scores that the thresholds apply to.
 
         Parameters
@@ -518,7 +553,7 @@ class EnsembleThresholdTuner(
         return self._fitted.scores(X)
 
     @of_rows(_no_labels)
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict which documents are positive.
 
         Parameters
@@ -536,7 +571,7 @@ class EnsembleThresholdTuner(
         return self._ordered_classes[is_predicted.astype(np.intp)]
 
     @of_rows(no_numbers)
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return one score per document: the position on the path where it enters.
 
         Parameters
@@ -556,7 +591,9 @@ class EnsembleThresholdTuner(
         is_last = self.pos_label_ == self.classes_[1]
         return (steps if is_last else -steps) / len(self.path_)
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the area under the PN curve of the rated documents.
 
         Parameters
@@ -605,7 +642,7 @@ class EnsembleThresholdTuner(
             normalize=True,
         )
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, including those of the named classifiers.
 
         Parameters
@@ -620,7 +657,7 @@ class EnsembleThresholdTuner(
         """
         return self._get_params("_named", deep=deep)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, including those of the named classifiers.
 
         Parameters
@@ -639,7 +676,7 @@ class EnsembleThresholdTuner(
         self._set_params("_named", **params)
         return self
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, the classifiers and the splitter.
 
         Returns
@@ -650,22 +687,22 @@ class EnsembleThresholdTuner(
         return route_of_fit(self, estimator=JointScores(self.estimators))
 
     @property
-    def estimators_(self):
+    def estimators_(self) -> list[Any]:
         """The fitted classifiers, a list."""
         return self._fitted.estimators_
 
     @property
-    def thresholds_(self):
+    def thresholds_(self) -> np.ndarray:
         """Joint thresholds, ndarray of shape (n_classifiers,)."""
         return self.operating_point_.thresholds
 
     @property
-    def area_(self):
+    def area_(self) -> float:
         """Area under TP against FP along the path."""
         return self.path_.area
 
     @property
-    def named_estimators_(self):
+    def named_estimators_(self) -> Bunch:
         """The fitted classifiers by name, a Bunch."""
         names = [name for name, *_ in self._fitted.entries()]
         return Bunch(**dict(zip(names, self.estimators_, strict=True)))

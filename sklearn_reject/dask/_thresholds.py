@@ -1,8 +1,15 @@
 """Counts at joint thresholds of dask collections."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
 import numpy as np
 from dask import delayed
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import Label, Other
 from sklearn_reject._validation import check_option
 from sklearn_reject.dask._partitions import (
     check_lengths,
@@ -10,22 +17,23 @@ from sklearn_reject.dask._partitions import (
     merge_in_tree,
     pair_partitions,
 )
+from sklearn_reject.thresholds import PNTable
 from sklearn_reject.thresholds import pn_table as table_in_memory
 
 
 def pn_table(
-    scores,
-    y,
+    scores: Any,
+    y: Any,
     *,
-    thresholds,
-    rule="any",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-    compute=True,
-):
+    thresholds: Sequence[ArrayLike],
+    rule: Literal["any", "all"] = "any",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: Any = None,
+    pos_label: Label = None,
+    propensity: Any = None,
+    compute: bool = True,
+) -> PNTable | Other:
     """Count false and true positives at all combinations of thresholds.
 
     The sum of the tables of all partitions, which is that of

@@ -1,7 +1,13 @@
 """The expected loss of the k most probable items, for all k."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import SetLossLike
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
 from sklearn_reject.decoding._ratios import absence_curves, ratio_curves
@@ -34,15 +40,15 @@ _LARGEST_LAWS = 2**22
 
 @of_arrays
 def expected_loss_curve(
-    eta,
+    eta: ArrayLike,
     *,
-    loss,
-    beta=1.0,
-    zero_division=0.0,
-    distribution="independent",
-    method="auto",
-    tol=DEFAULT_TOL,
-):
+    loss: SetLossLike,
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    distribution: Literal["independent", "multinomial"] = "independent",
+    method: Literal["auto", "quadrature", "window", "reference"] = "auto",
+    tol: float = DEFAULT_TOL,
+) -> np.ndarray:
     r"""Return the expected loss of predicting the k most probable items, for all k.
 
     It is

@@ -1,10 +1,16 @@
 """The set of items with the least expected loss."""
 
+from __future__ import annotations
+
+from typing import Any, Literal
+
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.decoding._averages import (
     check_average,
@@ -28,19 +34,19 @@ _COSTLY = 0.02
 
 @of_arrays
 def decode(
-    eta,
+    eta: MatrixLike,
     *,
-    loss,
-    beta=1.0,
-    zero_division=0.0,
-    distribution="independent",
-    groups=None,
-    average="samples",
-    ties="whole",
-    min_positive=0,
-    max_positive=None,
-    n_jobs=None,
-):
+    loss: SetLossLike,
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    distribution: Literal["independent", "multinomial"] = "independent",
+    groups: ArrayLike | None = None,
+    average: Literal["samples", "macro", "micro"] = "samples",
+    ties: Literal["whole", "split"] = "whole",
+    min_positive: int = 0,
+    max_positive: int | None = None,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray | Other, Any]:
     r"""Find the set of items with the lowest expected loss.
 
     It is the set of the k most probable items for some k (NKRD16, theorems 1 and 2),

@@ -1,7 +1,13 @@
 """The best threshold on probabilities for a set loss."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import MatrixLike, SetLossLike
 from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.decoding._averages import check_average, sets_as_rows
 from sklearn_reject.decoding._cuts import (
@@ -21,18 +27,18 @@ from sklearn_reject.losses import check_set_loss
 
 @of_arrays
 def tune_threshold(
-    y,
-    eta,
+    y: MatrixLike,
+    eta: ArrayLike,
     *,
-    loss,
-    beta=1.0,
-    zero_division=0.0,
-    groups=None,
-    average="samples",
-    min_positive=0,
-    max_positive=None,
-    sample_weight=None,
-):
+    loss: SetLossLike,
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    groups: ArrayLike | None = None,
+    average: Literal["samples", "macro", "micro"] = "samples",
+    min_positive: int = 0,
+    max_positive: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> TunedThreshold:
     """Find the threshold on probabilities with the lowest mean loss on data.
 
     Empirical utility maximisation (NKRD16, section 5): items of probability

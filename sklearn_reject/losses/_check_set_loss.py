@@ -1,14 +1,19 @@
 """What a user gives as the loss of a set, as a loss object."""
 
+from __future__ import annotations
+
 from inspect import signature
 
+from sklearn_reject._typing import SetLossLike
 from sklearn_reject.losses._fractional import FractionalLinearLoss, as_constants
 from sklearn_reject.losses._named import FBetaLoss
 from sklearn_reject.losses._set_loss import SET_LOSSES, CallableSetLoss, SetLoss
 from sklearn_reject.losses._trials import try_out
 
 
-def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
+def check_set_loss(
+    loss: SetLossLike, *, beta: float = 1.0, zero_division: float = 0.0
+) -> SetLoss:
     """Turn what a user gives as the loss of a set into a :class:`SetLoss`.
 
     Parameters

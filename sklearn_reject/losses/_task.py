@@ -1,7 +1,14 @@
 """Losses of single predictions, behind one interface."""
 
-import numpy as np
+from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import (
     check_same_length,
     check_vector,
@@ -49,19 +56,19 @@ class TaskLoss:
     """
 
     #: What `loss` calls it, a class attribute; None where it has no name.
-    name = None
+    name: str | None = None
 
     #: Whether a prediction may be a vector of several outputs.
     takes_vectors = False
 
     #: Largest loss that is possible; None where that depends on the labels.
-    max_loss = None
+    max_loss: float | None = None
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         register_by_name(cls, _LOSSES)
 
-    def __call__(self, y_true, y_pred):
+    def __call__(self, y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
         """Return the loss of each sample.
 
         Parameters
@@ -94,7 +101,7 @@ class TaskLoss:
         check_same_length(len(y_true), losses=losses)
         return losses
 
-    def matrix(self, classes):
+    def matrix(self, classes: ArrayLike) -> np.ndarray:
         """Return the losses of every pair of classes.
 
         Parameters
@@ -205,7 +212,7 @@ class CostMatrixLoss(TaskLoss):
     array([10.,  1.])
     """
 
-    def __init__(self, costs, labels=None):
+    def __init__(self, costs: ArrayLike, labels: ArrayLike | None = None) -> None:
         if hasattr(costs, "columns"):
             costs, labels = align_frame(costs, labels)
             mixed = np.array(labels, dtype=object)
@@ -265,7 +272,7 @@ class CallableLoss(TaskLoss):
 
     takes_vectors = True
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def _losses(self, y_true, y_pred):
@@ -275,7 +282,7 @@ class CallableLoss(TaskLoss):
         return f"CallableLoss({self.function!r})"
 
 
-def check_loss(loss, *, labels=None):
+def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLoss:
     """Turn what a user gives as `loss` into a :class:`TaskLoss`.
 
     Parameters

@@ -1,21 +1,29 @@
 """Metrics of deferring to a second opinion, from the labels of both."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 from sklearn_reject.metrics._opinions import losses_of_opinions
 
 
 @of_arrays
 def deferral_curve(
-    y_true,
-    y_first,
-    y_second,
-    deferral_score,
+    y_true: ArrayLike | None,
+    y_first: ArrayLike | None,
+    y_second: ArrayLike | None,
+    deferral_score: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-):
+    loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute system risk against the deferral rate, one point per distinct score.
 
     Point k belongs to the rule that asks the second opinion about every sample whose
@@ -101,16 +109,16 @@ def deferral_curve(
 
 @of_arrays
 def deferral_area_score(
-    y_true,
-    y_first,
-    y_second,
-    deferral_score,
+    y_true: ArrayLike | None,
+    y_first: ArrayLike | None,
+    y_second: ArrayLike | None,
+    deferral_score: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    normalize=None,
-):
+    loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    normalize: Literal["excess", "prr"] | None = None,
+) -> float:
     """Compute the area under the deferral curve. Lower is better.
 
     The integral of the system risk over the deferral rate from 0 to 1, in expectation

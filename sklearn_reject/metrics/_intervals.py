@@ -1,12 +1,18 @@
 """Intervals of metrics, and of the difference of a metric on the same samples."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._interval import Interval
+from sklearn_reject._typing import Options, RandomState
 from sklearn_reject._validation import (
     check_count,
     check_level,
@@ -31,18 +37,18 @@ _ROUNDING = 1e-12
 
 @of_arrays
 def bootstrap_interval(
-    metric,
-    samples,
+    metric: Callable[..., Any],
+    samples: Sequence[Any] | Mapping[str, Any] | None,
     *,
-    other=None,
-    metric_params=None,
-    groups=None,
-    confidence=0.95,
-    n_resamples=1000,
-    method="auto",
-    n_jobs=None,
-    random_state=None,
-):
+    other: Sequence[ArrayLike] | Mapping[str, Any] | None = None,
+    metric_params: Options | None = None,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    method: Literal["auto", "BCa", "percentile"] = "auto",
+    n_jobs: int | None = None,
+    random_state: RandomState | None = None,
+) -> Interval:
     """Compute a bootstrap interval of a metric, or of its difference on two models.
 
     Rows are drawn with replacement, as many as there are, and all arrays are drawn

@@ -1,12 +1,26 @@
 """How a score separates ID from OOD samples, from labels and uncertainties."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.metrics._origins import scores_and_origins
 
 
 @of_arrays
-def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
+def ood_roc_curve(
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    ood_label: Label = "auto",
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the accepted shares of ID and OOD samples for all thresholds.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
@@ -58,8 +72,13 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
 
 @of_arrays
 def ood_precision_recall_curve(
-    y_true, uncertainty, *, ood_prior, ood_label="auto", sample_weight=None
-):
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    ood_prior: float | None,
+    ood_label: Label = "auto",
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the precision of accepted samples against recall for all thresholds.
 
     The positive class is ID: recall is the share of the ID samples that are accepted,
@@ -121,14 +140,14 @@ def ood_precision_recall_curve(
 
 @of_arrays
 def ood_auroc_score(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under the ROC curve of ID against OOD. Higher is better.
 
     The probability that an OOD sample has a higher score than an ID sample, ties
@@ -182,17 +201,17 @@ def ood_auroc_score(
 
 @of_arrays
 def ood_aupr_score(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    positive,
-    novelty=None,
-    ood_label="auto",
-    interpolation="step",
-    ood_prior=None,
-    n_directions=181,
-    sample_weight=None,
-):
+    positive: Literal["id", "ood"],
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    interpolation: Literal["step", "trapezoid"] = "step",
+    ood_prior: float | None = None,
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under the precision-recall curve. Higher is better.
 
     Parameters
@@ -264,16 +283,16 @@ def ood_aupr_score(
 
 @of_arrays
 def fpr_at_tpr_score(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    positive,
-    tpr=0.95,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
+    positive: Literal["id", "ood"],
+    tpr: float = 0.95,
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the false positive rate where the true positive rate reaches a value.
 
     Lower is better.
@@ -339,14 +358,14 @@ def fpr_at_tpr_score(
 
 @of_arrays
 def roc_frontier(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the largest TPR for each bound on the FPR.
 
     For one score these are the upper left corners of its ROC curve, for two scores the
@@ -410,15 +429,15 @@ def roc_frontier(
 
 @of_arrays
 def precision_recall_frontier(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    ood_prior,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
+    ood_prior: float | None,
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the largest precision for each lower bound on the recall.
 
     Recall is the share of the ID samples that are accepted, precision the share of ID

@@ -1,9 +1,15 @@
 """Risk of predictions where some samples are OOD, from labels and uncertainties."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Label, TaskLossLike
 from sklearn_reject._validation import check_number, check_sample_weight, of_arrays
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.metrics._origins import ood_samples
@@ -16,18 +22,18 @@ from sklearn_reject.selection import (
 
 @of_arrays
 def risk_coverage_frontier(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    max_fpr=1.0,
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    max_fpr: float = 1.0,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the lowest selective risk for each lower bound on the TPR.
 
     Only thresholds count that accept at most the share `max_fpr` of the OOD samples:
@@ -113,18 +119,18 @@ def risk_coverage_frontier(
 
 @of_arrays
 def oscr_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    definition="dhamija",
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    definition: Literal["dhamija", "franc"] = "dhamija",
+    ood_label: Label = "auto",
+    loss: Literal["zero_one"] | ArrayLike = "zero_one",
+    labels: ArrayLike | None = None,
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under correct classification against accepted OOD samples.
 
     Higher is better. The curve is that of all threshold rules, those that accept a
@@ -203,21 +209,21 @@ def oscr_score(
 
 @of_arrays
 def selective_risk_at_tpr_fpr_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    min_tpr,
-    max_fpr,
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    randomize=False,
-    infeasible=float("nan"),
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    min_tpr: float,
+    max_fpr: float,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    randomize: bool = False,
+    infeasible: float = float("nan"),
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the lowest selective risk under bounds on TPR and FPR.
 
     The risk of the best threshold that accepts at least the share `min_tpr` of the ID
@@ -314,22 +320,22 @@ def selective_risk_at_tpr_fpr_score(
 
 @of_arrays
 def selective_risk_at_precision_recall_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    min_precision,
-    min_recall,
-    ood_prior,
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    randomize=False,
-    infeasible=float("nan"),
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    min_precision: float,
+    min_recall: float,
+    ood_prior: float,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    randomize: bool = False,
+    infeasible: float = float("nan"),
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the lowest selective risk under bounds on precision and recall.
 
     Lower is better. The risk of the best threshold that accepts at least the share

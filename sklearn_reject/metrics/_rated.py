@@ -1,10 +1,16 @@
 """Scorers where only some documents are rated."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from sklearn.metrics import check_scoring
 
 from sklearn_reject._labels import find_rated
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_sample_weight
 from sklearn_reject.metrics._scoring import _Scorer
 
@@ -47,7 +53,9 @@ class RatedScorer(_Scorer):
         return f"<{self._scorer!r} of rated documents>"
 
 
-def make_rated_scorer(scoring, *, unrated_label=-1):
+def make_rated_scorer(
+    scoring: str | Callable[..., Any], *, unrated_label: Label = -1
+) -> Callable[..., float]:
     """Make a scorer that uses rated documents only, from any other scorer.
 
     If documents that nobody has rated have a label such as -1, scorers like that of the

@@ -1,6 +1,14 @@
 """Metrics of risk and coverage from labels and uncertainties."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Label, TaskLossLike
 from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 from sklearn_reject.metrics._losses import losses_of
 from sklearn_reject.metrics._origins import ood_samples
@@ -8,16 +16,16 @@ from sklearn_reject.metrics._origins import ood_samples
 
 @of_arrays
 def risk_coverage_curve(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    ood_label=None,
-    max_fpr=None,
-    sample_weight=None,
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    ood_label: Label = None,
+    max_fpr: float | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute selective risk against coverage, one point per distinct uncertainty.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
@@ -107,16 +115,16 @@ def risk_coverage_curve(
 
 @of_arrays
 def aurc_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    interpolation="mean",
-    normalize=None,
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    interpolation: Literal["mean", "trapezoid"] = "mean",
+    normalize: Literal["excess", "prr"] | None = None,
+) -> float:
     """Compute the area under the risk-coverage curve. Lower is better.
 
     The mean of the n selective risks, one a prefix of the samples in the order of their
@@ -205,8 +213,14 @@ def aurc_score(
 
 @of_arrays
 def augrc_score(
-    y_true, y_pred, uncertainty, *, loss="zero_one", labels=None, sample_weight=None
-):
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
+    *,
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
     The integral of coverage times selective risk over the coverage, which is the mean
@@ -267,15 +281,15 @@ def augrc_score(
 
 @of_arrays
 def sele_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    ties="inclusive",
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    ties: Literal["inclusive", "midrank"] = "inclusive",
+) -> float:
     """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
 
     The mean over all pairs (i, j) of l_i [u_i <= u_j] (FPV23, eq. 29). For distinct
@@ -339,16 +353,16 @@ def sele_score(
 
 @of_arrays
 def selective_risk_at_coverage_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    coverage,
-    randomize=False,
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    coverage: float,
+    randomize: bool = False,
+) -> float:
     """Compute the risk at the smallest threshold that reaches a coverage.
 
     Lower is better.
@@ -417,16 +431,16 @@ def selective_risk_at_coverage_score(
 
 @of_arrays
 def coverage_at_risk_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    risk,
-    randomize=False,
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    risk: float,
+    randomize: bool = False,
+) -> float:
     """Compute the largest coverage whose selective risk is at most `risk`.
 
     Higher is better. NaN with a warning where no threshold keeps the risk.

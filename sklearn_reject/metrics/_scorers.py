@@ -1,9 +1,14 @@
 """What makes scorers for cross-validation and parameter search."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import wraps
 from math import isfinite
 from numbers import Real
+from typing import Any, Literal
 
+from sklearn_reject._typing import Decorated
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.metrics._deferral_scoring import CostScorer, DeferralScorer
 from sklearn_reject.metrics._ood import fpr_at_tpr_score, ood_auroc_score
@@ -38,7 +43,7 @@ def _named(make):
     return make
 
 
-def get_selective_scorer(name, /, **params):
+def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     """Get a scorer for cross-validation and parameter search by its name.
 
     Parameters
@@ -146,7 +151,7 @@ def get_selective_scorer(name, /, **params):
     return _MAKERS[name](**params)
 
 
-def get_selective_scorer_names():
+def get_selective_scorer_names() -> list[str]:
     """Get the names of the scorers.
 
     Returns
@@ -163,7 +168,7 @@ def get_selective_scorer_names():
     return sorted(_MAKERS)
 
 
-def _tell_from_scorer(make):
+def _tell_from_scorer(make: Decorated) -> Decorated:
     """Raise where what makes a scorer is called as if it were one."""
 
     @wraps(make)
@@ -181,15 +186,15 @@ def _tell_from_scorer(make):
 
 @_tell_from_scorer
 def make_selective_scorer(
-    metric,
+    metric: Callable[..., Any],
     /,
     *,
-    on_reject="count_as_error",
-    coverage=None,
-    reject_penalty=None,
-    greater_is_better=True,
-    **kwargs,
-):
+    on_reject: Literal["count_as_error", "drop", "error"] = "count_as_error",
+    coverage: float | None = None,
+    reject_penalty: float | None = None,
+    greater_is_better: bool = True,
+    **kwargs: Any,
+) -> Callable[..., float]:
     """Make a scorer from a metric of predictions, such as those of scikit-learn.
 
     Parameters

@@ -1,8 +1,12 @@
 """The mean cost of samples, some of which are rejected."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import unique_labels
 
+from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import (
     as_label_array,
     check_flags,
@@ -24,15 +28,15 @@ from sklearn_reject.metrics._reject_labels import refuse_reject_label
 
 @of_arrays
 def selective_cost_score(
-    y_true,
-    y_pred,
-    accepted,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    accepted: ArrayLike,
     *,
-    reject_cost,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-):
+    reject_cost: ArrayLike,
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the mean cost per sample: its loss, or the cost of a rejection.
 
     Lower is better. What stands in `y_true` and `y_pred` at rejected samples does not

@@ -1,7 +1,13 @@
 """Realised losses of predicted sets."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import Label, MatrixLike, SetLossLike
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
 from sklearn_reject.decoding import AVERAGES, count_sets
 from sklearn_reject.losses import check_set_loss
@@ -9,18 +15,18 @@ from sklearn_reject.losses import check_set_loss
 
 @of_arrays
 def set_loss(
-    y_true,
-    y_pred,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    loss="f1",
-    beta=1.0,
-    zero_division=0.0,
-    groups=None,
-    pos_label=None,
-    labels=None,
-    average="samples",
-    sample_weight=None,
-):
+    loss: SetLossLike = "f1",
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    groups: ArrayLike | None = None,
+    pos_label: Label = None,
+    labels: ArrayLike | None = None,
+    average: Literal["samples", "macro", "micro"] | None = "samples",
+    sample_weight: ArrayLike | None = None,
+) -> Any:
     """Compute the loss of predicted sets from their confusion matrices.
 
     Lower is better. What a set is depends on the shapes:

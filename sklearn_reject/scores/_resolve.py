@@ -1,9 +1,12 @@
 """From the names, callables and objects that a user gives to score objects."""
 
+from __future__ import annotations
+
 from sklearn.base import OutlierMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._typing import Decorated
 from sklearn_reject.scores._automatic import automatic_score
 from sklearn_reject.scores._base import UncertaintyScore
 from sklearn_reject.scores._plug_in import (
@@ -82,7 +85,7 @@ _NOVELTY_SCORES = {
 _RESERVED = ("auto", "confidence", ExpectedGain.name)
 
 
-def register_score(score):
+def register_score(score: Decorated) -> Decorated:
     """Register a score class under its name.
 
     From then on `uncertainty_score` or `novelty_score` take the name, in this process:
@@ -140,7 +143,7 @@ def _find_table(score):
     )
 
 
-def get_score_names():
+def get_score_names() -> list[str]:
     """Return the names that `uncertainty_score` accepts besides "auto".
 
     Returns
@@ -262,7 +265,7 @@ def _to_score(given, estimator, parameter):
     )
 
 
-def get_novelty_names():
+def get_novelty_names() -> list[str]:
     """Return the names that `novelty_score` accepts.
 
     Returns

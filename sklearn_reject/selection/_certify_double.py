@@ -9,21 +9,26 @@ Draws break ties; samples of the same score and draw are accepted together, whic
 the bound on the risk allows for.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_origin_samples, starts_of_ties
+from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._certify_levels import check_levels, refuse_few_samples
-from sklearn_reject.selection._ood_rule import precision_of, snap_sums
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of, snap_sums
 from sklearn_reject.selection._rule import check_draws
 
 # By how much, relatively, an attainable rate is reported on the safe side.
@@ -95,25 +100,25 @@ class OODCertificate(DictMixin):
 
 @of_arrays
 def certify_double_score(
-    rule,
-    uncertainty_scores,
-    novelty_scores,
-    losses,
-    is_ood,
+    rule: DoubleScoreRule,
+    uncertainty_scores: ArrayLike,
+    novelty_scores: ArrayLike,
+    losses: ArrayLike,
+    is_ood: ArrayLike,
     *,
-    confidence,
-    min_tpr=None,
-    max_fpr=None,
-    max_risk=None,
-    min_precision=None,
-    min_recall=None,
-    ood_prior=None,
-    wild_share=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
+    confidence: float,
+    min_tpr: float | None = None,
+    max_fpr: float | None = None,
+    max_risk: float | None = None,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    ood_prior: float | None = None,
+    wild_share: float | None = None,
+    bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> DoubleScoreRule:
     """Set the threshold of a rule so that its bounds hold for the population.
 
     The weights of both scores stay. The smallest threshold whose TPR is certified is

@@ -1,9 +1,13 @@
 """Deferral to a second opinion solved on a sample: by cost, by budget and by risk."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._deferral_by_group import solve_deferral_by_group
@@ -13,30 +17,31 @@ from sklearn_reject.selection._deferral_certified import (
     solve_certified_risk,
 )
 from sklearn_reject.selection._deferral_exact import SOLVERS, solve_cost
+from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._gain_groups import group_by_gain
 from sklearn_reject.selection._solve_by_group import is_by_group
 
 
 @of_arrays
 def solve_deferral(
-    gain,
-    loss_first,
-    loss_second,
+    gain: ArrayLike,
+    loss_first: ArrayLike,
+    loss_second: ArrayLike,
     *,
-    deferral_cost=None,
-    max_deferral=None,
-    target_risk=None,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    pilot=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
+    deferral_cost: Target | None = None,
+    max_deferral: Target | None = None,
+    target_risk: Target | None = None,
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    pilot: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> DeferralRule | Other:
     """Find which samples to defer to a second opinion, by their gain.
 
     A first opinion answers, such as a small model; a second one, such as a larger model

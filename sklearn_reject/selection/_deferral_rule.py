@@ -1,11 +1,16 @@
 """The rule that defers samples to a second opinion, and what it achieves."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
 from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._rule import Certificate, compare, decide
@@ -74,7 +79,7 @@ class DeferralRule(DictMixin):
     n_asked: int = 0
     certificate: Certificate | None = None
 
-    def defer_proba(self, gain):
+    def defer_proba(self, gain: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
         Parameters
@@ -90,7 +95,13 @@ class DeferralRule(DictMixin):
         is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
         return np.where(is_at, self.proba_at_threshold, is_above.astype(np.float64))
 
-    def defer(self, gain, *, draws=None, random_state=None):
+    def defer(
+        self,
+        gain: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Defer or keep each sample, at random only at the threshold.
 
         Parameters
@@ -128,7 +139,14 @@ class DeferralRule(DictMixin):
         is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
         return decide(is_above, is_at, self.proba_at_threshold, draws, random_state)
 
-    def measure(self, gain, loss_first, loss_second, *, sample_weight=None):
+    def measure(
+        self,
+        gain: ArrayLike,
+        loss_first: ArrayLike,
+        loss_second: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -169,13 +187,13 @@ class DeferralRule(DictMixin):
 
     def monitor(
         self,
-        target=None,
+        target: float | None = None,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> RiskMonitor:
         """Return a monitor of the system risk, whoever answers.
 
         Parameters

@@ -1,15 +1,21 @@
 """A summary of two scores that adds up, and what it certifies of rules."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import refuse_iterator
+from sklearn_reject._typing import Parts
 from sklearn_reject._validation import check_count, check_other
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._double_measure import (
+    RuleIntervals,
     check_part,
     measure_intervals,
     sum_accepted,
@@ -17,6 +23,7 @@ from sklearn_reject.selection._double_measure import (
     with_worst,
 )
 from sklearn_reject.selection._double_tuning import CellSearch
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, SingleScoreRule
 from sklearn_reject.selection._plane_bounds import (
     Cells,
     accepted_shares,
@@ -119,21 +126,27 @@ class DoubleScoreSummary(DictMixin):
             )
 
     @property
-    def n_samples(self):
+    def n_samples(self) -> int:
         """Number of samples with positive weight so far."""
         return n_rows_of(self.cells)
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         """Number of cells."""
         return self.cells.shape[1]
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the table of the cells."""
         return self.cells.nbytes
 
-    def update(self, scores, losses, is_ood, sample_weight=None):
+    def update(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        is_ood: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add samples.
 
         Parameters
@@ -173,7 +186,7 @@ class DoubleScoreSummary(DictMixin):
         (self.cells,), self.shift = tables, shift
         return self
 
-    def merge(self, other):
+    def merge(self, other: DoubleScoreSummary) -> Self:
         """Return a summary of the samples of both.
 
         Parameters
@@ -215,7 +228,13 @@ class DoubleScoreSummary(DictMixin):
         )
         return DoubleScoreSummary(self.max_cells, cells, shift)
 
-    def measure(self, rule, *, score=None, parts=None):
+    def measure(
+        self,
+        rule: DoubleScoreRule | SingleScoreRule,
+        *,
+        score: Literal["risk", "novelty"] | None = None,
+        parts: Parts | None = None,
+    ) -> RuleIntervals:
         """Return certified intervals of what a rule achieves on the samples.
 
         Parameters
@@ -275,17 +294,17 @@ class DoubleScoreSummary(DictMixin):
     def tune(
         self,
         *,
-        min_tpr=None,
-        max_fpr=None,
-        max_risk=None,
-        min_precision=None,
-        min_recall=None,
-        costs=None,
-        ood_prior=None,
-        n_directions=181,
-        allow_reversed=False,
-        parts=None,
-    ):
+        min_tpr: float | None = None,
+        max_fpr: float | None = None,
+        max_risk: float | None = None,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        costs: tuple[float, float, float] | None = None,
+        ood_prior: float | None = None,
+        n_directions: int = 181,
+        allow_reversed: bool = False,
+        parts: Parts | None = None,
+    ) -> DoubleScoreRule:
         """Find the weights and threshold for which the cells certify most.
 
         All thresholds at the ends of cells are compared in each direction of a grid. A
@@ -385,16 +404,16 @@ class DoubleScoreSummary(DictMixin):
     def lower_bound(
         self,
         *,
-        min_tpr=None,
-        max_fpr=None,
-        max_risk=None,
-        min_precision=None,
-        min_recall=None,
-        costs=None,
-        ood_prior=None,
-        n_directions=181,
-        allow_reversed=False,
-    ):
+        min_tpr: float | None = None,
+        max_fpr: float | None = None,
+        max_risk: float | None = None,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        costs: tuple[float, float, float] | None = None,
+        ood_prior: float | None = None,
+        n_directions: int = 181,
+        allow_reversed: bool = False,
+    ) -> float:
         """Return a lower bound on the risk of any rule that meets the bounds.
 
         It bounds how much :meth:`tune` may miss: no :class:`DoubleScoreRule` whose

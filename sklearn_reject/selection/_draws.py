@@ -1,8 +1,11 @@
 """Draws that belong to a row and not to a call."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import of_arrays
 
@@ -15,7 +18,7 @@ _UNUSED_BITS = np.uint64(11)
 
 
 @of_arrays
-def keyed_draws(seed, keys):
+def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     """Draw a reproducible uniform number for each key.
 
     A number depends on the seed and on its key, and on nothing else: not on the other

@@ -11,12 +11,18 @@ with the smallest one. If the smallest of the thresholds found breaks any bound,
 above t_z, and so is the one found for z. That alone has a chance of delta.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import check_samples, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection._certify import choose_bound
@@ -33,18 +39,18 @@ _MOST_REMARKS = 3
 
 @of_arrays
 def solve_failure_bounds(
-    scores,
-    losses,
-    bounds,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
+    sample_weight: None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
     """Maximise the coverage under bounds on the failure rates of parts.
 
     A part is what a label marks, such as a true class. Its failure rate is the mean

@@ -1,7 +1,12 @@
 """The largest coverage under a bound on failures."""
 
+from __future__ import annotations
+
 from functools import partial
 
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -12,6 +17,7 @@ from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
+from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve_by_group import (
     is_by_group,
     solve_arrays_by_group,
@@ -20,20 +26,20 @@ from sklearn_reject.selection._solve_by_group import (
 
 @of_arrays
 def solve_target_failure_rate(
-    scores,
-    losses,
-    target,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
+    sample_weight: None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on the failure rate.
 
     The failure rate is the expected loss of all samples, zero where they are rejected:

@@ -1,12 +1,18 @@
 """A rejection rule for each group of samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._typing import Draws, RandomState, Target
 from sklearn_reject._validation import check_same_length, check_samples, take_weight
+from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._partition import as_labels, sort_rows
 from sklearn_reject.selection._rule import (
     RejectionRule,
@@ -63,11 +69,11 @@ class GroupedRule(RulesByGroup, DictMixin):
     _fate = "rejected"
 
     @property
-    def failure_rate(self):
+    def failure_rate(self) -> float:
         """Mean loss over all samples of the calibration set, zero for rejected ones."""
         return self.coverage * self.selective_risk if self.coverage else 0.0
 
-    def accept_proba(self, scores, groups):
+    def accept_proba(self, scores: ArrayLike, groups: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -87,7 +93,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         scores, codes = self._locate(scores, groups)
         return self._probability(scores, codes)
 
-    def at_threshold(self, scores, groups):
+    def at_threshold(self, scores: ArrayLike, groups: ArrayLike) -> np.ndarray:
         """Return which samples are at the threshold of their group.
 
         Parameters
@@ -106,7 +112,14 @@ class GroupedRule(RulesByGroup, DictMixin):
         scores, codes = self._locate(scores, groups)
         return compare(scores, self._thresholds(codes))[1]
 
-    def accept(self, scores, groups, *, draws=None, random_state=None):
+    def accept(
+        self,
+        scores: ArrayLike,
+        groups: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold of its group.
 
         Parameters
@@ -141,7 +154,14 @@ class GroupedRule(RulesByGroup, DictMixin):
         is_open = (probability > 0) & (probability < 1)
         return decide(probability == 1, is_open, probability, draws, random_state)
 
-    def measure(self, scores, losses, groups, *, sample_weight=None):
+    def measure(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        groups: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -191,13 +211,13 @@ class GroupedRule(RulesByGroup, DictMixin):
 
     def monitor(
         self,
-        target=None,
+        target: Target | None = None,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> dict[Any, RiskMonitor]:
         """Return a monitor of the losses of accepted samples, for each group.
 
         All of them together have a false alarm with a probability of at most 1 -

@@ -1,8 +1,12 @@
 """Monitors of a deployed rule: alarms and intervals that hold at all times."""
 
+from __future__ import annotations
+
 import math
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import (
     as_real_array,
@@ -125,13 +129,13 @@ class RiskMonitor(Monitor):
 
     def __init__(
         self,
-        target,
+        target: float,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> None:
         super().__init__(confidence, since)
         self.max_loss = check_number(max_loss, "max_loss", open_low=True)
         self.min_inclusion_proba = check_number(
@@ -154,7 +158,9 @@ class RiskMonitor(Monitor):
     def _scale(self):
         return self.max_loss / self.min_inclusion_proba
 
-    def update(self, losses, inclusion_proba=None):
+    def update(
+        self, losses: ArrayLike, inclusion_proba: ArrayLike | None = None
+    ) -> Self:
         """Update the monitor with further samples.
 
         Parameters
@@ -300,15 +306,20 @@ class CoverageMonitor(Monitor):
     _SETTINGS = ("coverage", "confidence", "alternative", "since")
 
     def __init__(
-        self, coverage, *, confidence=0.95, alternative="two-sided", since="start"
-    ):
+        self,
+        coverage: float,
+        *,
+        confidence: float = 0.95,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        since: Literal["start", "any"] = "start",
+    ) -> None:
         super().__init__(confidence, since)
         ends = {"open_low": True, "open_high": True}
         self.coverage = check_number(coverage, "coverage", high=1, **ends)
         self.alternative = check_option(alternative, "alternative", _SIDES)
         self._start()
 
-    def update(self, accepted):
+    def update(self, accepted: ArrayLike) -> Self:
         """Update the monitor with further samples.
 
         Parameters

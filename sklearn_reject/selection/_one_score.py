@@ -1,8 +1,12 @@
 """The best threshold of one score, with out-of-distribution samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
@@ -18,22 +22,22 @@ from sklearn_reject.selection._ood_solve import check_risk_tolerance, find_best_
 
 @of_arrays
 def tune_single_score(
-    scores,
-    losses,
-    is_ood,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    is_ood: ArrayLike,
     *,
-    min_tpr=None,
-    max_fpr=None,
-    max_risk=None,
-    min_precision=None,
-    min_recall=None,
-    costs=None,
-    ood_prior=None,
-    risk_tolerance=0.0,
-    wild_share=None,
-    randomize=True,
-    sample_weight=None,
-):
+    min_tpr: float | None = None,
+    max_fpr: float | None = None,
+    max_risk: float | None = None,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    costs: tuple[float, float, float] | None = None,
+    ood_prior: float | None = None,
+    risk_tolerance: float | Literal["standard_error"] = 0.0,
+    wild_share: float | None = None,
+    randomize: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> SingleScoreRule:
     """Find the best threshold of one score for ID and OOD samples.
 
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,

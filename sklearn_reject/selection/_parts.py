@@ -1,5 +1,7 @@
 """Parts of a sample, each with a bound of its own."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -119,7 +121,7 @@ class BoundedRisk(NamedTuple):
     n_samples: int
 
     @property
-    def failure_rate(self):
+    def failure_rate(self) -> float:
         """Mean loss of all members, zero where rejected; NaN where there is none."""
         return self.coverage * self.risk if self.coverage else 0.0
 

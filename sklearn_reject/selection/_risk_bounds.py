@@ -1,8 +1,13 @@
 """One threshold under several bounds, each on the risk of a part."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import (
@@ -13,6 +18,7 @@ from sklearn_reject._curves import (
     snap_sorted,
     starts_of_ties,
 )
+from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -39,23 +45,24 @@ from sklearn_reject.selection._parts import (
     order_parts,
     show_some,
 )
+from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
 
 
 @of_arrays
 def solve_risk_bounds(
-    scores,
-    losses,
-    bounds,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
     """Maximise the coverage of one threshold under bounds on the risk of parts.
 
     A part is what a label marks, such as a true or a predicted class: of what is

@@ -1,6 +1,11 @@
 """A summary of scores and losses that adds up, and what can be told from it."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._curves import (
@@ -18,6 +23,7 @@ from sklearn_reject._curves import (
     last_within_risk,
 )
 from sklearn_reject._interval import Interval
+from sklearn_reject._typing import Options, Parts
 from sklearn_reject._validation import (
     as_real_array,
     check_count,
@@ -48,6 +54,7 @@ from sklearn_reject.selection._certify_cells import (
     certify_risk_of_cells,
 )
 from sklearn_reject.selection._failure_rules import nothing_accepted
+from sklearn_reject.selection._rule import RejectionRule
 
 # Weighted losses below this have lost digits, or vanished.
 _LEAST_LOSS = 1e-305
@@ -120,7 +127,7 @@ class RiskCoverageSummary:
     0.5463
     """
 
-    def __init__(self, n_bits=22):
+    def __init__(self, n_bits: int = 22) -> None:
         self.n_bits = check_count(n_bits, "n_bits")
         if not _FEWEST_BITS <= n_bits <= _MOST_BITS:
             raise ValueError(
@@ -130,21 +137,26 @@ class RiskCoverageSummary:
         self._table = empty_table(self.n_bits)
 
     @property
-    def n_samples(self):
+    def n_samples(self) -> int:
         """Number of samples with positive weight."""
         return int(self._table.rows.sum())
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         """Number of cells with samples."""
         return len(self._table)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the summary."""
         return self._table.nbytes
 
-    def update(self, scores, losses, sample_weight=None):
+    def update(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add samples.
 
         Parameters
@@ -182,7 +194,7 @@ class RiskCoverageSummary:
         self._table = add_tables(self._table, counted)
         return self
 
-    def merge(self, other):
+    def merge(self, other: RiskCoverageSummary) -> Self:
         """Return the summary of the samples of both.
 
         Parameters
@@ -210,7 +222,7 @@ class RiskCoverageSummary:
         merged._table = add_tables(self._table, other._table)
         return merged
 
-    def aurc(self, *, parts=None):
+    def aurc(self, *, parts: Parts | None = None) -> Interval:
         """Return the area under the risk-coverage curve. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.aurc_score` with
@@ -242,7 +254,7 @@ class RiskCoverageSummary:
             return self._interval(*bound_aurc(bounds))
         return self._interval(exact_aurc(table, bounds, parts))
 
-    def augrc(self, *, parts=None):
+    def augrc(self, *, parts: Parts | None = None) -> Interval:
         """Return the area under the generalized risk-coverage curve. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.augrc_score`.
@@ -270,7 +282,12 @@ class RiskCoverageSummary:
         """
         return self.sele(ties="midrank", parts=parts)
 
-    def sele(self, *, ties="inclusive", parts=None):
+    def sele(
+        self,
+        *,
+        ties: Literal["inclusive", "midrank"] = "inclusive",
+        parts: Parts | None = None,
+    ) -> Interval:
         """Return the SELE statistic. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.sele_score`.
@@ -309,7 +326,9 @@ class RiskCoverageSummary:
             return self._interval(*bound)
         return self._interval(exact_pairs(table, bounds, parts, inclusive=inclusive))
 
-    def selective_risk_at_coverage(self, coverage, *, randomize=False, parts=None):
+    def selective_risk_at_coverage(
+        self, coverage: float, *, randomize: bool = False, parts: Parts | None = None
+    ) -> Interval:
         """Return the risk at the smallest threshold that reaches a coverage.
 
         That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
@@ -355,7 +374,9 @@ class RiskCoverageSummary:
         value = np.clip(bounds.mean_risk([coverage]), low, high)
         return self._interval(value[0], low[0], high[0])
 
-    def coverage_at_risk(self, risk, *, randomize=False, parts=None):
+    def coverage_at_risk(
+        self, risk: float, *, randomize: bool = False, parts: Parts | None = None
+    ) -> Interval:
         """Return the largest coverage whose selective risk stays within a bound.
 
         That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
@@ -405,7 +426,9 @@ class RiskCoverageSummary:
         low = 0.0 if np.isnan(value) else value
         return Interval(low, low, max(low, min(highest, 1.0)), self.n_samples)
 
-    def risk_coverage_curve(self, *, max_points=1000):
+    def risk_coverage_curve(
+        self, *, max_points: int = 1000
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return points of the risk-coverage curve between cells, which are exact.
 
         Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
@@ -440,7 +463,7 @@ class RiskCoverageSummary:
         coverage = bounds.ends[cells] / bounds.total
         return coverage, bounds.sums[cells] / bounds.ends[cells], table.high[cells]
 
-    def risk_coverage_band(self, coverage):
+    def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return a band that always contains the risk-coverage curve.
 
         Parameters
@@ -468,14 +491,14 @@ class RiskCoverageSummary:
 
     def solve_target_risk(
         self,
-        target,
+        target: float,
         *,
-        randomize=True,
-        confidence=None,
-        bound="auto",
-        max_loss=None,
-        parts=None,
-    ):
+        randomize: bool = True,
+        confidence: float | None = None,
+        bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+        max_loss: float | None = None,
+        parts: Parts | None = None,
+    ) -> RejectionRule:
         """Maximise the coverage under a bound on the selective risk.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_risk` or, without
@@ -535,8 +558,13 @@ class RiskCoverageSummary:
         return certify_risk_of_cells(self._sample(), risk, confidence, bound, max_loss)
 
     def solve_target_coverage(
-        self, target, *, randomize=True, confidence=None, parts=None
-    ):
+        self,
+        target: float,
+        *,
+        randomize: bool = True,
+        confidence: float | None = None,
+        parts: Parts | None = None,
+    ) -> RejectionRule:
         """Minimise the selective risk under a bound on the coverage.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_coverage` or, without
@@ -580,7 +608,9 @@ class RiskCoverageSummary:
         confidence = self._check_confidence(confidence, parts)
         return certify_coverage_of_cells(self._sample(), high, confidence)
 
-    def solve_reject_cost(self, target, *, parts=None):
+    def solve_reject_cost(
+        self, target: float, *, parts: Parts | None = None
+    ) -> RejectionRule:
         """Minimise the expected loss with a cost of rejection.
 
         The rule of :func:`~sklearn_reject.selection.solve_reject_cost` or, without
@@ -613,8 +643,14 @@ class RiskCoverageSummary:
         return solve_cost_of_cells(self._sample(parts), cost)
 
     def solve_target_failure_rate(
-        self, target, *, confidence=None, bound="auto", max_loss=None, parts=None
-    ):
+        self,
+        target: float,
+        *,
+        confidence: float | None = None,
+        bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+        max_loss: float | None = None,
+        parts: Parts | None = None,
+    ) -> RejectionRule:
         """Maximise the coverage under a bound on the failure rate.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_failure_rate` with
@@ -683,7 +719,7 @@ class RiskCoverageSummary:
             warn_user(nothing_accepted(rate))
         return rule
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
 
         Returns
@@ -694,7 +730,7 @@ class RiskCoverageSummary:
         return {"type": type(self).__name__, "cells": self._table.to_dict()}
 
     @classmethod
-    def from_dict(cls, state):
+    def from_dict(cls, state: Options) -> Self:
         """Return the summary that `to_dict` has written.
 
         Parameters

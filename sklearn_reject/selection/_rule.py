@@ -1,12 +1,17 @@
 """The rejection rule, its certificate, and what it achieves on its calibration set."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import batches, group_validated, tie_range
+from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
@@ -111,7 +116,7 @@ class Thinning(DictMixin):
     proba_at_start: float
     proba: float
 
-    def accept_proba(self, scores):
+    def accept_proba(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that scores below the threshold are accepted.
 
         Parameters
@@ -237,7 +242,7 @@ class RejectionRule(DictMixin):
     thinning: Thinning | None = None
 
     @property
-    def failure_rate(self):
+    def failure_rate(self) -> float:
         """Mean loss over all samples of the calibration set, zero for rejected ones.
 
         The share of all samples that is accepted and wrong where the loss is 0 or 1:
@@ -245,7 +250,7 @@ class RejectionRule(DictMixin):
         """
         return self.coverage * self.selective_risk if self.coverage else 0.0
 
-    def accept_proba(self, scores):
+    def accept_proba(self, scores: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -266,7 +271,7 @@ class RejectionRule(DictMixin):
             probability *= self.thinning.accept_proba(scores)
         return np.where(is_at, self.proba_at_threshold, probability)
 
-    def at_threshold(self, scores):
+    def at_threshold(self, scores: ArrayLike) -> np.ndarray:
         """Return which samples are at the threshold.
 
         Parameters
@@ -281,7 +286,13 @@ class RejectionRule(DictMixin):
         """
         return compare(check_vector(scores, "scores"), self.threshold)[1]
 
-    def accept(self, scores, *, draws=None, random_state=None):
+    def accept(
+        self,
+        scores: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold.
 
         Or where a `thinning` says so.
@@ -322,7 +333,13 @@ class RejectionRule(DictMixin):
         is_open = (probability > 0) & (probability < 1)
         return decide(probability == 1, is_open, probability, draws, random_state)
 
-    def measure(self, scores, losses, *, sample_weight=None):
+    def measure(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -372,7 +389,7 @@ class RejectionRule(DictMixin):
             reject_cost=hull_slope(groups, n_reached),
         )
 
-    def equivalent_targets(self):
+    def equivalent_targets(self) -> dict[str, Any]:
         """Return the three targets that lead to this rule on its calibration set.
 
         That is the sample that solved the rule or, after :meth:`measure`, the one that
@@ -407,13 +424,13 @@ class RejectionRule(DictMixin):
 
     def monitor(
         self,
-        target=None,
+        target: float | None = None,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> RiskMonitor:
         """Return a monitor of the losses of accepted samples.
 
         Parameters
@@ -482,7 +499,7 @@ class RejectionRule(DictMixin):
         return self.selective_risk
 
 
-def chow_rule(reject_cost):
+def chow_rule(reject_cost: float) -> RejectionRule:
     """Return the rule for a score that estimates the conditional risk itself.
 
     Rejecting costs `reject_cost`, so a sample is accepted if its risk is at most that

@@ -1,9 +1,13 @@
 """The three rejection models solved on a sample (FPV23, section 2)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import (
@@ -14,6 +18,7 @@ from sklearn_reject._curves import (
     share_reaching_coverage,
     share_within_risk,
 )
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -40,8 +45,14 @@ from sklearn_reject.selection._solve_by_group import (
 
 @of_arrays
 def solve_reject_cost(
-    scores, losses, target, *, sample_weight=None, groups=None, all_groups=None
-):
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
     """Minimise the expected loss with a cost of rejection (Chow's model).
 
     Finds the prefix of the samples, in the order of their score, with the least
@@ -106,21 +117,21 @@ def solve_reject_cost(
 
 @of_arrays
 def solve_target_risk(
-    scores,
-    losses,
-    target,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    search="fixed_sequence",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    search: Literal["fixed_sequence", "bonferroni", "sgr"] = "fixed_sequence",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on the selective risk.
 
     The bounded-improvement model (FPV23, problem 3 and theorem 3). Without
@@ -307,18 +318,18 @@ def solve_nearest_risk(
 
 @of_arrays
 def solve_target_coverage(
-    scores,
-    losses,
-    target,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
     """Minimise the selective risk under a bound on the coverage.
 
     The bounded-abstention model (FPV23, problem 5 and theorem 6). The rule meets the

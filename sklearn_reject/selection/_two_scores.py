@@ -1,9 +1,13 @@
 """The best direction and threshold of two scores."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._curves import (
     check_n_directions,
@@ -50,27 +54,27 @@ _FEWEST_SLOPES = 61
 
 @of_arrays
 def tune_double_score(
-    uncertainty_scores,
-    novelty_scores,
-    losses,
-    is_ood,
+    uncertainty_scores: ArrayLike,
+    novelty_scores: ArrayLike,
+    losses: ArrayLike,
+    is_ood: ArrayLike,
     *,
-    min_tpr=None,
-    max_fpr=None,
-    max_risk=None,
-    min_precision=None,
-    min_recall=None,
-    costs=None,
-    ood_prior=None,
-    risk_tolerance=0.0,
-    wild_share=None,
-    n_directions=181,
-    allow_reversed=False,
-    method="auto",
-    randomize=True,
-    sample_weight=None,
-    n_jobs=None,
-):
+    min_tpr: float | None = None,
+    max_fpr: float | None = None,
+    max_risk: float | None = None,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    costs: tuple[float, float, float] | None = None,
+    ood_prior: float | None = None,
+    risk_tolerance: float | Literal["standard_error"] = 0.0,
+    wild_share: float | None = None,
+    n_directions: int = 181,
+    allow_reversed: bool = False,
+    method: Literal["auto", "exact", "grid"] = "auto",
+    randomize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> DoubleScoreRule:
     """Find the best weights and threshold of two scores for ID and OOD samples.
 
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,

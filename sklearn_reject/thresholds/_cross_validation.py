@@ -1,5 +1,7 @@
 """Operating points, cross-validated."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 
@@ -72,7 +74,7 @@ class CrossValidatedPoint(DictMixin):
     normalized_area: float
 
     @property
-    def precision(self):
+    def precision(self) -> float:
         """Share of true positives among what is predicted, NaN if nothing is."""
         predicted = self.tp + self.fp
         return self.tp / predicted if predicted else float("nan")

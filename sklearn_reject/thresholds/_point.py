@@ -1,10 +1,13 @@
 """An operating point, and how reliable it is."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import ridder
 
 from sklearn_reject._as_dict import DictMixin
@@ -115,22 +118,22 @@ class OperatingPoint(DictMixin):
         check_option(self.rule, "rule", RULES)
 
     @property
-    def precision(self):
+    def precision(self) -> float:
         """Share of true positives among what is predicted, NaN if nothing is."""
         predicted = self.tp + self.fp
         return self.tp / predicted if predicted else float("nan")
 
     @property
-    def marginal_precision(self):
+    def marginal_precision(self) -> float:
         """The target as a share of true positives among the last predicted."""
         return precision_at(self.target_derivative)
 
     @property
-    def max_fp_per_tp(self):
+    def max_fp_per_tp(self) -> float:
         """The target as false positives for one more true positive."""
         return 1 / self.target_derivative
 
-    def predict(self, scores):
+    def predict(self, scores: ArrayLike) -> np.ndarray:
         """Tell which documents are predicted positive.
 
         Parameters

@@ -1,9 +1,14 @@
 """The best path and the best point of joint thresholds."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import Label, OnInfeasible, Other
 from sklearn_reject._validation import check_level, check_option, of_arrays
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
@@ -11,8 +16,8 @@ from sklearn_reject.thresholds._direct_targets import direct_thresholds
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._graph import SEARCHES, graph_path
 from sklearn_reject.thresholds._grid import SPACINGS, check_n_thresholds
-from sklearn_reject.thresholds._path import place_midway
-from sklearn_reject.thresholds._point import SMOOTHINGS, make_point
+from sklearn_reject.thresholds._path import ThresholdPath, place_midway
+from sklearn_reject.thresholds._point import SMOOTHINGS, OperatingPoint, make_point
 from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._targets import (
     ON_INFEASIBLE,
@@ -32,21 +37,21 @@ _MOST_FITTED = 4
 
 @of_arrays
 def optimal_path(
-    scores,
-    y,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    rule="any",
-    method="graph",
-    n_thresholds=100,
-    spacing="quantile",
-    search="auto",
-    family="log_odds",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-):
+    rule: Literal["any", "all"] = "any",
+    method: Literal["graph", "analytic"] = "graph",
+    n_thresholds: int = 100,
+    spacing: Literal["quantile", "uniform"] = "quantile",
+    search: Literal["auto", "grid", "pairs"] = "auto",
+    family: Literal["log_odds", "power"] | Other = "log_odds",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    propensity: ArrayLike | None = None,
+) -> ThresholdPath:
     """Find the path of joint thresholds with the largest area under TP against FP.
 
     A path raises the thresholds of several classifiers together, none of them ever
@@ -157,30 +162,30 @@ def optimal_path(
 
 @of_arrays
 def operating_point(
-    scores,
-    y,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    target_derivative=None,
-    marginal_precision=None,
-    max_fp_per_tp=None,
-    max_alerts=None,
-    min_recall=None,
-    objective=None,
-    on_infeasible="raise",
-    method="graph",
-    smoothing="concave",
-    rule="any",
-    n_thresholds=100,
-    spacing="quantile",
-    search="auto",
-    family="log_odds",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-    confidence=0.95,
-):
+    target_derivative: float | None = None,
+    marginal_precision: float | None = None,
+    max_fp_per_tp: float | None = None,
+    max_alerts: int | None = None,
+    min_recall: float | None = None,
+    objective: Literal["f1"] | None = None,
+    on_infeasible: OnInfeasible = "raise",
+    method: Literal["graph", "analytic", "direct"] = "graph",
+    smoothing: Literal["concave", "isotonic"] = "concave",
+    rule: Literal["any", "all"] = "any",
+    n_thresholds: int = 100,
+    spacing: Literal["quantile", "uniform"] = "quantile",
+    search: Literal["auto", "grid", "pairs"] = "auto",
+    family: Literal["log_odds", "power"] | Other = "log_odds",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    propensity: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> OperatingPoint:
     """Find the joint thresholds that are best for a target.
 
     The point at which the slope dTP/dFP of the PN curve meets a target (RZMR20). The

@@ -1,9 +1,14 @@
 """Counts at all combinations of thresholds, which add up over parts of documents."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import OnInfeasible
 from sklearn_reject._validation import as_real_array, check_level, check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds._counted import (
@@ -13,7 +18,8 @@ from sklearn_reject.thresholds._counted import (
 )
 from sklearn_reject.thresholds._graph import best_grid_path
 from sklearn_reject.thresholds._grid import locate_thresholds
-from sklearn_reject.thresholds._point import SMOOTHINGS, make_point
+from sklearn_reject.thresholds._path import ThresholdPath
+from sklearn_reject.thresholds._point import SMOOTHINGS, OperatingPoint, make_point
 from sklearn_reject.thresholds._targets import ON_INFEASIBLE, meet, resolve_target
 
 # Of positives, beyond what rounding of sums of weights may come to.
@@ -57,13 +63,13 @@ class PNTable:
     (2.0, 0.0)
     """
 
-    thresholds: tuple
+    thresholds: tuple[np.ndarray, ...]
     fp: np.ndarray
     tp: np.ndarray
     rule: str
-    counted: CountedDocuments = None
+    counted: CountedDocuments | None = None
 
-    def __add__(self, other):
+    def __add__(self, other: PNTable) -> PNTable:
         if not isinstance(other, PNTable):
             return NotImplemented
         _check_same(self, other)
@@ -75,11 +81,11 @@ class PNTable:
             add_counted(self, other),
         )
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> PNTable:
         # The start of `sum`.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def count_at(self, thresholds):
+    def count_at(self, thresholds: ArrayLike) -> tuple[float, float]:
         """Return false and true positives at one combination of thresholds.
 
         Such as those tuned on the tables of other parts of the documents.
@@ -112,7 +118,7 @@ class PNTable:
         node = tuple(locate_thresholds(self.thresholds, thresholds))
         return float(self.fp[node]), float(self.tp[node])
 
-    def optimal_path(self, *, method="graph"):
+    def optimal_path(self, *, method: Literal["graph"] = "graph") -> ThresholdPath:
         """Find the path of the largest area on the grid of the table.
 
         That of :func:`~sklearn_reject.thresholds.optimal_path` with these thresholds.
@@ -149,17 +155,17 @@ class PNTable:
     def operating_point(
         self,
         *,
-        target_derivative=None,
-        marginal_precision=None,
-        max_fp_per_tp=None,
-        max_alerts=None,
-        min_recall=None,
-        objective=None,
-        on_infeasible="raise",
-        method="graph",
-        smoothing="concave",
-        confidence=0.95,
-    ):
+        target_derivative: float | None = None,
+        marginal_precision: float | None = None,
+        max_fp_per_tp: float | None = None,
+        max_alerts: int | None = None,
+        min_recall: float | None = None,
+        objective: Literal["f1"] | None = None,
+        on_infeasible: OnInfeasible = "raise",
+        method: Literal["graph"] = "graph",
+        smoothing: Literal["concave", "isotonic"] = "concave",
+        confidence: float = 0.95,
+    ) -> OperatingPoint:
         """Find the joint thresholds that are best for a target.
 
         That of :func:`~sklearn_reject.thresholds.operating_point` on a grid with these

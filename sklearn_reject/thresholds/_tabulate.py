@@ -1,5 +1,13 @@
 """Counts of documents at all combinations of thresholds, chosen or given."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.thresholds._counted import (
     BYTES_PER_WEIGHED_NODE,
@@ -22,19 +30,19 @@ from sklearn_reject.thresholds._table import PNTable
 
 @of_arrays
 def pn_table(
-    scores,
-    y,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    thresholds=None,
-    rule="any",
-    n_thresholds=100,
-    spacing="quantile",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-):
+    thresholds: Sequence[ArrayLike] | None = None,
+    rule: Literal["any", "all"] = "any",
+    n_thresholds: int = 100,
+    spacing: Literal["quantile", "uniform"] = "quantile",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    propensity: ArrayLike | None = None,
+) -> PNTable:
     """Count false and true positives at all combinations of thresholds.
 
     Only rated documents count (RZMR20). One histogram and its cumulative sums along

@@ -1,9 +1,13 @@
 """What learned scores have in common: what they see, and how they are fitted."""
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import indexable
@@ -16,8 +20,9 @@ from sklearn_reject._sklearn import (
     _safe_indexing,
     with_callbacks,
 )
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_sample_weight, index_labels
-from sklearn_reject.losses import check_loss
+from sklearn_reject.losses import TaskLoss, check_loss
 from sklearn_reject.scores._base import UncertaintyScore, forget
 from sklearn_reject.scores._values import check_scores
 
@@ -60,12 +65,19 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     takes_sparse = True
 
     #: Task loss of a prediction; None takes that of the meta-estimator around it.
-    loss = None
+    loss: Any = None
 
     # Steps of the pipelines around the model that the samples pass.
     _n_steps_ = 0
 
-    def fit(self, X, y, *, estimator, sample_weight=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        estimator: Estimator,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn where an estimator is wrong.
 
         Parameters
@@ -118,7 +130,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self.fit_collected(seen, *collected, weight, estimator=inner, context=context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
 
-    def resolve(self, classes, loss=None):
+    def resolve(self, classes: np.ndarray | None, loss: TaskLoss | None = None) -> Self:
         """Resolve the loss and check the options.
 
         Parameters
@@ -143,7 +155,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self.loss_ = check_loss(loss, labels=self.classes_)
         return self
 
-    def choose_features(self, estimator, X, *, is_new=False):
+    def choose_features(
+        self, estimator: Estimator, X: MatrixLike, *, is_new: bool = False
+    ) -> Self:
         """Decide what the score sees, and refuse what cannot work before any fit.
 
         Parameters
@@ -170,7 +184,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self._choose_features(estimator, X, is_new)
         return self
 
-    def clone_resolved(self):
+    def clone_resolved(self) -> Self:
         """Return an unfitted clone that is resolved as this one is.
 
         Returns
@@ -184,7 +198,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
                 setattr(score, name, getattr(self, name))
         return score
 
-    def samples_of(self, response):
+    def samples_of(self, response: Response) -> Any:
         """Return the samples of a response as the score sees them.
 
         Parameters
@@ -200,7 +214,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         """
         return response.transform(self._n_steps_)
 
-    def collect(self, response, y):
+    def collect(
+        self, response: Response, y: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what there is to learn from a response.
 
         Parameters
@@ -222,15 +238,15 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     def fit_collected(
         self,
-        X,
-        outputs,
-        labels,
-        targets,
-        sample_weight=None,
+        X: MatrixLike,
+        outputs: np.ndarray,
+        labels: np.ndarray,
+        targets: np.ndarray,
+        sample_weight: np.ndarray | None = None,
         *,
-        estimator=None,
-        context=None,
-    ):
+        estimator: Estimator | None = None,
+        context: Any = None,
+    ) -> Self:
         """Learn from what was collected.
 
         Parameters
@@ -282,7 +298,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             self.estimator_ = estimator
         return self
 
-    def predict_collected(self, X, outputs, labels):
+    def predict_collected(
+        self, X: MatrixLike, outputs: np.ndarray, labels: np.ndarray
+    ) -> np.ndarray:
         """Return the uncertainty of samples that were collected.
 
         Parameters

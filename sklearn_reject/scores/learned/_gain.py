@@ -1,6 +1,11 @@
 """What a second opinion would gain: the difference of two conditional risks."""
 
+from __future__ import annotations
+
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -8,6 +13,14 @@ from sklearn.ensemble import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._response import Response
+from sklearn_reject._typing import (
+    Estimator,
+    FeaturesLike,
+    MatrixLike,
+    RandomState,
+    TaskLossLike,
+)
 from sklearn_reject._validation import take_weight
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.scores.learned._base import early_stopping_for, weight_for
@@ -100,15 +113,32 @@ class ExpectedGain(FeatureScore):
     learner = "base_learner"
     default_learner = HistGradientBoostingClassifier
 
+    features_: Any
+    learners_: list[Any]
+    n_asked_: int
+
     def __init__(
-        self, base_learner=None, features="auto", *, loss=None, random_state=None
-    ):
+        self,
+        base_learner: Estimator | None = None,
+        features: FeaturesLike = "auto",
+        *,
+        loss: TaskLossLike | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.base_learner = base_learner
         self.features = features
         self.loss = loss
         self.random_state = random_state
 
-    def fit(self, X, y, *, estimator, expert_labels, sample_weight=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        estimator: Estimator,
+        expert_labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn where an expert is better than an estimator.
 
         Parameters
@@ -145,7 +175,9 @@ class ExpectedGain(FeatureScore):
         )
         return self
 
-    def collect(self, response, y, expert_labels=None):
+    def collect(
+        self, response: Response, y: np.ndarray, expert_labels: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what there is to learn from a response, and from what an expert says.
 
         Parameters

@@ -1,12 +1,19 @@
 """Scores that regress what a prediction costs, or how probable the truth was."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
 
+from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores.learned._base import (
     early_stopping_for,
@@ -128,17 +135,22 @@ class LossRegression(FeatureScore):
     learner = "regressor"
     default_learner = HistGradientBoostingRegressor
 
+    features_: Any
+    regressor_: Any
+    alpha_: float
+    areas_: dict[float, float]
+
     def __init__(
         self,
-        regressor=None,
-        features="auto",
+        regressor: Estimator | None = None,
+        features: FeaturesLike | Literal["per_label_linear"] = "auto",
         *,
-        alphas=ALPHAS,
-        loss=None,
-        validation_fraction=0.25,
-        refit=True,
-        random_state=None,
-    ):
+        alphas: float | Sequence[float] = ALPHAS,
+        loss: TaskLossLike | None = None,
+        validation_fraction: float = 0.25,
+        refit: bool = True,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.regressor = regressor
         self.features = features
         self.alphas = alphas
@@ -276,6 +288,11 @@ class TrueClassProbability(LossRegression):
 
     estimates_risk = False
 
+    features_: Any
+    regressor_: Any
+    alpha_: float
+    areas_: dict[float, float]
+
     def _check_options(self, classes):
         super()._check_options(classes)
         if classes is None:
@@ -366,9 +383,17 @@ class ErrorProbability(FeatureScore):
     learner = "classifier"
     default_learner = HistGradientBoostingClassifier
 
+    features_: Any
+    classifier_: Any
+
     def __init__(
-        self, classifier=None, features="auto", *, loss=None, random_state=None
-    ):
+        self,
+        classifier: Estimator | None = None,
+        features: FeaturesLike = "auto",
+        *,
+        loss: Literal["zero_one"] | ArrayLike | Callable[..., ArrayLike] | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.classifier = classifier
         self.features = features
         self.loss = loss

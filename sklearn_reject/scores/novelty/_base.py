@@ -1,6 +1,12 @@
 """What novelty scores have in common, and scores that become novelty scores."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
@@ -14,6 +20,7 @@ from sklearn_reject._doc_link import (
 )
 from sklearn_reject._response import Response, find_steps, softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
@@ -22,6 +29,7 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores._base import forget
+from sklearn_reject.scores._plug_in import PlugInScore
 from sklearn_reject.scores._values import check_scores
 
 
@@ -61,7 +69,7 @@ class NoveltyScore(BaseEstimator):
     _doc_link_url_param_generator = doc_link_params
 
     #: What `novelty_score` may call it, once it is registered.
-    name = None
+    name: str | None = None
 
     #: Whether `fit` needs ID samples.
     needs_samples = False
@@ -78,7 +86,7 @@ class NoveltyScore(BaseEstimator):
     #: Whether the score works on a sparse matrix of samples as it is.
     takes_sparse = True
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         """Raise for samples that the score cannot see, before anything is fitted.
 
         Parameters
@@ -107,15 +115,15 @@ class NoveltyScore(BaseEstimator):
 
     def fit(
         self,
-        X=None,
-        y=None,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
         *,
-        estimator,
-        X_ood=None,
-        sample_weight=None,
-        share=1.0,
-        least_share=1.0,
-    ):
+        estimator: Estimator,
+        X_ood: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        share: float = 1.0,
+        least_share: float = 1.0,
+    ) -> Self:
         """Learn from the training samples of the classifier.
 
         Parameters
@@ -187,7 +195,7 @@ class NoveltyScore(BaseEstimator):
     def _fit(self, response, y, sample_weight, X_ood):
         """Learn from ID samples and, maybe, OOD samples."""
 
-    def novelty(self, X):
+    def novelty(self, X: MatrixLike) -> np.ndarray:
         """Return how unlike the training samples each sample is.
 
         Parameters
@@ -204,7 +212,7 @@ class NoveltyScore(BaseEstimator):
         check_is_fitted(self, "estimator_")
         return self.from_response(Response(self.estimator_, X))
 
-    def from_response(self, response):
+    def from_response(self, response: Response) -> np.ndarray:
         """Return the novelty of samples whose response is computed already.
 
         Parameters
@@ -362,7 +370,7 @@ class CallableNovelty(NoveltyScore):
     array([0.1 , 0.12])
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def _novelty(self, response):
@@ -401,7 +409,7 @@ class UncertaintyNovelty(NoveltyScore):
     array([0.  , 0.43])
     """
 
-    def __init__(self, uncertainty_score):
+    def __init__(self, uncertainty_score: PlugInScore) -> None:
         self.uncertainty_score = uncertainty_score
 
     def _fit(self, response, y, sample_weight, X_ood):
@@ -451,7 +459,7 @@ class FrozenNovelty(NoveltyScore):
     array([0.  , 0.15])
     """
 
-    def __init__(self, score):
+    def __init__(self, score: Estimator) -> None:
         self.score = score
 
     def _fit(self, response, y, sample_weight, X_ood):

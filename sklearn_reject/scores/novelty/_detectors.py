@@ -1,11 +1,17 @@
 """Novelty scores from outlier detectors and from samples of both origins."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 
 from sklearn_reject._response import Response
+from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import check_option
 from sklearn_reject.scores.learned import own_classifier, weight_for
 from sklearn_reject.scores.novelty._base import NoveltyScore
@@ -67,7 +73,15 @@ class OutlierDetector(NoveltyScore):
 
     needs_samples = True
 
-    def __init__(self, detector=None, on="features", features=None, random_state=None):
+    detector_: Any
+
+    def __init__(
+        self,
+        detector: Estimator | None = None,
+        on: Literal["features", "input"] = "features",
+        features: Callable[..., Any] | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.detector = detector
         self.on = on
         self.features = features
@@ -95,7 +109,7 @@ class OutlierDetector(NoveltyScore):
         self.detector_ = detector.fit(samples, None, **options)
         _check_scores_new_samples(self.detector_)
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         if self.on == "features":
             check_samples(self, estimator, X)
@@ -168,7 +182,15 @@ class LikelihoodRatio(NoveltyScore):
     needs_samples = True
     needs_ood = True
 
-    def __init__(self, classifier=None, features=None, random_state=None):
+    classifier_: Any
+    odds_: float
+
+    def __init__(
+        self,
+        classifier: Estimator | None = None,
+        features: Callable[..., Any] | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.classifier = classifier
         self.features = features
         self.random_state = random_state
@@ -189,7 +211,7 @@ class LikelihoodRatio(NoveltyScore):
         self.classifier_ = classifier.fit(samples, is_ood, **options)
         self.odds_ = inside.shape[0] / outside.shape[0]
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         check_samples(self, estimator, X)
 

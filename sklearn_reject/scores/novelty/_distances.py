@@ -1,6 +1,10 @@
 """Novelty scores from distances to the training samples."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -10,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state, gen_batches
 
 from sklearn_reject._response import row_norms, row_products
+from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import (
     check_count,
     check_number,
@@ -91,11 +96,20 @@ class Mahalanobis(NoveltyScore):
     needs_samples = True
     needs_labels = True
 
-    def __init__(self, shrinkage="auto", features=None):
+    means_: np.ndarray
+    covariance_: np.ndarray
+    shrinkage_: float
+    whitener_: np.ndarray
+
+    def __init__(
+        self,
+        shrinkage: float | Literal["auto"] = "auto",
+        features: Callable[..., Any] | None = None,
+    ) -> None:
         self.shrinkage = shrinkage
         self.features = features
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         check_samples(self, estimator, X)
 
@@ -203,21 +217,24 @@ class KNN(NoveltyScore):
 
     needs_samples = True
 
+    index_: NeighbourIndex
+    n_neighbors_: int
+
     def __init__(
         self,
-        n_neighbors="auto",
-        features=None,
-        normalize="auto",
-        max_samples="auto",
-        random_state=0,
-    ):
+        n_neighbors: int | Literal["auto"] = "auto",
+        features: Callable[..., Any] | None = None,
+        normalize: bool | Literal["auto"] = "auto",
+        max_samples: int | Literal["auto"] | None = "auto",
+        random_state: RandomState | None = 0,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.features = features
         self.normalize = normalize
         self.max_samples = max_samples
         self.random_state = random_state
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         check_samples(self, estimator, X)
 

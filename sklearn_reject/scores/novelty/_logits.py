@@ -1,5 +1,10 @@
 """Novelty scores from logits: MSP, maximum logit, energy, ODIN, ReAct."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -62,7 +67,7 @@ class MSP(NoveltyScore):
 
     needs_classes = True
 
-    def __init__(self, logits=None):
+    def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
     def _novelty(self, response):
@@ -106,7 +111,7 @@ class MaxLogit(NoveltyScore):
 
     needs_classes = True
 
-    def __init__(self, logits=None):
+    def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
     def _fit(self, response, y, sample_weight, X_ood):
@@ -157,7 +162,9 @@ class Energy(NoveltyScore):
 
     needs_classes = True
 
-    def __init__(self, temperature=1.0, logits=None):
+    def __init__(
+        self, temperature: float = 1.0, logits: Callable[..., Any] | None = None
+    ) -> None:
         self.temperature = temperature
         self.logits = logits
 
@@ -227,8 +234,12 @@ class ODIN(NoveltyScore):
     takes_sparse = False
 
     def __init__(
-        self, temperature=1000.0, epsilon=0.0014, input_gradient=None, logits=None
-    ):
+        self,
+        temperature: float = 1000.0,
+        epsilon: float = 0.0014,
+        input_gradient: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
         self.temperature = temperature
         self.epsilon = epsilon
         self.input_gradient = input_gradient
@@ -349,7 +360,14 @@ class ReAct(NoveltyScore):
     needs_samples = True
     takes_sparse = False
 
-    def __init__(self, percentile=90.0, features=None, head=None):
+    threshold_: float
+
+    def __init__(
+        self,
+        percentile: float = 90.0,
+        features: Callable[..., Any] | None = None,
+        head: Callable[..., Any] | None = None,
+    ) -> None:
         self.percentile = percentile
         self.features = features
         self.head = head

@@ -1,5 +1,7 @@
 """Distances to class means, less those to the mean of all training samples."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from sklearn_reject.scores.novelty._distances import (
@@ -66,6 +68,14 @@ class RelativeMahalanobis(Mahalanobis):
     """
 
     name = "relative_mahalanobis"
+
+    means_: np.ndarray
+    covariance_: np.ndarray
+    shrinkage_: float
+    whitener_: np.ndarray
+    background_mean_: np.ndarray
+    background_covariance_: np.ndarray
+    background_whitener_: np.ndarray
 
     def _learn(self, features, y, sample_weight):
         super()._learn(features, y, sample_weight)

@@ -1,6 +1,10 @@
 """Novelty scores from the residual space of features: ViM, SIRC."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -81,7 +85,15 @@ class ViM(NoveltyScore):
     needs_samples = True
     takes_sparse = False
 
-    def __init__(self, n_components=None, features=None, logits=None):
+    space_: ResidualSpace
+    alpha_: float
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        features: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
         self.n_components = n_components
         self.features = features
         self.logits = logits
@@ -179,14 +191,18 @@ class SIRC(NoveltyScore):
     needs_samples = True
     takes_sparse = False
 
+    location_: float
+    slope_: float
+    space_: ResidualSpace | None
+
     def __init__(
         self,
-        confidence="msp",
-        feature_score="l1_norm",
-        n_components=None,
-        features=None,
-        logits=None,
-    ):
+        confidence: Literal["msp", "entropy"] = "msp",
+        feature_score: Literal["l1_norm", "residual"] = "l1_norm",
+        n_components: int | None = None,
+        features: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
         self.confidence = confidence
         self.feature_score = feature_score
         self.n_components = n_components
