@@ -5,6 +5,44 @@ costs next to nothing.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # For editors and type checkers, which cannot see what `__getattr__` finds.
+    from sklearn_reject import (
+        datasets,
+        decoding,
+        exceptions,
+        losses,
+        metrics,
+        scores,
+        selection,
+        thresholds,
+    )
+    from sklearn_reject._estimators._base import Decisions as Decisions
+    from sklearn_reject._estimators._decoder import ExpectedLossDecoder
+    from sklearn_reject._estimators._deferral_measure import (
+        DeferralMeasurement as DeferralMeasurement,
+    )
+    from sklearn_reject._estimators._deferral_measure import (
+        DeferralStage as DeferralStage,
+    )
+    from sklearn_reject._estimators._deferring_classifier import (
+        DeferralDecisions as DeferralDecisions,
+    )
+    from sklearn_reject._estimators._deferring_classifier import (
+        DeferringClassifier,
+    )
+    from sklearn_reject._estimators._double_score import DoubleScoreOODClassifier
+    from sklearn_reject._estimators._ood_measure import OODMeasurement as OODMeasurement
+    from sklearn_reject._estimators._risk_bounds import AchievedBound as AchievedBound
+    from sklearn_reject._estimators._selective_classifier import SelectiveClassifier
+    from sklearn_reject._estimators._selective_regressor import SelectiveRegressor
+    from sklearn_reject._estimators._threshold_tuner import EnsembleThresholdTuner
+    from sklearn_reject._interval import Interval as Interval
+    from sklearn_reject._show_versions import show_versions
+    from sklearn_reject._trusted_types import trusted_types
+    from sklearn_reject.exceptions import InfeasibleTargetError
 
 __version__ = "0.1.0"
 
@@ -42,7 +80,27 @@ _RESULTS = {
     "OODMeasurement": "sklearn_reject._estimators._ood_measure",
 }
 
-__all__ = ["__version__", *_SUBMODULES, *_HOMES]
+# Written out, as type checkers read it.
+__all__ = [
+    "DeferringClassifier",
+    "DoubleScoreOODClassifier",
+    "EnsembleThresholdTuner",
+    "ExpectedLossDecoder",
+    "InfeasibleTargetError",
+    "SelectiveClassifier",
+    "SelectiveRegressor",
+    "__version__",
+    "datasets",
+    "decoding",
+    "exceptions",
+    "losses",
+    "metrics",
+    "scores",
+    "selection",
+    "show_versions",
+    "thresholds",
+    "trusted_types",
+]
 
 
 def __getattr__(name):

@@ -1,13 +1,16 @@
 """Dataclasses as dictionaries that strict JSON can hold, and back."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import MISSING, fields
 from numbers import Integral, Real
-from typing import get_args, get_origin
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from sklearn_reject._short_repr import short_repr
+from sklearn_reject._typing import Options
 
 # What a dictionary says is its type.
 _TYPES = {}
@@ -31,7 +34,7 @@ class DictMixin:
         if cls.__repr__ in (object.__repr__, short_repr):
             cls.__repr__ = short_repr
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
 
         Returns
@@ -48,7 +51,7 @@ class DictMixin:
         return {"type": type(self).__name__, **state}
 
     @classmethod
-    def from_dict(cls, state):
+    def from_dict(cls, state: Options) -> Self:
         """Return what `to_dict` has written.
 
         Parameters
@@ -78,8 +81,11 @@ class DictMixin:
             if each.default is MISSING and each.default_factory is MISSING
         }
         check_fields(name, state.keys() - {"type"}, known.keys(), required)
-        given = [each for each in fields(found) if each.name in state]
-        return found(**{each.name: _restore(state, each, name) for each in given})
+        kinds = get_type_hints(found)
+        given = [each.name for each in fields(found) if each.name in state]
+        return found(
+            **{each: _restore(state, each, kinds[each], name) for each in given}
+        )
 
 
 def check_type(state, cls):
@@ -92,7 +98,7 @@ def check_type(state, cls):
 def _of_other_type(cls, name):
     return ValueError(
         f'state must be a dictionary of `to_dict` whose "type" is {cls.__name__!r}, '
-        f"got {name!r}. Restore it by the class of that name."
+        f"got {name!r}. Restore it with the class of that name."
     )
 
 
@@ -120,7 +126,7 @@ def _to_plain(value):
         return _NAMES.get(value, "NaN")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"{value!r} is nothing that JSON can hold.")
+    raise TypeError(f"{value!r} cannot be written to JSON.")
 
 
 def _check_key(key):
@@ -129,22 +135,21 @@ def _check_key(key):
     if isinstance(key, (bool, int, float, str)) and not is_infinite:
         return key
     raise TypeError(
-        f"The group {key!r} is nothing that JSON can hold. Name groups by numbers or "
-        "text."
+        f"The group {key!r} cannot be written to JSON. Name groups by numbers or text."
     )
 
 
-def _restore(state, field, name):
+def _restore(state, field, kind, name):
     """Return the value of a field from what JSON has."""
-    value = state[field.name]
-    kinds = get_args(field.type) or (field.type,)
+    value = state[field]
+    kinds = get_args(kind) or (kind,)
     try:
-        if get_origin(field.type) is dict:
+        if get_origin(kind) is dict:
             return _read_pairs(value, kinds[1:])
         return _read(value, kinds)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"state of a {name} has {field.name}={value!r}, which it cannot be: {error}"
+            f"state of a {name} has {field}={value!r}, which is invalid: {error}"
         ) from error
 
 

@@ -1,5 +1,7 @@
 """What a bug report should say of the machine and of what is installed."""
 
+from __future__ import annotations
+
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +16,7 @@ _PACKAGES = (
 )
 
 
-def show_versions():
+def show_versions() -> None:
     """Print the versions of Python, of this package and of what it works with.
 
     Copy the output into a bug report.

@@ -1,6 +1,10 @@
 """The one place for underscored names of scikit-learn, and for its versions."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import _safe_indexing, indexable
@@ -8,19 +12,34 @@ from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import _check_method_params, _num_samples
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9 has no callbacks
+if TYPE_CHECKING:
+    from sklearn.callback import CallbackSupportMixin
 
-    class CallbackSupportMixin:
-        """Stands in for the callbacks that this scikit-learn does not have."""
+    from sklearn_reject._typing import Decorated
 
-        def _init_callback_context(self, **_):
-            return _SilentContext()
+    # scikit-learn states no signatures: what these decorate keeps its own.
+    def available_if(
+        check: Callable[[Any], Any],
+    ) -> Callable[[Decorated], Decorated]: ...
 
-    def with_callbacks(method):
-        """Return the method as it is."""
-        return method
+    def with_callbacks(method: Decorated) -> Decorated: ...
+
+else:
+    from sklearn.utils.metaestimators import available_if
+
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:  # scikit-learn < 1.9 has no callbacks
+
+        class CallbackSupportMixin:
+            """Stands in for the callbacks that this scikit-learn does not have."""
+
+            def _init_callback_context(self, **_):
+                return _SilentContext()
+
+        def with_callbacks(method):
+            """Return the method as it is."""
+            return method
 
 
 class _SilentContext:
@@ -134,6 +153,7 @@ __all__ = [
     "_routing_enabled",
     "_safe_indexing",
     "_safe_split",
+    "available_if",
     "find_label_counter",
     "find_response_reader",
     "has_callbacks",

@@ -1,5 +1,7 @@
 """The names of this package's classes, for readers of files that ask what to trust."""
 
+from __future__ import annotations
+
 import inspect
 import pkgutil
 from importlib import import_module
@@ -10,7 +12,7 @@ _PACKAGE = __name__.partition(".")[0]
 _LEFT_OUT = f"{_PACKAGE}.dask"
 
 
-def trusted_types():
+def trusted_types() -> list[str]:
     """Return the names of all classes that this package defines.
 
     `skops.io.load` builds objects of trusted types only. Its argument `trusted` takes

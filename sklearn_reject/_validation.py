@@ -1,10 +1,14 @@
 """Checks of arguments and arrays, shared by every floor."""
 
+from __future__ import annotations
+
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
+
+from sklearn_reject._typing import Decorated
 
 # Sums and products of numbers up to here stay far from the limits of float64.
 _LARGEST_SUMMAND = 1e100
@@ -14,17 +18,17 @@ LARGEST_EXACT_INTEGER = 2**53
 
 
 _COMPUTE = (
-    "Its rows are needed in memory at once: pass `{name}.compute()`, of what "
-    "`{name}.persist()` returns where they take long to make and are used again."
+    "All its rows are needed in memory at once. Pass `{name}.compute()`, after "
+    "`{name}.persist()` if they take long to compute and are used again."
 )
 _MAP = (
-    "Map {method} over its parts, as decisions belong to rows: "
-    "`{name}.map_blocks(model.{method}, drop_axis=1)` of an array, "
-    "`{name}.map_partitions(model.{method})` of a data frame."
+    "Map {method} over its partitions: "
+    "`{name}.map_blocks(model.{method}, drop_axis=1)` for an array, "
+    "`{name}.map_partitions(model.{method})` for a data frame."
 )
 _ADD_UP = (
-    "Use the function of the same name in `sklearn_reject.dask`, where there is one, "
-    "which reads one part after the other, or pass `{name}.compute()`."
+    "Use the function of the same name in `sklearn_reject.dask`, if there is one, "
+    "which reads one partition at a time, or pass `{name}.compute()`."
 )
 
 
@@ -39,7 +43,7 @@ def refuse_unmapped(X, method="the method"):
     _refuse_dask(X, "X", _MAP, method=method)
 
 
-def of_arrays(function):
+def of_arrays(function: Decorated) -> Decorated:
     """Decorate a function of arrays that raises for Dask collections by their names."""
     parameters = list(signature(function).parameters)
 
@@ -76,10 +80,10 @@ def check_vector(values, name, *, non_negative=False):
     if array.ndim != 1:
         raise ValueError(
             f"{name} must be a vector of shape (n_samples,), got an array of shape "
-            f"{array.shape}. Pass one number a sample, for example with `.ravel()`."
+            f"{array.shape}. Pass one number per sample, for example with `.ravel()`."
         )
     if array.size == 0:
-        raise ValueError(f"{name} is empty: at least one sample is needed.")
+        raise ValueError(f"{name} is empty. At least one sample is needed.")
     array = np.asarray(array, dtype=np.float64)
     # A finite sum proves finite terms; an infinite one may also be an overflow.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -95,13 +99,13 @@ def check_vector(values, name, *, non_negative=False):
     if non_negative and array.min() < 0:
         row = int(np.argmin(array))
         raise ValueError(
-            f"{name} must be non-negative, got {array[row]} in row {row}. "
-            "Shift or clip it before the call, whichever is meant."
+            f"{name} must be non-negative, got {array[row]} in row {row}. Shift or "
+            "clip it before the call, whichever is appropriate."
         )
     if non_negative and array.max() > _LARGEST_SUMMAND:
         raise ValueError(
-            f"{name} holds {array.max():g}, too large to be summed. Rescale it to at "
-            f"most {_LARGEST_SUMMAND:g}."
+            f"{name} holds {array.max():g}, which is too large to be summed. Rescale "
+            f"it to at most {_LARGEST_SUMMAND:g}."
         )
     return array
 
@@ -125,15 +129,15 @@ def check_flags(values, name):
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise ValueError(
-            f"{name} must be a vector of booleans, one a sample, got an array of shape "
-            f"{array.shape} and dtype {array.dtype}."
+            f"{name} must be a vector of booleans, one per sample, got an array of "
+            f"shape {array.shape} and dtype {array.dtype}."
         )
     flags = array.astype(bool)
     if array.dtype.kind != "b" and not np.array_equal(flags, array):
         odd = array[flags != array][0]
         raise ValueError(
-            f"{name} must hold True and False, or 1 and 0, got {odd}. Compare the "
-            "labels with the one that is meant."
+            f"{name} must hold True and False, or 1 and 0, got {odd}. Pass the result "
+            "of a comparison such as `y == label`."
         )
     return flags
 
@@ -153,7 +157,7 @@ def as_real_array(values, name):
     if array.dtype.kind in "biuf":
         return array
     if array.dtype.kind == "c":
-        raise ValueError(f"{name} must hold real numbers, got complex ones.")
+        raise ValueError(f"{name} must hold real numbers, got complex numbers.")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -182,9 +186,9 @@ def refuse_masked(values, name):
     """Raise where values of an array are masked, which NumPy would drop silently."""
     if np.ma.is_masked(values):
         raise ValueError(
-            f"{name} is a masked array, and what is masked has no meaning here. Leave "
-            f"those items out, `{name}[~{name}.mask]` of a vector and likewise of all "
-            "other arrays, or fill them in with `filled`."
+            f"{name} is a masked array, and masked items have no meaning here. Remove "
+            f"them from all arrays, for example by `{name}[~{name}.mask]`, or replace "
+            "them with `filled`."
         )
 
 
@@ -216,8 +220,8 @@ def refuse_missing_labels(labels, name):
     if len(missing):
         raise ValueError(
             f"{name} has no label ({labels[missing[0]]}) in row {missing[0]} "
-            f"({len(missing)} such rows). Remove the rows without labels; those of OOD "
-            "samples need a label, too: the ood_label, such as -1 or 'ood'."
+            f"({len(missing)} such rows). Remove the rows without labels. OOD samples "
+            "need a label, too: the ood_label, such as -1 or 'ood'."
         )
 
 
@@ -228,7 +232,7 @@ def check_sample_weight(sample_weight, n_samples):
     weight = _as_weight(sample_weight, n_samples)
     if not weight.any():
         raise ValueError(
-            "sample_weight is zero for every sample: give at least one sample a "
+            "sample_weight is zero for every sample. Give at least one sample a "
             "positive weight, or pass sample_weight=None."
         )
     _refuse_vanishing(weight)
@@ -264,8 +268,8 @@ def _as_weight(sample_weight, n_samples):
 def _refuse_vanishing(weight):
     if weight.max() < 1 / _LARGEST_SUMMAND:
         raise ValueError(
-            f"sample_weight is at most {weight.max():g}, so small that products "
-            "vanish. Divide the weights by the largest."
+            f"sample_weight is at most {weight.max():g}, which is so small that "
+            "products underflow. Divide the weights by the largest one."
         )
 
 
@@ -274,8 +278,8 @@ def check_same_length(n_samples, **arrays):
     for name, array in arrays.items():
         if len(array) != n_samples:
             raise ValueError(
-                f"{name} has {len(array)} elements where {n_samples} samples are "
-                "given. Pass arrays of the same length."
+                f"{name} has {len(array)} elements, but there are {n_samples} samples. "
+                "Pass arrays of the same length."
             )
 
 
@@ -303,12 +307,12 @@ def check_other(one, other, kind, kinds):
         )
     if other is one:
         raise ValueError(
-            f"other is the {kind} itself, whose samples would count twice. Merge "
+            f"other is the {kind} itself, so its samples would count twice. Merge "
             f"{kinds} of different samples."
         )
 
 
-def check_number(value, name, *, high=np.inf, open_low=False, open_high=False):
+def check_number(value, name, *, high=np.inf, open_low=False, open_high=False) -> float:
     """Return `value` as a finite float inside [0, high], without its open ends."""
     open_high = open_high or np.isinf(high)
     interval = f"{']' if open_low else '['}0, {high:g}{'[' if open_high else ']'}"
@@ -321,12 +325,12 @@ def check_number(value, name, *, high=np.inf, open_low=False, open_high=False):
     return float(value)
 
 
-def check_level(value, name):
+def check_level(value, name) -> float:
     """Return `value`, the coverage of an interval, as a float in ]0, 1[."""
     return check_number(value, name, high=1, open_low=True, open_high=True)
 
 
-def check_count(value, name):
+def check_count(value, name) -> int:
     """Return `value` as an int of at least one."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be a positive int, got {value!r}.")

@@ -1,10 +1,16 @@
 """Errors that callers may want to catch, and warnings to filter."""
 
+from __future__ import annotations
+
 import sys
 import warnings
+from collections.abc import Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+import numpy as np
 
 __all__ = ["ExpertError", "InfeasibleTargetError", "RejectionWarning"]
 
@@ -57,11 +63,11 @@ class InfeasibleTargetError(ValueError):
 
     def __init__(
         self,
-        message,
-        lowest_risk=float("nan"),
-        coverage=float("nan"),
-        attainable=None,
-    ):
+        message: str,
+        lowest_risk: float = float("nan"),
+        coverage: float = float("nan"),
+        attainable: Mapping[Any, float] | None = None,
+    ) -> None:
         attainable = {} if attainable is None else dict(attainable)
         # All arguments go into `args`, so that the error survives pickling.
         super().__init__(message, lowest_risk, coverage, attainable)
@@ -69,7 +75,7 @@ class InfeasibleTargetError(ValueError):
         self.coverage = coverage
         self.attainable = attainable
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the message."""
         return self.args[0]
 
@@ -102,19 +108,21 @@ class ExpertError(RuntimeError):
     (array([3, 5]), array([ 0,  1,  1, -1,  0, -1]))
     """
 
-    def __init__(self, message, rows, labels=None):
+    def __init__(
+        self, message: str, rows: np.ndarray, labels: np.ndarray | None = None
+    ) -> None:
         # All arguments go into `args`, so that the error survives pickling.
         super().__init__(message, rows, labels)
         self.rows = rows
         self.labels = labels
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the message."""
         return self.args[0]
 
 
 class RejectionWarning(UserWarning):
-    """Something is asked for that does not do what was probably meant.
+    """Warning about a request that probably does not do what was meant.
 
     The message says what happens instead, and the way out.
 

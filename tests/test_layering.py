@@ -14,6 +14,7 @@ PACKAGE = ROOT.name
 FLOORS = {
     "_doc_link": 0,
     "_short_repr": 0,
+    "_typing": 0,
     "exceptions": 1,
     "_as_dict": 1,
     "_interval": 1,
@@ -59,8 +60,21 @@ def parsed(path):
     return ast.parse(path.read_text())
 
 
+def without_editors_imports(tree):
+    """Return the module without what it imports for editors and type checkers."""
+    body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    return ast.Module(body, type_ignores=[])
+
+
 def imported_modules(path):
-    for node in ast.walk(parsed(path)):
+    tree = parsed(path)
+    if path == ROOT / "__init__.py":
+        tree = without_editors_imports(tree)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -49,8 +49,8 @@ def aurc_score(
         return float(area - oracle)
     if not random > oracle:
         warnings.warn(
-            "All losses are equal, so that no score can be better than a random one "
-            "and normalize='prr' is undefined. The value is set to NaN.",
+            "All losses are equal, so no score can be better than a random one, and "
+            "normalize='prr' is undefined. The value is set to NaN.",
             UndefinedMetricWarning,
             stacklevel=2,
         )

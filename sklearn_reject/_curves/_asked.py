@@ -48,8 +48,8 @@ def check_deferral_samples(
     is_used = is_known & counts
     if not is_used.any():
         raise ValueError(
-            "sample_weight is zero wherever loss_second is known: the second opinion "
-            "must be known of samples of positive weight."
+            "sample_weight is zero wherever loss_second is known. The second opinion "
+            "must be known for some samples of positive weight."
         )
     if not is_known[counts].all():
         _warn_of_choice(scores[counts], loss_first[counts], is_known[counts])
@@ -68,8 +68,8 @@ def _check_answers(losses):
         return array, np.ones(len(array), dtype=bool)
     if missing.all():
         raise ValueError(
-            f"loss_second is missing in all {len(array)} samples: of some, the second "
-            "opinion must be known. Ask it about samples drawn at random."
+            f"loss_second is missing in all {len(array)} samples. The second opinion "
+            "must be known for some of them. Ask it about a random sample."
         )
     array = np.where(missing, 0.0, np.asarray(array))
     array = as_real_array(array, "loss_second")
@@ -87,13 +87,13 @@ def _warn_of_choice(scores, loss_first, is_known):
         bound, is_higher = _bound_of_chance(values, is_known)
         if bound < _CHANCE:
             warn_user(
-                f"The second opinion is known of {np.count_nonzero(is_known)} of "
+                f"The second opinion is known for {np.count_nonzero(is_known)} of "
                 f"{len(is_known)} samples, and the {name} is "
                 f"{'higher' if is_higher else 'lower'} in these than in the others, by "
-                "more than chance. The others are left out as if those known were "
-                "drawn at random, so that rates and risks are those of the samples "
-                "that were chosen. Ask about samples drawn at random, or pass those "
-                "known alone, with the inverse of their probability of being asked as "
+                "more than chance. The others are ignored, as if the known ones had "
+                "been drawn at random, so rates and risks describe only the samples "
+                "that were chosen. Ask about samples drawn at random, or pass only the "
+                "known ones, with the inverse of their probability of being asked as "
                 "sample_weight."
             )
             return

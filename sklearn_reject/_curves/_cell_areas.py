@@ -18,9 +18,9 @@ def refuse_iterator(parts):
     """Raise for `parts` that can be read only once."""
     if not callable(parts) and iter(parts) is parts:
         raise ValueError(
-            "parts can be run through only once, but the samples may have to be "
-            "read several times. Pass a list, or a function that returns a new "
-            "iterator each time."
+            "parts can be iterated only once, but the samples may have to be read "
+            "several times. Pass a list, or a function that returns a new iterator "
+            "each time."
         )
 
 
@@ -44,8 +44,8 @@ class _Counted(NamedTuple):
         """Raise unless rows that were read are those that were counted."""
         if len(losses) != self.n_rows:
             raise ValueError(
-                f"parts has {len(losses)} samples with scores for which the summary "
-                f"has counted {self.n_rows:.0f}. Pass the samples that the summary was "
+                f"parts has {len(losses)} samples with scores where the summary has "
+                f"counted {self.n_rows:.0f}. Pass the samples that the summary was "
                 "updated with, all of them and no others."
             )
         if weight is not None:
@@ -57,9 +57,9 @@ class _Counted(NamedTuple):
 def _check_sum(name, values, known):
     if abs(values.sum() - known) > _SAME_SUM * known:
         raise ValueError(
-            f"parts has {name} that add up to {values.sum():g} where those of the "
-            f"summary do to {known:g}. Pass the samples that the summary was updated "
-            "with, with the same losses and weights."
+            f"parts has {name} whose sum is {values.sum():g}, but in the summary it is "
+            f"{known:g}. Pass the samples that the summary was updated with, with the "
+            "same losses and weights."
         )
 
 
@@ -129,8 +129,8 @@ def _join_rows(taken, counted):
 def _as_triple(part):
     if len(part) not in (2, 3):
         raise ValueError(
-            "parts must hold pairs of scores and losses, or triples with sample_weight "
-            f"as well, got a tuple of length {len(part)}."
+            "parts must hold pairs of scores and losses, or triples of scores, losses "
+            f"and sample_weight, got a tuple of length {len(part)}."
         )
     return (*part, None) if len(part) == 2 else tuple(part)
 

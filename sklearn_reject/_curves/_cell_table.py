@@ -5,9 +5,12 @@ scores has to be known beforehand, and tables of the parts of a sample have the 
 cells. With 22 bits a cell is as wide as a thousandth of its scores.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves._cells import float_keys
@@ -247,8 +250,13 @@ def lowest_of_cells(cells, n_bits):
 
 
 @of_arrays
-def rows_in_ranges(scores, losses, sample_weight, ranges):
-    """Return the samples whose score is in one of some ranges.
+def rows_in_ranges(
+    scores: ArrayLike,
+    losses: ArrayLike,
+    sample_weight: ArrayLike | None,
+    ranges: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the samples whose score is in one of several ranges.
 
     What a function makes of one part of the samples that a summary asks for again, see
     :class:`RiskCoverageSummary`: it may run where the part is.

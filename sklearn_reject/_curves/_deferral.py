@@ -130,8 +130,8 @@ def deferral_area_score(
     if not random - oracle > RELATIVE_TOLERANCE * random:
         warn_user(
             "The loss of the first opinion minus that of the second is the same in all "
-            "samples, so that no score can be better than a random one and "
-            "normalize='prr' is undefined. The value is set to NaN.",
+            "samples, so no score can be better than a random one, and normalize='prr' "
+            "is undefined. The value is set to NaN.",
             UndefinedMetricWarning,
         )
         return float("nan")

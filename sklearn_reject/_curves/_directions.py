@@ -36,8 +36,8 @@ def check_n_directions(n_directions):
     """Return the number of directions, at least those of each score on its own."""
     if check_count(n_directions, "n_directions") < 2:
         raise ValueError(
-            f"n_directions must be at least 2, got {n_directions}: each score on its "
-            "own is always among the directions."
+            f"n_directions must be at least 2, got {n_directions}. Each score alone is "
+            "always one of the directions."
         )
     return n_directions
 
@@ -143,9 +143,10 @@ def check_spread(scores, name):
     if len(finite) and (largest > _LARGEST_SCORE or 0 < spread < 1 / _LARGEST_SCORE):
         raise ValueError(
             f"{name}_scores hold finite values up to {largest:g} in magnitude, which "
-            f"differ by at most {spread:g}: their sums would come near the limits of "
-            "float64. Rescale them (or calibrate a classifier that is so sure) or, "
-            "where novelty is extreme, make it infinite, which is rejected always."
+            f"differ by at most {spread:g}, so their sums would come close to the "
+            "limits of float64. Rescale them (or calibrate the classifier if it is "
+            "overconfident). An extreme novelty can also be infinite, which is always "
+            "rejected."
         )
 
 

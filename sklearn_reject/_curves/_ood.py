@@ -108,7 +108,7 @@ def check_ood_prior(ood_prior, *, open_low=False):
     if prior == 1:
         interval = "]0, 1[" if open_low else "[0, 1["
         raise ValueError(
-            f"ood_prior must be in {interval}, got {ood_prior!r}: without ID samples "
+            f"ood_prior must be in {interval}, got {ood_prior!r}. Without ID samples "
             "there is nothing to accept."
         )
     return prior
@@ -136,8 +136,8 @@ def undefined_without_ood(what):
 def _group_one_score(scores, is_ood, sample_weight, what):
     if np.ndim(scores) == 2:
         raise ValueError(
-            f"scores has shape {np.shape(scores)}, but {what} is that of one score. "
-            "For two scores see roc_frontier and precision_recall_frontier."
+            f"scores has shape {np.shape(scores)}, but {what} needs a single score. "
+            "For two scores use roc_frontier or precision_recall_frontier."
         )
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood(what)
@@ -176,7 +176,7 @@ def oscr_score(
     if others.size:
         raise ValueError(
             f"losses holds {others[0]:g}, but the open-set classification rate counts "
-            "correct labels: pass 1 for a wrong label and 0 for the right one."
+            "correct labels. Pass 1 for a wrong label and 0 for a correct one."
         )
     if not samples.is_ood.any():
         return undefined_without_ood("The open-set classification rate")

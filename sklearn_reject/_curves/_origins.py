@@ -31,10 +31,11 @@ from sklearn_reject._validation import (
 
 # What to do where OOD samples are needed and there are none.
 MARK_OOD = (
-    "Mark OOD samples: in curves by is_ood, in metrics and scorers by ood_label "
-    "('auto' is 'ood' for strings and -1 for numbers, unless -1 is one of two classes; "
-    "pass ood_label=-1 if it is none). In a cross-validation, stratified folds have "
-    "some each: StratifiedKFold takes the ood_label for one more class."
+    "Mark OOD samples: in curves with is_ood, in metrics and scorers with ood_label "
+    "('auto' is 'ood' for strings and -1 for numbers, unless -1 is one of two "
+    "classes; pass ood_label=-1 if it is not a class). In cross-validation, use "
+    "stratified folds, so that each has OOD samples: StratifiedKFold treats the "
+    "ood_label as one more class."
 )
 
 
@@ -115,8 +116,8 @@ def check_origin_samples(scores, losses, is_ood, sample_weight=None):
         weight = np.broadcast_to(1.0, scores.shape)
     if not (~is_ood & (weight > 0)).any():
         raise ValueError(
-            "is_ood is True for all samples (of positive weight): at least one ID "
-            "sample is needed to measure what is accepted of them."
+            "is_ood is True for all samples (of positive weight). At least one ID "
+            "sample is needed to measure the share that is accepted."
         )
     return scores, losses, is_ood, weight
 
@@ -202,7 +203,7 @@ class OriginSamples:
         """Raise where nothing can be said about accepted OOD samples."""
         if not self.is_ood.any():
             raise ValueError(
-                "is_ood is False for all samples (of positive weight): at least one "
+                "is_ood is False for all samples (of positive weight). At least one "
                 f"OOD sample is needed for {what}. {MARK_OOD}"
             )
 

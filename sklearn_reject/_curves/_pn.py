@@ -26,7 +26,7 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
         missing = "negative" if counted.all() else "positive"
         raise ValueError(
             f"is_positive is {bool(counted[0])} for all documents (of positive "
-            f"weight): at least one {missing} is needed for a PN curve."
+            f"weight). At least one {missing} is needed for a PN curve."
         )
     # By increasing negative scores; positives are what is "ID".
     losses = np.broadcast_to(0.0, scores.size)
@@ -54,7 +54,7 @@ def _end_at(fp, tp, max_fp):
     if max_fp > fp[-1] * (1 + RELATIVE_TOLERANCE):
         raise ValueError(
             f"max_fp={max_fp:g} is above the weight of all negatives, {fp[-1]:g}, "
-            "where the curve ends. Pass a smaller one, or None for the whole area."
+            "where the curve ends. Pass a smaller value, or None for the whole area."
         )
     inside = np.searchsorted(fp, max_fp, side="right")
     around = slice(inside - 1, inside + 1)

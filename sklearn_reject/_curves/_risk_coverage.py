@@ -23,8 +23,9 @@ def risk_coverage_curve(
         return _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight)
     if max_fpr is not None:
         raise ValueError(
-            f"max_fpr={max_fpr:g} bounds the OOD samples that are accepted, but none "
-            "are marked. Pass is_ood, or ood_label to the metric of the same name."
+            f"max_fpr={max_fpr:g} limits the OOD samples that are accepted, but no "
+            "sample is marked as OOD. Pass is_ood, or ood_label to the metric of the "
+            "same name."
         )
     groups = group_by_score(scores, losses, sample_weight)
     weights, losses = groups.cumulative_weights, groups.cumulative_losses
@@ -37,8 +38,8 @@ def risk_coverage_curve(
 def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
     if np.ndim(scores) == 2:
         raise ValueError(
-            f"scores has shape {np.shape(scores)}, but the curve is that of one score. "
-            "For two scores see risk_coverage_frontier."
+            f"scores has shape {np.shape(scores)}, but the curve needs a single score. "
+            "For two scores use risk_coverage_frontier."
         )
     samples = gather_samples(scores, losses, is_ood, sample_weight)
     if max_fpr is None:
@@ -82,8 +83,8 @@ def coverage_at_risk_score(
 def warn_of_no_coverage(risk):
     """Warn, in the name of the caller's caller, that no threshold keeps a risk."""
     warnings.warn(
-        f"No threshold keeps the selective risk at or below risk={risk:g}, so the "
-        "coverage is undefined and set to NaN. Ask for a larger risk.",
+        f"No threshold has a selective risk of at most risk={risk:g}, so the coverage "
+        "is undefined and set to NaN. Pass a larger risk.",
         UndefinedMetricWarning,
         stacklevel=3,
     )

@@ -1,12 +1,15 @@
 """What scikit-learn asks of every meta-estimator, and of every one that rejects."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, get_tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -29,7 +32,12 @@ from sklearn_reject._estimators._rows import (
 from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys
-from sklearn_reject._sklearn import CallbackSupportMixin, find_label_counter
+from sklearn_reject._sklearn import (
+    CallbackSupportMixin,
+    available_if,
+    find_label_counter,
+)
+from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import refuse_missing_labels
 from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import GroupedRule, keyed_draws
@@ -65,7 +73,7 @@ class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     _doc_link_template = DOC_LINK_TEMPLATE
     _doc_link_url_param_generator = doc_link_params
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata go: to this `fit`, the estimator and the splitter.
 
         Returns
@@ -87,13 +95,13 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
     """Base of classifiers that wrap a classifier."""
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
         """Class labels, ndarray of shape (n_classes,)."""
         return self.estimator_.classes_
 
     @available_if(inner_has("predict_proba"))
     @of_rows(no_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the class probabilities of the inner classifier.
 
         Parameters
@@ -111,7 +119,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
 
     @available_if(inner_has("predict_log_proba"))
     @of_rows(no_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the logarithms of the class probabilities of the inner classifier.
 
         Parameters
@@ -129,7 +137,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
 
     @available_if(inner_has("decision_function"))
     @of_rows(no_decision_values)
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return the decision values of the inner classifier.
 
         Parameters
@@ -174,7 +182,7 @@ def find_classes(estimator, y):
 class Decisions(NamedTuple):
     """What an estimator that rejects says about samples, all of it.
 
-    The arrays have one entry a sample, so that
+    The arrays have one entry per sample, so that
     ``pandas.DataFrame(decisions._asdict())`` is a table of them.
 
     Attributes
@@ -238,9 +246,9 @@ def check_keys(X, keys, rule):
         return None
     if _has_confidence(rule.certificate):
         raise ValueError(
-            "keys cannot be combined with a confidence: the calibration set was "
-            "decided by draws of the values in X, and what is certified holds for such "
-            "draws only. Leave keys out."
+            "keys cannot be combined with a confidence. The calibration set was "
+            "decided with draws from the values in X, and the certificate holds for "
+            "such draws only. Omit keys."
         )
     return user_keys(keys, X)
 
@@ -257,7 +265,7 @@ class RejectMixin:
     """
 
     @of_rows(no_numbers)
-    def uncertainty(self, X):
+    def uncertainty(self, X: MatrixLike) -> np.ndarray:
         """Return how uncertain the prediction of each sample is.
 
         Parameters
@@ -273,7 +281,7 @@ class RejectMixin:
         return self._combine(self._scores(X))
 
     @of_rows(no_flags)
-    def accept(self, X, keys=None):
+    def accept(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Tell which samples are accepted.
 
         A sample at the threshold is accepted or not by a draw that depends on the
@@ -300,7 +308,7 @@ class RejectMixin:
         return self._accept(X, *self._evaluate(Response(self.estimator_, X)), keys)
 
     @of_rows(no_numbers)
-    def accept_proba(self, X):
+    def accept_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -318,7 +326,7 @@ class RejectMixin:
         return self._probability(X, *self._evaluate(Response(self.estimator_, X)))
 
     @of_rows(_no_decisions)
-    def predict_all(self, X, keys=None):
+    def predict_all(self, X: MatrixLike, keys: ArrayLike | None = None) -> Decisions:
         """Predict, and tell how uncertain the predictions are and which are accepted.
 
         The estimator inside predicts once, where separate calls repeat it.
@@ -335,7 +343,7 @@ class RejectMixin:
         -------
         decisions : Decisions
             A named tuple of `label`, of all samples, rejected or not, `uncertainty` and
-            `accepted`, arrays with one entry a sample.
+            `accepted`, arrays with one entry per sample.
         """
         require_fit(self)
         keys = self._check_keys(X, keys)
@@ -399,7 +407,7 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
     """Base of classifiers that wrap a classifier and reject, with `reject_label_`."""
 
     @of_rows(_no_marked_labels)
-    def predict(self, X, keys=None):
+    def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels, `reject_label_` for samples that are rejected.
 
         Parameters
@@ -432,14 +440,14 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
             raise ValueError(
                 f"{counter} counts the labels of {type(self).__name__}.predict, which "
                 f"rejects {np.sum(~accepted)} of {len(accepted)} samples, and "
-                f"{self.reject_label_!r} is no label to count. Set reject_label=None "
-                "inside, so that all samples have a label, or reject outside: "
-                f"{type(self).__name__}({counter}(...))."
+                f"{self.reject_label_!r} is not a label that can be counted. Set "
+                "reject_label=None inside, so that all samples have a label, or reject "
+                f"outside: {type(self).__name__}({counter}(...))."
             )
         return mark_rejected(labels, accepted, self.reject_label_)
 
     @of_rows(no_labels)
-    def predict_label(self, X):
+    def predict_label(self, X: MatrixLike) -> np.ndarray:
         """Predict labels for all samples, rejected or not.
 
         Parameters

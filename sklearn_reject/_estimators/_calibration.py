@@ -125,9 +125,10 @@ def warn_of_wrong_sign(calibration):
     is_worse, mean = _is_worse(half, 0.5, calibration)
     if is_worse:
         warn_user(
-            "The uncertainty score puts errors first: the half of the calibration set "
-            f"that it calls certain has risk {half:.3g}, the whole has {mean:.3g}. "
-            "Higher must mean more uncertain: turn the sign, or take another score."
+            "The uncertainty score seems to have the wrong sign: the half of the "
+            f"calibration set with the lowest scores has risk {half:.3g}, the whole "
+            f"set has {mean:.3g}. Higher must mean more uncertain. Change the sign, or "
+            "use another score."
         )
 
 
@@ -146,9 +147,9 @@ def warn_of_risky_rule(rule, calibration):
     is_worse, mean = _is_worse(rule.selective_risk, rule.coverage, calibration)
     if is_worse:
         warn_user(
-            f"What the rule accepts has risk {rule.selective_risk:.3g} on the "
-            f"calibration set, more than everything has, {mean:.3g}. Use a score that "
-            "orders the errors better, or accept everything."
+            f"The samples that the rule accepts have risk {rule.selective_risk:.3g} on "
+            f"the calibration set, more than all samples, which have {mean:.3g}. Use a "
+            "score that ranks the errors better, or accept everything."
         )
 
 
@@ -168,10 +169,10 @@ def warn_of_costly_rule(accepted, cost, calibration):
         return
     paid = np.average(cost + accepted * excess, weights=weight)
     warn_user(
-        f"The plain rule costs {paid:.3g} a sample on the calibration set, where "
+        f"The plug-in rule costs {paid:.3g} per sample on the calibration set, while "
         f"accepting everything costs {np.average(losses, weights=weight):.3g} and "
-        f"rejecting everything {np.average(cost, weights=weight):g}. Leave cv=None, "
-        "which solves the rule on predictions out of sample, or calibrate the "
+        f"rejecting everything {np.average(cost, weights=weight):g}. Set cv=None, "
+        "which tunes the rule on out-of-sample predictions, or calibrate the "
         "probabilities."
     )
 
@@ -202,8 +203,8 @@ def warn_of_nothing_accepted(rule, target, calibration):
     if rule.coverage == 0 < target.value:
         mean = np.average(calibration.losses, weights=calibration.sample_weight)
         warn_user(
-            f"Everything is rejected: no part of the calibration set that the score "
-            f"calls certain costs less than {target.name}={target.value:g} a sample; "
-            f"all of it costs {mean:.3g}. Use a score that orders the errors better, "
-            "or a larger cost."
+            "Everything is rejected: no part of the calibration set with low scores "
+            f"costs less than {target.name}={target.value:g} per sample; the whole set "
+            f"costs {mean:.3g}. Use a score that ranks the errors better, or a larger "
+            "cost."
         )

@@ -1,10 +1,14 @@
 """The classifier that predicts sets of the least expected loss."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
@@ -18,7 +22,12 @@ from sklearn_reject._estimators._rows import (
     of_rows,
     require_fit,
 )
-from sklearn_reject._estimators._set_choice import SetProblem, choose, draw_calls
+from sklearn_reject._estimators._set_choice import (
+    CalibrationGap,
+    SetProblem,
+    choose,
+    draw_calls,
+)
 from sklearn_reject._estimators._set_items import check_set_labels, find_items
 from sklearn_reject._estimators._set_options import (
     can_do_without_folds,
@@ -62,8 +71,18 @@ from sklearn_reject._response import (
 from sklearn_reject._sklearn import (
     _num_samples,
     _routing_enabled,
+    available_if,
     find_response_reader,
     with_callbacks,
+)
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    Label,
+    MatrixLike,
+    Other,
+    RandomState,
+    SetLossLike,
 )
 from sklearn_reject._validation import (
     check_same_length,
@@ -81,7 +100,7 @@ from sklearn_reject.decoding import (
     sets_as_rows,
     size_within,
 )
-from sklearn_reject.losses import check_set_loss
+from sklearn_reject.losses import SetLoss, check_set_loss
 
 
 def _no_labels(decoder):
@@ -110,11 +129,11 @@ def _no_sets(decoder):
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
-    """Classifier that predicts the set of items with the least expected loss.
+    """Classifier that predicts the set of items with the lowest expected loss.
 
-    It wraps a classifier that gives probabilities, and predicts not what is more likely
-    than not, but the set that is best under a loss of the confusion matrix, such as F1
-    or the balanced error (NKRD16). What a set is depends on the labels:
+    It wraps a classifier with `predict_proba`. Instead of all items above 0.5 it
+    predicts the set that is best for a loss of the confusion matrix, such as F1 or the
+    balanced error (NKRD16). The definition of a set depends on the labels:
 
     - Two classes: the samples of one call of `predict`, or of each of the `groups`, are
       the items, and the set has those that are predicted to be positive.
@@ -123,9 +142,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
     - More than two classes: the classes of each sample, of which one is true.
       `predict_set` predicts several of them, `predict` remains a single class.
 
-    Items are taken to be independent given the samples. Probabilities have to be honest
-    for the expected loss to be: where they are not, `fit` finds out, and `calibration`
-    repairs them.
+    Items are assumed to be independent given the samples. The expected loss is only
+    right if the probabilities are calibrated: `fit` checks this, and `calibration`
+    corrects them.
 
     Read more in the :ref:`user guide <decoding>`.
 
@@ -147,38 +166,39 @@ class ExpectedLossDecoder(ClassifierWrapper):
     strategy : {"auto", "dta", "eum"} or float in [0, 1], default="auto"
         How items are chosen. "dta" (decision theory) minimises the expected loss of
         each set. "eum" (empirical utility maximisation) learns one threshold on the
-        probabilities that has the least mean loss on predictions out of sample. "auto"
-        is the one of the two whose loss on these is less, at the size of `batch_size`;
-        "dta" where folds cannot be made. A number is the threshold itself.
+        probabilities with the lowest mean loss on out-of-sample predictions. "auto" is
+        the one of the two with the lower loss on these, at the size of `batch_size`,
+        and "dta" if there are too few samples for folds. A number is the threshold
+        itself.
 
     calibration : {"auto", "isotonic", "sigmoid"} or None, default="auto"
-        How probabilities are made honest before they are decoded, by a curve that is
-        fitted to predictions out of sample, one for each label: steps, or a logistic
+        How probabilities are calibrated before they are decoded, with a curve per label
+        that is fitted to out-of-sample predictions: a step function, or a logistic
         curve on the log odds. "auto" takes None, "sigmoid" or, from 1000 samples on,
-        "isotonic", a later one only if its log loss on other folds is less by more than
-        noise; for a `strategy` that is a threshold, and for more than two classes,
-        None. Weights do not matter to the curve: samples count alike, as items of sets
-        do. A label with one class stays as it is, and what sparse probabilities do not
-        store stays impossible. Of these, strategies and calibrations are compared on
-        some thousands of rows at most, drawn at random, so that memory is spared.
+        "isotonic", a later one only if its log loss on other folds is significantly
+        lower. It takes None for a `strategy` that is a threshold, and for more than two
+        classes. The curves ignore weights, as items of sets have none. A label with one
+        class is not calibrated, and entries that sparse probabilities do not store stay
+        impossible. For sparse probabilities, strategies and calibrations are compared
+        on at most some thousands of random rows, to save memory.
 
     batch_size : int > 0, default=None
-        How many samples a call of `predict` will get, for two classes without `groups`
-        and for the averages "macro" and "micro".
-        "auto" compares strategies that decide so many samples at once, and the loss is
-        that of all samples together. None is as many as in `fit`.
+        Number of samples in a call of `predict`, for two classes without `groups` and
+        for the averages "macro" and "micro". "auto" compares strategies that decide
+        this number of samples at once, with the loss of all samples together. None is
+        the number in `fit`.
 
     zero_division : float in [0, 1], default=0.0
-        What a score is where it is 0/0, as in the metrics of scikit-learn. At 0 an
-        empty set is never rewarded.
+        Value of a score that is 0/0, as in the metrics of scikit-learn. With 0 an empty
+        set is never rewarded.
 
     average : {"samples", "macro", "micro"}, default="samples"
-        What a set is where samples have several labels: the labels of each sample, the
-        samples of each label, or all entries of a call. Else "samples".
+        Definition of a set for multilabel targets: the labels of each sample, the
+        samples of each label, or all entries of a call. Otherwise "samples".
 
     min_positive : int >= 0, default=0
-        Least number of items of a set to predict; all of a set that has fewer, with a
-        warning.
+        Smallest number of items to predict in a set. Of a smaller set all items are
+        predicted, with a warning.
 
     max_positive : int >= 0, default=None
         Largest number of items of a set to predict. None for no bound. If it equals
@@ -190,21 +210,21 @@ class ExpectedLossDecoder(ClassifierWrapper):
         class, 1 or True, is absent.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions are out of sample: those that choose a strategy, fit a
-        calibration and tune the threshold of "eum". "dta" and a number with
-        ``calibration=None`` need none, and are fitted once. An int or a splitter pools
-        predictions out of fold and fits the classifier on everything afterwards. A
-        float holds that share of the samples out, and the classifier is fitted on the
-        rest. None is five folds. A frozen classifier is judged on the samples given to
-        `fit`. The items are those of the predictions: fewer than in `fit` where a share
-        is held out, more where a splitter repeats samples. Mind that for sets of all
-        samples with bounds on their size.
+        Selects the out-of-sample predictions that choose a strategy, fit a calibration
+        and tune the threshold of "eum". "dta" and a number with ``calibration=None``
+        need none, and are fitted once. An int or a splitter pools out-of-fold
+        predictions and fits the classifier on all samples afterwards. A float holds
+        that share of the samples out, and the classifier is fitted on the rest. None is
+        five folds. A frozen classifier is evaluated on the samples given to `fit`. The
+        items are those of the predictions: fewer than in `fit` if a share is held out,
+        more if a splitter repeats samples. This matters for sets of all samples with
+        bounds on their size.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel, and of chunks of sets.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the share held out.
+        Seed of the held-out share.
 
     Attributes
     ----------
@@ -226,7 +246,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     calibration_gap_ : CalibrationGap or None
         `expected_loss` and `realised_loss` out of sample of the strategy and
         calibration in use, and the `standard_error` between them that is chance. None
-        where nothing was predicted out of sample.
+        if nothing was predicted out of sample.
 
     threshold_ : float or ndarray of shape (n_labels,)
         The threshold, tuned or given, on calibrated probabilities. One a label where
@@ -281,24 +301,35 @@ class ExpectedLossDecoder(ClassifierWrapper):
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__score = {"groups": True}  # noqa: RUF012
 
+    estimator_: Any
+    set_loss_: SetLoss
+    target_type_: Literal["binary", "multilabel", "multiclass"]
+    strategy_: Literal["dta", "eum"] | float
+    calibration_: Literal["isotonic", "sigmoid"] | None
+    calibration_gap_: CalibrationGap | Other
+    threshold_: Any
+    tuned_loss_: float
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        loss="f1",
-        beta=1.0,
-        strategy="auto",
-        calibration="auto",
-        batch_size=None,
-        zero_division=0.0,
-        average="samples",
-        min_positive=0,
-        max_positive=None,
-        pos_label=None,
-        cv=None,
-        n_jobs=None,
-        random_state=None,
-    ):
+        loss: SetLossLike = "f1",
+        beta: float = 1.0,
+        strategy: float | Literal["auto", "dta", "eum"] = "auto",
+        calibration: Literal["auto", "isotonic", "sigmoid"] | None = "auto",
+        batch_size: int | None = None,
+        zero_division: float = 0.0,
+        average: Literal["samples", "macro", "micro"] = "samples",
+        min_positive: int = 0,
+        max_positive: int | None = None,
+        pos_label: Label = None,
+        cv: CV | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.loss = loss
         self.beta = beta
@@ -315,7 +346,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifier, and tune the threshold if the strategy has one.
 
         Parameters
@@ -356,8 +393,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
             "auto" has calibrated several labels a sample as well as curves can; or
             folds could not be made.
         RejectionWarning
-            If the loss may rise with the number of true positives: then the best set
-            need not be one of the most probable items.
+            If the loss may increase with the number of true positives, so that the best
+            set may not consist of the most probable items.
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
         check_open_choices(self)
@@ -403,8 +440,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
         )
 
     @of_rows(_no_labels)
-    def predict(self, X, groups=None):
-        """Predict the best set: labels of its samples, or indicators of its labels.
+    def predict(
+        self, X: MatrixLike, groups: ArrayLike | None = None
+    ) -> np.ndarray | Other:
+        """Predict the best sets, as labels or as multilabel indicators.
 
         Parameters
         ----------
@@ -441,7 +480,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("predict_proba"))
     @of_rows(_no_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the probabilities that sets are decoded with.
 
         Parameters
@@ -468,7 +507,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("predict_log_proba"))
     @of_rows(_no_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the logarithms of the probabilities that sets are decoded with.
 
         Parameters
@@ -489,7 +528,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     @available_if(inner_has("decision_function"))
     @of_rows(_no_decision_values)
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return the decision values of the inner classifier.
 
         Parameters
@@ -506,8 +545,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return super().decision_function(X)
 
     @of_rows(_no_sets)
-    def predict_set(self, X):
-        """Predict the best set of classes of each sample, more than two classes given.
+    def predict_set(self, X: MatrixLike) -> np.ndarray:
+        """Predict the best set of classes of each sample (multiclass only).
 
         Parameters
         ----------
@@ -528,8 +567,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self._check_has_classes()
         return self._choose(X, tells_loss=False)[0]
 
-    def expected_loss(self, X, groups=None):
-        """Return the expected loss of the sets that are predicted.
+    def expected_loss(self, X: MatrixLike, groups: ArrayLike | None = None) -> Any:
+        """Return the expected loss of the predicted sets.
 
         Parameters
         ----------
@@ -550,7 +589,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         is_one = self.target_type_ == "binary" and groups is None
         return float(losses[0]) if is_one or self.average == "micro" else losses
 
-    def expected_loss_curves(self, X, groups=None):
+    def expected_loss_curves(
+        self, X: MatrixLike, groups: ArrayLike | None = None
+    ) -> list[np.ndarray]:
         """Return the expected loss of the k most probable items of sets, for all k.
 
         Parameters
@@ -571,7 +612,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
         groups = groups_of_sets(groups, self.target_type_)
         return expected_curves(sets, chooser, groups=groups)
 
-    def score(self, X, y, sample_weight=None, groups=None):
+    def score(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> float:
         """Return minus the mean loss of the predicted sets.
 
         Parameters
@@ -599,9 +646,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         require_in_memory(X=X, y=y, sample_weight=sample_weight, groups=groups)
         if sample_weight is not None and self._samples_are_items():
             raise ValueError(
-                "sample_weight weighs sets in their mean, but with two classes, or "
-                "where the average is 'macro' or 'micro', samples are the items of "
-                "sets, which are counted. Leave it out."
+                "sample_weight weighs sets, but with two classes, or with average "
+                "'macro' or 'micro', samples are the items of sets and have no "
+                "weights. Omit sample_weight."
             )
         weight = check_sample_weight(sample_weight, _num_samples(y))
         losses = self.set_loss_(*self._counts(X, self._check_kind(y), groups))
@@ -662,7 +709,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
             raise ValueError(
                 f"y has shape {y.shape}, but the labels of `fit` were "
-                f"{self.target_type_}. Pass labels of the same kind."
+                f"{self.target_type_}. Pass the same kind of labels."
             )
         if self._items.classes is None:
             self._items.check_number(y.shape[1])
@@ -747,8 +794,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """Raise unless sets are of classes."""
         if self.target_type_ != "multiclass":
             raise ValueError(
-                "predict_set is for more than two classes, one a sample, but y was "
-                f"{self.target_type_}. Use predict, whose sets are of "
+                "predict_set is for multiclass targets, but y was "
+                f"{self.target_type_}. Use predict, whose sets consist of "
                 f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
             )
 

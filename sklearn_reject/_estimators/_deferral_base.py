@@ -134,9 +134,9 @@ class DeferMixin:
             return self._given(expert_labels, n_samples)
         raise ValueError(
             "expert_labels is None, but a person is asked about some of the samples. "
-            "Pass what the person says of them, NaN or None where that is not known. "
-            "Cross-validation and searches pass it on where metadata routing is "
-            "enabled and `set_score_request(expert_labels=True)` was called."
+            "Pass the person's labels, NaN or None where they are unknown. "
+            "Cross-validation and searches pass them on if metadata routing is enabled "
+            "and `set_score_request(expert_labels=True)` was called."
         )
 
     @staticmethod

@@ -118,11 +118,11 @@ def warn_of_wrong_gain(calibration):
     error = standard_error(influence, options["sample_weight"])
     if area - random > max(_STANDARD_ERRORS * error, 1e-12 * random):
         warn_user(
-            "The gain score puts those samples first about which asking helps least: "
-            f"the area under the deferral curve is {area:.3g} on the calibration set, "
-            f"and {random:.3g} where samples are deferred at random. Take "
-            "gain_score='gain', which learns where asking helps; of a score of your "
-            "own, higher must mean that it helps more.",
+            "The gain score seems to have the wrong sign: the area under the deferral "
+            f"curve is {area:.3g} on the calibration set, worse than {random:.3g} for "
+            "samples deferred at random. Take gain_score='gain', which learns where "
+            "asking helps. If the score is your own, higher must mean that asking "
+            "helps more.",
             once=True,
         )
 
@@ -135,9 +135,9 @@ def warn_of_useless_expert(rule):
         warn_user(
             "Nothing is deferred: on the calibration set the expert has risk "
             f"{rule.second_risk:.3g} and the first classifier {rule.first_risk:.3g}, "
-            "and no part that the gain score picks is better off by more than asking "
-            "costs. Ask another expert, or give more samples to learn where this one "
-            "is better.",
+            "and for no part that the gain score selects does asking reduce the loss "
+            "by more than its cost. Use another expert, or more samples to learn where "
+            "this one is better.",
             once=True,
         )
 
@@ -148,11 +148,11 @@ def warn_of_unknown_labels(calibration, classes):
     unknown = [label for label in calibration.expert_labels if label not in known]
     if unknown:
         warn_user(
-            f"The expert says {enumerate_labels(dict.fromkeys(unknown))} about "
-            f"{len(unknown)} of {len(calibration.gain)} samples, which is no class and "
-            "counts as a wrong label. An expert that rejects samples itself needs "
-            "reject_label=None; one that leaves them to a person is a "
-            "DeferringClassifier with expert=None. What a person does not know is "
-            "None.",
+            f"The expert returned {enumerate_labels(dict.fromkeys(unknown))} about "
+            f"{len(unknown)} of {len(calibration.gain)} samples, which is not a class "
+            "and counts as a wrong label. An expert that rejects samples itself needs "
+            "reject_label=None. An expert that defers to a person must be a "
+            "DeferringClassifier with expert=None. Use None for labels that a person "
+            "does not know.",
             once=True,
         )

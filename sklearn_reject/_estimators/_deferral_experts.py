@@ -36,10 +36,10 @@ def _check_last_step(expert):
     if last is not expert and hasattr(last, "expert"):
         raise ValueError(
             f"expert is a {type(expert).__name__} around a DeferringClassifier, which "
-            "does not tell what that one leaves to a person, nor what it pays for "
-            "asking. Pass the DeferringClassifier as expert, with the other steps "
-            "before the estimator inside: DeferringClassifier(make_pipeline(..., "
-            "estimator), ...), or what a search has found."
+            "hides what it defers to a person and what it pays for asking. Pass the "
+            "DeferringClassifier itself as expert, with the other steps inside: "
+            "DeferringClassifier(make_pipeline(..., estimator), ...), or the best "
+            "estimator of a search."
         )
 
 
@@ -48,23 +48,23 @@ def check_expert_labels(expert, expert_labels, y):
     if expert_labels is None:
         if asks_person(expert):
             raise ValueError(
-                "expert_labels is needed where a person is the last one asked: pass "
-                "fit(X, y, expert_labels=...) with what the person says about each "
-                "sample, NaN or None where nobody was asked. For a model as a second "
-                "opinion pass it as expert."
+                "expert_labels is required if the last expert is a person. Call fit(X, "
+                "y, expert_labels=...) with the person's label of each sample, NaN or "
+                "None where nobody was asked. If the second opinion is a model, pass "
+                "it as expert."
             )
         return None
     if not (asks_person(expert) or is_fixed(expert)):
         raise ValueError(
             f"expert_labels were given, but the expert {expert!r} is fitted here, and "
-            "what it says comes out of sample. Leave them out, or pass it as a "
-            "FrozenEstimator."
+            "its labels are predicted out of sample. Omit expert_labels, or pass the "
+            "expert as a FrozenEstimator."
         )
     labels = labels_or_none(expert_labels, len(y), "expert_labels")
     if all(label is None for label in labels):
         raise ValueError(
-            "expert_labels holds no label at all, and nothing can be learned of the "
-            "expert. Ask about a random part of the samples, at least."
+            "expert_labels has no label at all, so nothing can be learned about the "
+            "expert. Ask about a random part of the samples at least."
         )
     return labels
 
@@ -72,6 +72,6 @@ def check_expert_labels(expert, expert_labels, y):
 def refuse_labels(expert):
     """Raise for labels of an expert that is asked itself."""
     raise ValueError(
-        f"expert_labels were given, but the expert {expert!r} is no person and is "
-        "asked here. Leave them out."
+        f"expert_labels were given, but the expert {expert!r} is not a person and is "
+        "asked here. Omit expert_labels."
     )

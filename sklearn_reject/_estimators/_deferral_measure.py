@@ -1,5 +1,7 @@
 """What a cascade achieves on new samples, level by level."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -107,7 +109,7 @@ class DeferralMeasurement:
     0.152
     """
 
-    stages: tuple
+    stages: tuple[DeferralStage, ...]
     system_risk: Interval
     deferral_cost: float
     confidence: float
@@ -115,7 +117,7 @@ class DeferralMeasurement:
     __repr__ = short_repr
 
     @property
-    def total_cost(self):
+    def total_cost(self) -> float:
         """Mean loss plus mean cost of asking, of a sample."""
         return self.system_risk.value + self.deferral_cost
 
@@ -220,8 +222,9 @@ def _check_prices(prices, names):
     prices = check_vector(np.atleast_1d(prices), "deferral_cost", non_negative=True)
     if len(prices) not in (1, len(names)):
         raise ValueError(
-            f"deferral_cost holds {len(prices)} numbers, but {len(names)} levels are "
-            f"asked: {', '.join(names)}. Pass one number, or one for each of them."
+            f"deferral_cost holds {len(prices)} numbers, but there are {len(names)} "
+            f"levels that are asked: {', '.join(names)}. Pass one number, or one for "
+            "each of them."
         )
     return np.broadcast_to(prices, len(names))
 

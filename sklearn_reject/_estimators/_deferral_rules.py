@@ -42,7 +42,7 @@ class DeferralCost(Target):
 
     name = "deferral_cost"
     can_be_certified = False
-    vacuous = "nothing that an expert says is worth more, and nothing is deferred"
+    vacuous = "no answer of the expert is worth more, so nothing is deferred"
 
 
 class MaxDeferral(Target):
@@ -57,7 +57,7 @@ class SystemRisk(Target):
 
     name = "target_risk"
     bounds_losses = True
-    vacuous = "no rule has a larger risk, and nothing is deferred"
+    vacuous = "no rule has a larger risk, so nothing is deferred"
 
 
 _TARGETS = {each.name: each for each in (DeferralCost, MaxDeferral, SystemRisk)}
@@ -71,7 +71,7 @@ def find_deferral_target(estimator):
         values = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ValueError(
             "At most one of deferral_cost, max_deferral and target_risk may be given, "
-            f"got {values}. Keep the one that matters and leave the others at None."
+            f"got {values}. Keep one and set the others to None."
         )
     [(name, value)] = (given or {DeferralCost.name: DEFAULT_DEFERRAL_COST}).items()
     return _TARGETS[name].check(value)
@@ -86,7 +86,7 @@ def check_deferral_guarantee(estimator, target, gains, weight):
     if not target.can_be_certified:
         raise ValueError(
             f"confidence={confidence!r} needs a target_risk or a max_deferral to "
-            f"guarantee; a {target.name} has no bound to hold."
+            f"guarantee. A {target.name} has no bound."
         )
     refuse_weights(weight)
     is_frozen = isinstance(estimator.estimator, FrozenEstimator)
@@ -94,9 +94,9 @@ def check_deferral_guarantee(estimator, target, gains, weight):
     if not is_fresh and not is_share(estimator.cv):
         raise ValueError(
             f"confidence={confidence!r} needs samples on which neither the estimator, "
-            f"the expert nor the gain score was fitted, and cv={estimator.cv!r} keeps "
-            "none. Hold a share out, for example with cv=0.3, or freeze what was "
-            "fitted on other samples with FrozenEstimator, with "
+            f"the expert nor the gain score was fitted, and cv={estimator.cv!r} leaves "
+            "none. Hold a share out, for example with cv=0.3, or wrap estimators that "
+            "were fitted on other samples in FrozenEstimator and use "
             "gain_score='confidence', which is not learned."
         )
 
@@ -195,8 +195,8 @@ def retarget_deferral(estimator, changes):
     check_deferral_guarantee(other, target, gains, calibration.sample_weight)
     if other.confidence is not None and calibration.draws is None:
         raise ValueError(
-            f"confidence={other.confidence!r} is about samples drawn alike, and those "
-            "held out were drawn class by class. Fit with a confidence."
+            f"confidence={other.confidence!r} needs a random held-out part, but this "
+            "one is stratified by class. Call fit with a confidence."
         )
     warn_if_vacuous(target, max_loss)
     calibration = add_groups(calibration, groups)

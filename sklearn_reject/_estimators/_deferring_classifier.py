@@ -1,11 +1,15 @@
 """The classifier that asks a second opinion where that is worth it."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils.metadata_routing import MetadataRouter
 
 from sklearn_reject._curves import deferral_area_score
 from sklearn_reject._estimators._base import (
@@ -16,6 +20,7 @@ from sklearn_reject._estimators._base import (
 )
 from sklearn_reject._estimators._deferral_base import DeferMixin, take
 from sklearn_reject._estimators._deferral_calibration import (
+    DeferralCalibration,
     deferral_calibration_of,
     warn_of_unknown_labels,
 )
@@ -24,7 +29,10 @@ from sklearn_reject._estimators._deferral_experts import (
     check_expert_labels,
     refuse_labels,
 )
-from sklearn_reject._estimators._deferral_measure import measure_stages
+from sklearn_reject._estimators._deferral_measure import (
+    DeferralMeasurement,
+    measure_stages,
+)
 from sklearn_reject._estimators._deferral_rules import (
     check_deferral_guarantee,
     find_deferral_target,
@@ -38,6 +46,7 @@ from sklearn_reject._estimators._groups import (
 )
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._report import report_deferral
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import (
     no_flags,
     no_labels,
@@ -64,16 +73,30 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
-from sklearn_reject._sklearn import find_label_counter, with_callbacks
+from sklearn_reject._sklearn import available_if, find_label_counter, with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    GroupBy,
+    Label,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    Target,
+    TaskLossLike,
+    UncertaintyScoreLike,
+)
 from sklearn_reject._validation import check_option, require_in_memory
-from sklearn_reject.losses import check_loss, losses_where_known
-from sklearn_reject.scores import resolve_gain
+from sklearn_reject.losses import TaskLoss, check_loss, losses_where_known
+from sklearn_reject.scores import UncertaintyScore, resolve_gain
+from sklearn_reject.selection import DeferralRule
 
 
 class DeferralDecisions(NamedTuple):
     """What a deferring classifier says about samples, all of it.
 
-    The arrays have one entry a sample, so that
+    The arrays have one entry per sample, so that
     ``pandas.DataFrame(decisions._asdict())`` is a table of them.
 
     Attributes
@@ -134,13 +157,13 @@ def _no_decisions(classifier):
 
 
 class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
-    """Classifier that asks a second opinion where that is worth it.
+    """Classifier that defers samples to a second opinion if that is worth its cost.
 
     A first, cheap classifier answers, and an expert is asked about the samples with the
-    largest gain: the loss of the first less that of the expert, as far as the sample
-    tells it. The expert is a stronger model, a person, or another deferring classifier.
-    The threshold on the gain weighs what asking costs, keeps a budget of questions, or
-    bounds the risk of the system, that of whoever answers.
+    largest predicted gain: the loss of the first classifier minus that of the expert.
+    The expert is a stronger model, a person, or another deferring classifier. The
+    threshold on the gain takes the cost of asking into account, keeps a budget of
+    questions, or bounds the risk of the whole system.
 
     Read more in the :ref:`user guide <deferring>`.
 
@@ -152,46 +175,45 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     expert : estimator, callable or None, default=None
         Second opinion. An estimator is fitted on the same samples as the first. One
-        that is frozen, an object with `predict` and no `fit`, or a callable
-        ``X -> (n_samples,)`` is only asked, in `fit` about all samples that solve the
-        rule, those that a gain is learned from, and those of a pilot where a target is
-        certified on a share held out. Another
-        :class:`DeferringClassifier` makes a cascade. None is a person, whose labels
-        `fit` gets as `expert_labels`.
+        that is frozen, an object with `predict` and no `fit`, or a callable ``X ->
+        (n_samples,)`` is only asked: in `fit` about all samples that tune the rule,
+        those that train a gain, and those of a pilot if a target is certified on a
+        held-out share. Another :class:`DeferringClassifier` makes a cascade. None is a
+        person, whose labels `fit` gets as `expert_labels`.
 
     deferral_cost : float >= 0 or dict, default=None
         Cost of asking about a sample, in units of the loss: minimise the expected loss
-        plus the cost. What an expert that is a :class:`DeferringClassifier` pays in
-        turn is added. At most one of `deferral_cost`, `max_deferral` and `target_risk`
-        may be given; with none it is 0: ask wherever the expert is expected to be
+        plus the cost. If the expert is a :class:`DeferringClassifier`, the cost that it
+        pays is added. At most one of `deferral_cost`, `max_deferral` and `target_risk`
+        may be given; without any it is 0: ask wherever the expert is expected to be
         better.
 
     max_deferral : float in [0, 1] or dict, default=None
-        Largest share of the samples to ask about: minimise the risk. Fewer are asked
-        about where more would do harm.
+        Largest share of the samples to ask about: minimise the risk. It is fewer if
+        more would do harm.
 
     target_risk : float >= 0 or dict, default=None
-        Bound on the expected loss of whoever answers, of all samples: minimise the
-        share that is asked about. Met on the samples that solve the rule; pass
-        `confidence` where it must hold in use.
+        Bound on the expected loss of the whole system over all samples: minimise the
+        deferred share. It is met on the samples that tune the rule. If it must hold on
+        new data, set `confidence`.
 
     group_by : "prediction", column or callable, default=None
-        What gives each group of samples a rule of its own, so that the target holds in
-        every group: "prediction" is the label by the first classifier, a str or an int
-        the name or position of a column of X, and a callable is ``X -> (n_samples,)``.
-        Targets may then be dicts of group to value. With a `confidence`, all groups
-        hold together with that probability. Samples of a group that `fit` has not seen
-        are deferred, with a warning.
+        Groups of samples, each with its own rule, so that the target holds in every
+        group: "prediction" is the label by the first classifier, a str or an int the
+        name or position of a column of X, and a callable is ``X -> (n_samples,)``.
+        Targets may then be dicts of group to value. With a `confidence`, the targets of
+        all groups hold together with that probability. Samples of a group that `fit`
+        has not seen are deferred, with a warning.
 
     gain_score : {"auto", "confidence", "error_probability", "gain"}, name of an \
             uncertainty score, score object or callable, default="auto"
-        What orders the samples, higher = deferred first. "confidence" is the
-        conditional risk where the first classifier has `predict_proba`, else the
+        Score that ranks the samples, higher = deferred first. "confidence" is the
+        conditional risk if the first classifier has `predict_proba`, otherwise the
         margin. "error_probability" is the learned risk of the first, for the 0/1 loss,
-        "loss_regression" for any, and "gain" the learned difference of both risks, from
-        predictions out of sample. "auto" takes the one of least area under the deferral
-        curve out of fold, and "confidence" if no other is better by more than chance. A
-        callable is ``(estimator, X) -> (n_samples,)``.
+        "loss_regression" for any loss, and "gain" is the learned difference of both
+        risks, from out-of-sample predictions. "auto" is the one with the smallest
+        out-of-fold area under the deferral curve, and "confidence" if no other is
+        better by more than chance. A callable is ``(estimator, X) -> (n_samples,)``.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -200,50 +222,51 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
     confidence : float in ]0, 1[, default=None
-        Probability, over the draw of the samples that solve the rule, that
-        `target_risk` or `max_deferral` holds for the population. None solves the rule
-        on the samples as if they were the population. Needs samples on which neither
-        classifier, expert nor gain was fitted: `cv` as a float, or frozen parts with
+        Probability, over the draw of the samples that tune the rule, that `target_risk`
+        or `max_deferral` holds for the population. None tunes the rule on the samples
+        without such a guarantee. Needs samples on which neither classifier, expert nor
+        gain was fitted: `cv` as a float, or frozen parts with
         ``gain_score="confidence"``.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, in units of the loss. Needed to certify a
-        `target_risk` where the loss is neither "zero_one" nor a matrix: labels that y
-        lacks may cost more than those it has.
+        Largest possible loss, in units of the loss. Needed to certify a `target_risk`
+        if the loss is neither "zero_one" nor a matrix: labels that are not in y may
+        cost more than those that are.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions solve the rule. An int or a splitter pools predictions out of
-        fold and fits both on everything afterwards. A float holds that share of the
-        samples out, and both are fitted on the rest. None is five stratified folds, or
-        fewer where no class has five members. A learned gain is learned from the same
-        predictions, or from five folds of the rest where a share is held out, and each
-        sample that solves the rule is judged by a score that was learned without it.
+        Selects the predictions that tune the rule. An int or a splitter pools
+        out-of-fold predictions and fits both on all samples afterwards. A float holds
+        that share of the samples out, and both are fitted on the rest. None is five
+        stratified folds, or fewer if no class has five members. A learned gain is
+        learned from the same predictions, or from five folds of the rest if a share is
+        held out. Each sample that tunes the rule gets a gain that was learned without
+        it.
 
     defer_label : "auto", None or label, default="auto"
-        What `predict` returns for samples that a person has to answer. "auto" is -1 for
-        numeric classes, the smallest class minus 1 where -1 is a class, and "defer" for
-        strings (``"defer_"`` where "defer" is a class). None makes `predict` return the
-        label of the first classifier there.
+        Label that `predict` returns for samples that a person must answer. "auto" is -1
+        for numeric classes, the smallest class minus 1 where -1 is a class, and "defer"
+        for strings (``"defer_"`` where "defer" is a class). None makes `predict` return
+        the label of the first classifier there.
 
     randomize : bool, default=True
         Whether samples at the threshold are deferred with a probability such that a
-        risk or share is met exactly in expectation, over the seeds of `fit`. Samples of
-        equal values are deferred or kept alike, unless they are given different `keys`.
-        If False, those at the threshold are deferred for a `target_risk`, and kept for
-        a `max_deferral`.
+        risk or share is met exactly in expectation, over the seeds of `fit`. Samples
+        with equal values get the same decision, unless they have different `keys`. If
+        False, samples at the threshold are deferred for a `target_risk` and kept for a
+        `max_deferral`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does where the targets cannot be met on the samples: "raise" raises
-        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What `fit` does if the targets cannot be met on the samples: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of the draws at the threshold, of the samples held out, and
-        of a learned gain that has no `random_state` of its own. The seed is drawn once
-        in `fit`: afterwards the decision about a sample depends on the sample alone.
+        Seed of the draws at the threshold, of the held-out samples, and of a learned
+        gain without its own `random_state`. The seed is drawn once in `fit`. Afterwards
+        the decision for a sample depends on this sample only.
 
     Attributes
     ----------
@@ -278,7 +301,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         The loss.
 
     defer_label_ : label or None
-        What `predict` returns for samples that a person has to answer.
+        Label that `predict` returns for samples that a person must answer.
 
     seed_ : int
         Seed of the draws at the threshold.
@@ -325,26 +348,40 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     [0.83, 0.94]
     """
 
+    estimator_: Any
+    expert_: Any
+    rule_: DeferralRule | Other
+    gain_score_: UncertaintyScore | Other
+    areas_: dict[str, float]
+    group_by_: GroupBy | None
+    calibration_: DeferralCalibration
+    loss_: TaskLoss
+    defer_label_: Any
+    seed_: int
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
-        expert=None,
+        estimator: Estimator,
+        expert: Estimator | Callable[..., Any] | None = None,
         *,
-        deferral_cost=None,
-        max_deferral=None,
-        target_risk=None,
-        group_by=None,
-        gain_score="auto",
-        loss="zero_one",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        defer_label="auto",
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-    ):
+        deferral_cost: Target | None = None,
+        max_deferral: Target | None = None,
+        target_risk: Target | None = None,
+        group_by: Literal["prediction"] | GroupBy | None = None,
+        gain_score: Literal["confidence", "gain"] | UncertaintyScoreLike = "auto",
+        loss: TaskLossLike = "zero_one",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | None = None,
+        defer_label: Label = "auto",
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.expert = expert
         self.deferral_cost = deferral_cost
@@ -363,8 +400,16 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, *, expert_labels=None, **params):
-        """Fit both classifiers and solve the rule of deferral.
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        expert_labels: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Fit both classifiers and tune the deferral rule.
 
         Parameters
         ----------
@@ -504,8 +549,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         )
 
     @of_rows(_no_answers)
-    def predict(self, X, keys=None):
-        """Predict labels, by the expert where a sample is deferred.
+    def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
+        """Predict labels; the expert predicts those of deferred samples.
 
         The expert is asked once, about the deferred samples and no others, and not at
         all where there are none.
@@ -541,15 +586,15 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             raise ValueError(
                 f"{counter} counts the labels of {type(self).__name__}.predict, which "
                 f"leaves {np.sum(is_open)} of {len(is_open)} samples to a person, and "
-                f"{self.defer_label_!r} is no label to count. Set defer_label=None "
-                "inside, so that all samples have a label, or defer outside: "
-                f"{type(self).__name__}({counter}(...))."
+                f"{self.defer_label_!r} is not a label that can be counted. Set "
+                "defer_label=None inside, so that all samples have a label, or defer "
+                f"outside: {type(self).__name__}({counter}(...))."
             )
         return self._mark(labels, is_open)
 
     @of_rows(_no_first_labels)
-    def predict_first(self, X):
-        """Predict labels of all samples by the first classifier.
+    def predict_first(self, X: MatrixLike) -> np.ndarray:
+        """Predict labels of all samples with the first classifier.
 
         Parameters
         ----------
@@ -565,8 +610,10 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return Response(self.estimator_, X).labels
 
     @of_rows(_no_decisions)
-    def predict_all(self, X, keys=None):
-        """Predict, and tell what asking gains and about which samples it is done.
+    def predict_all(
+        self, X: MatrixLike, keys: ArrayLike | None = None
+    ) -> DeferralDecisions:
+        """Return predictions, the gain of asking, and which samples are deferred.
 
         Parameters
         ----------
@@ -580,7 +627,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         -------
         decisions : DeferralDecisions
             A named tuple of `label`, `deferral_score` and `deferred`, arrays with one
-            entry a sample.
+            entry per sample.
 
         Raises
         ------
@@ -594,7 +641,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     @available_if(_both_have("predict_proba"))
     @of_rows(no_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return class probabilities by whoever answers.
 
         Those of a sample that a person has to answer are those of the last classifier
@@ -629,8 +676,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return probabilities
 
     @of_rows(no_flags)
-    def defer(self, X, keys=None):
-        """Tell which samples the expert is to be asked about, without asking.
+    def defer(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
+        """Return which samples the expert would be asked about, without asking it.
 
         A sample at the threshold is deferred or not by a draw that depends on the
         fitted `seed_` and on the sample alone: the answer is the same in every call,
@@ -655,7 +702,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return self._decide(X, keys)[2]
 
     @of_rows(no_numbers)
-    def defer_proba(self, X):
+    def defer_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
         Parameters
@@ -673,8 +720,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return self._probability(X, labels, gain)
 
     @of_rows(no_numbers)
-    def deferral_score(self, X):
-        """Return what asking the expert gains for each sample, or what orders it.
+    def deferral_score(self, X: MatrixLike) -> np.ndarray:
+        """Return the gain of asking the expert, or a score that ranks samples by it.
 
         Parameters
         ----------
@@ -689,7 +736,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         """
         return self._evaluate(X)[1]
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with a rule for another target, without another fit.
 
         The rule is solved on `calibration_`, and is the one that `fit` would have
@@ -721,7 +768,14 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         require_fit(self)
         return retarget_deferral(self, target)
 
-    def score(self, X, y, sample_weight=None, *, expert_labels=None):
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        expert_labels: ArrayLike | None = None,
+    ) -> float:
         """Return the negative area under the deferral curve.
 
         It tells how well the gain orders the samples, and how good both opinions are,
@@ -760,8 +814,16 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             sample_weight=sample_weight,
         )
 
-    def measure(self, X, y, *, expert_labels=None, deferral_cost=None, confidence=0.95):
-        """Tell who answers how many samples, how well, and what asking costs.
+    def measure(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        expert_labels: ArrayLike | None = None,
+        deferral_cost: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> DeferralMeasurement:
+        """Measure how many samples each level answers, how well, and at which cost.
 
         Each level of a cascade is one stage. Every expert is asked about the samples
         that are deferred to it, and no others.
@@ -806,7 +868,14 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             refuse_labels(self.expert)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
-    def report(self, X, y, *, expert_labels=None, confidence=0.95):
+    def report(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        expert_labels: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters
@@ -842,8 +911,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         require_in_memory(X=X, y=y, expert_labels=expert_labels)
         return report_deferral(self, X, y, expert_labels, confidence)
 
-    def get_metadata_routing(self):
-        """Return where metadata go: to this `fit`, both estimators and the splitter.
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the routing of metadata to `fit`, both estimators and the splitter.
 
         Returns
         -------

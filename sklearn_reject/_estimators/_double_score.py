@@ -1,6 +1,11 @@
 """The classifier that rejects what is ambiguous and what is novel by one rule."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import indexable
 
 from sklearn_reject._curves import aurc_score, make_finite
@@ -9,14 +14,14 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     store_fitted,
 )
-from sklearn_reject._estimators._ood_calibration import keep_calibration
+from sklearn_reject._estimators._ood_calibration import OODCalibration, keep_calibration
 from sklearn_reject._estimators._ood_labels import (
     known_labels,
     names_of_ood,
     split_labels,
     warn_of_labels,
 )
-from sklearn_reject._estimators._ood_measure import measure_rule
+from sklearn_reject._estimators._ood_measure import OODMeasurement, measure_rule
 from sklearn_reject._estimators._ood_models import (
     check_confidence_kept,
     check_has_ood,
@@ -28,6 +33,7 @@ from sklearn_reject._estimators._ood_models import (
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
 from sklearn_reject._estimators._report import report_ood
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._fitting import (
@@ -44,20 +50,34 @@ from sklearn_reject._fitting import (
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
 from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    Label,
+    MatrixLike,
+    NoveltyScoreLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    TaskLossLike,
+    UncertaintyScoreLike,
+)
 from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
     require_in_memory,
     take_weight,
 )
-from sklearn_reject.losses import check_loss
+from sklearn_reject.losses import TaskLoss, check_loss
 from sklearn_reject.scores import (
+    NoveltyScore,
+    UncertaintyScore,
     evaluate_score,
     find_labels,
     resolve_novelty,
     resolve_score,
 )
-from sklearn_reject.selection import MODEL_PARAMETERS
+from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 
 # What a rule of any model depends on beside its target.
 _OF_ANY = (
@@ -87,12 +107,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
     """Classifier that rejects ambiguous and out-of-distribution samples by one rule.
 
     It wraps a classifier and combines two scores: how likely the prediction is wrong,
-    r(x), and how novel the sample is, g(x). A sample is accepted where
-    ``r(x) + mu g(x)`` is below a threshold. Weight and threshold solve one of three
-    models (FPP23): bounds on the shares of in-distribution (ID) and out-of-distribution
-    (OOD) samples that are accepted, bounds on precision and recall, or costs. Of all
-    rules that keep the bounds, the one with the least loss on accepted ID samples is
-    taken.
+    r(x), and how novel the sample is, g(x). A sample is accepted where ``r(x) + mu
+    g(x)`` is below a threshold. Weight and threshold solve one of three models (FPP23):
+    bounds on the shares of in-distribution (ID) and out-of-distribution (OOD) samples
+    that are accepted, bounds on precision and recall, or costs. Of all rules that meet
+    the bounds, the one with the lowest loss on accepted ID samples is taken.
 
     OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
     to the classifier. Unlabelled rows, of which some are OOD, can stand in for them,
@@ -111,10 +130,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     uncertainty_score : str, score object or callable, default="auto"
         How likely a prediction is wrong, higher = more likely, as in
-        :class:`SelectiveClassifier`. "auto" is the
-        conditional risk, or the margin without `predict_proba`. A learned score is
-        learned from predictions out of fold, within each fold; these inner folds are
-        stratified ones, whatever `cv` is.
+        :class:`SelectiveClassifier`. "auto" is the conditional risk, or the margin
+        without `predict_proba`. A learned score is learned from out-of-fold
+        predictions, within each fold; these inner folds are stratified ones, whatever
+        `cv` is.
 
     novelty_score : {"energy", "gen", "knn", "likelihood_ratio", "mahalanobis", \
             "max_logit", "msp", "odin", "outlier_detector", "react", \
@@ -126,16 +145,16 @@ class DoubleScoreOODClassifier(RejectClassifier):
         rejected.
 
     min_tpr : float in ]0, 1], default=None
-        Bounded TPR-FPR model: least share of ID samples to accept. Without `max_fpr`
-        there is no bound on the OOD samples; without OOD samples it is met exactly, by
-        a combination of the scores that `novelty_share` states.
+        Bounded TPR-FPR model: smallest share of ID samples to accept. Without `max_fpr`
+        there is no bound on the OOD samples. Without OOD samples it is met exactly,
+        with the combination of the scores that `novelty_share` defines.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept.
 
     max_risk : float >= 0, default=None
-        In place of `max_fpr`: largest selective risk, in units of the loss. Of the
-        rules that keep it, the one that accepts the fewest OOD samples is taken.
+        Instead of `max_fpr`: largest selective risk, in units of the loss. Of the rules
+        that meet it, the one that accepts the fewest OOD samples is taken.
 
     min_precision : float in ]0, 1], default=None
         Bounded precision-recall model: least share of ID samples among those that are
@@ -155,21 +174,21 @@ class DoubleScoreOODClassifier(RejectClassifier):
         given to `fit` does not matter.
 
     ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings;
-        where `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a
-        class, and no sample is OOD, of which a warning tells, as of strings such as
-        "OOD" that are classes. A frozen classifier settles whether -1 is a class. With
-        None no sample is OOD.
+        Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings; if
+        `y` has exactly two labels and -1 is one of them, as in {-1, 1}, it is a class
+        and no sample is OOD, with a warning. Strings such as "OOD" are classes, with a
+        warning, too. A frozen classifier defines whether -1 is a class. With None no
+        sample is OOD.
 
     wild_label : label, default=None
-        Label of unlabelled samples in `y`, in place of OOD ones: what comes in where
-        the classifier is used, of which a share `wild_share` is OOD, and the rest like
-        the ID samples.
+        Label of unlabelled samples in `y`, which replace OOD samples: data from
+        production, of which a share `wild_share` is OOD and the rest is like the ID
+        samples.
 
     wild_share : float in ]0, 1], default=None
-        Share of OOD among the samples with `wild_label`. With it, what is accepted of
-        these and of the ID samples tells the FPR: (P(accepted given wild) -
-        (1 - `wild_share`) TPR) / `wild_share`, which may be below zero by chance.
+        Share of OOD samples among those with `wild_label`. With it, the accepted shares
+        of these and of the ID samples give the FPR: (P(accepted given wild) - (1 -
+        `wild_share`) TPR) / `wild_share`, which may be below zero by chance.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -179,59 +198,58 @@ class DoubleScoreOODClassifier(RejectClassifier):
     confidence : float in ]0, 1[, default=None
         Probability, over the draw of a calibration part, that all bounds hold for the
         population. It takes `cv` as a float, the share of the samples in that part;
-        weight and threshold are tuned on the others, then the threshold is set anew. A
-        bound on the risk comes along in ``rule_.certificate``.
+        weight and threshold are tuned on the others, then the threshold is set anew.
+        ``rule_.certificate`` includes a bound on the risk.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, which a `confidence` needs where `loss` does not
-        say: for "absolute", "squared" and callables, as a class that is not in `y` may
-        be further off than all that are.
+        Largest possible loss. A `confidence` needs it if it does not follow from
+        `loss`: for "absolute", "squared" and callables, because a class that is not in
+        `y` may have a larger loss than those that are.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions tune the rule. An int or a splitter pools predictions out of
-        fold, of scores fitted out of fold too, and fits everything on all samples
-        afterwards. A float holds that share of the samples out. None is five
-        stratified folds, and no fold where a frozen classifier is judged by scores that
-        learn nothing.
+        Selects the predictions that tune the rule. An int or a splitter pools
+        out-of-fold predictions and scores, and fits everything on all samples
+        afterwards. A float holds that share of the samples out. None is five stratified
+        folds, and no folds for a frozen classifier with scores that learn nothing.
 
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples, as in :class:`SelectiveClassifier`.
         It may be the `ood_label`.
 
     randomize : bool, default=True
-        Whether samples at the threshold are accepted with a probability that serves the
-        bounds, over the seeds of `fit`. Samples of equal values are accepted or
-        rejected alike, unless `predict` and `accept` get `keys`. If False, all samples
-        at the threshold are accepted or rejected.
+        Whether samples at the threshold are accepted with a probability that meets the
+        bounds, over the seeds of `fit`. Samples with equal values get the same
+        decision, unless `predict` and `accept` get `keys`. If False, all samples at the
+        threshold are accepted or rejected.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does where the targets cannot be met on the samples: "raise" raises
-        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What `fit` does if the targets cannot be met on the samples: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     n_jobs : int, default=None
         Number of folds fitted, and of parts of an exact search, in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of the draws at the threshold, of the samples held out, and
-        of scores that have no `random_state` of their own.
+        Seed of the draws at the threshold, of the held-out samples, and of scores
+        without their own `random_state`.
 
     risk_tolerance : float >= 0 or "standard_error", default="standard_error"
-        Of all rules that keep the bounds and whose selective risk exceeds the least one
-        by at most that, the one that accepts the fewest OOD samples is taken.
-        "standard_error" is that of the least risk, on the samples that tune the rule.
-        Of no use with `costs` and `max_risk`.
+        Of all rules that meet the bounds and whose selective risk exceeds the lowest
+        one by at most this value, the one that accepts the fewest OOD samples is taken.
+        "standard_error" is the standard error of the lowest risk on the samples that
+        tune the rule. Not used with `costs` and `max_risk`.
 
     novelty_share : float in [0, 1], default=None
-        Weight of the novelty where it is not tuned: risk and novelty are each turned
-        into minus the logarithm of the share of ID samples that score higher, and added
-        with the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and
-        no other bound. None is 0.5 where there are no OOD samples, and else a weight
-        that is tuned.
+        Weight of the novelty if it is not tuned: risk and novelty are each replaced by
+        minus the logarithm of the share of ID samples that score higher, and added with
+        the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and no
+        other bound. None is 0.5 if there are no OOD samples, and a tuned weight
+        otherwise.
 
     allow_reversed : bool, default=False
-        Whether rules may accept samples of *high* risk score first, which helps only
-        where that score is poor. A warning tells if such a rule is taken.
+        Whether rules may accept samples with a *high* risk score first, which only
+        helps if that score is poor. A warning says if such a rule is selected.
 
     n_directions : int >= 2, default=181
         Number of directions in the plane of both scores that are tried first; the two
@@ -258,7 +276,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         shape (n_samples, 2), risk and novelty, `losses`, `is_ood` (or wild), `rows`,
         positions among the samples given to `fit`, and `sample_weight` or None. With a
         `confidence`, `held_out` has the same of the calibration part, with the `draws`
-        that break ties; else it is None. Some 40 bytes a sample.
+        that break ties; else it is None. About 40 bytes per sample.
 
     uncertainty_score_, novelty_score_ : score object
         The scores, fitted.
@@ -270,7 +288,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Label of OOD samples, None where there cannot be any.
 
     reject_label_ : label or None
-        What `predict` returns for rejected samples.
+        Label that `predict` returns for rejected samples.
 
     seed_ : int
         Seed of the draws at the threshold.
@@ -318,37 +336,49 @@ class DoubleScoreOODClassifier(RejectClassifier):
     0.78 of the known digits accepted, 0.00 of the novel ones
     """
 
+    estimator_: Any
+    rule_: DoubleScoreRule
+    calibration_: OODCalibration
+    uncertainty_score_: UncertaintyScore | Other
+    novelty_score_: NoveltyScore | Other
+    loss_: TaskLoss
+    ood_label_: Any
+    reject_label_: Any
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        uncertainty_score="auto",
-        novelty_score="knn",
-        min_tpr=None,
-        max_fpr=None,
-        max_risk=None,
-        min_precision=None,
-        min_recall=None,
-        costs=None,
-        ood_prior=None,
-        ood_label="auto",
-        wild_label=None,
-        wild_share=None,
-        loss="zero_one",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        reject_label="auto",
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-        risk_tolerance="standard_error",
-        novelty_share=None,
-        allow_reversed=False,
-        n_directions=181,
-        method="auto",
-    ):
+        uncertainty_score: UncertaintyScoreLike = "auto",
+        novelty_score: NoveltyScoreLike = "knn",
+        min_tpr: float | None = None,
+        max_fpr: float | None = None,
+        max_risk: float | None = None,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        costs: tuple[float, float, float] | None = None,
+        ood_prior: float | None = None,
+        ood_label: Label = "auto",
+        wild_label: Label = None,
+        wild_share: float | None = None,
+        loss: TaskLossLike = "zero_one",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | None = None,
+        reject_label: Label = "auto",
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+        risk_tolerance: float | Literal["standard_error"] = "standard_error",
+        novelty_share: float | None = None,
+        allow_reversed: bool = False,
+        n_directions: int = 181,
+        method: Literal["auto", "exact", "grid"] = "auto",
+    ) -> None:
         self.estimator = estimator
         self.uncertainty_score = uncertainty_score
         self.novelty_score = novelty_score
@@ -378,7 +408,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.method = method
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifier and both scores, and tune the rule.
 
         Parameters
@@ -468,7 +504,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             seed_=row_seed,
         )
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with the rule of another target, without another fit.
 
         The rule is the one that `fit` would tune with these parameters, on the same
@@ -539,7 +575,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         return twin
 
     @of_rows(_no_scores)
-    def risk_and_novelty(self, X):
+    def risk_and_novelty(self, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the two scores that the rule combines.
 
         Parameters
@@ -555,7 +591,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         risk, novelty = self._scores(X).T
         return risk, novelty
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the negative area under the risk-coverage curve of all samples.
 
         Predicting for an OOD sample costs as much as the worst error: what `loss` or
@@ -595,7 +633,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
             sample_weight=take_weight(weight, labelled),
         )
 
-    def measure(self, X, y, *, groups=None, confidence=0.95):
+    def measure(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> OODMeasurement:
         """Measure what the rule achieves on new samples, with exact intervals.
 
         Parameters
@@ -658,7 +703,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
             groups=groups,
         )
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters

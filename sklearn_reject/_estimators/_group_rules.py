@@ -64,7 +64,7 @@ def _warn(rule, target, calibration, nearest):
         texts = [f"{label!r}: {text}" for label, text in nearest.items()]
         warn_user(
             f"{len(nearest)} of {len(rule.rules)} groups have no rule that meets "
-            f"{target}. As on_infeasible='nearest', what is asked for there instead is "
+            f"{target}. As on_infeasible='nearest', they use the nearest targets: "
             f"{enumerate_texts(texts, '; ')}."
         )
     rejected = [label for label, each in rule.rules.items() if each.coverage == 0]
@@ -75,7 +75,6 @@ def _warn(rule, target, calibration, nearest):
     elif rejected and is_cost and max(target.values) > 0:
         warn_user(
             f"Everything is rejected in the groups {enumerate_labels(rejected)}: no "
-            "part of them that the score calls certain costs less than "
-            f"{target} a sample. Use a score that orders the errors better, or a "
-            "larger cost."
+            f"part of them with low scores costs less than {target} per sample. Use a "
+            "score that ranks the errors better, or a larger cost."
         )

@@ -62,9 +62,9 @@ def _warn_of_many_groups(group_by, n_groups, n_samples):
     """Warn where a group has less than two samples on average, as numbers make them."""
     if 2 * n_groups > n_samples and n_groups > _FEW_GROUPS:
         warn_user(
-            f"{_name(group_by)} makes {n_groups} groups of {n_samples} samples, and "
-            "rules of one or two samples say little of others. Of a column of numbers "
-            "or dates pass bins, such as group_by=lambda X: X['age'] // 10."
+            f"{_name(group_by)} makes {n_groups} groups for {n_samples} samples, but a "
+            "rule from one or two samples says little about others. For a column of "
+            "numbers or dates use bins, such as group_by=lambda X: X['age'] // 10."
         )
 
 
@@ -96,9 +96,9 @@ def refuse_true_class(group_by):
     """Raise where groups by the true class are asked for, which share a rule."""
     if _is_word(group_by, TRUE_CLASS):
         raise ValueError(
-            "group_by='class' is for true classes, not known when predicting. Pass "
-            "group_by='prediction' for the labels of the first classifier, a column, "
-            "or a callable that makes groups of X."
+            "group_by='class' is for true classes, which are unknown when predicting. "
+            "Pass group_by='prediction' for the labels of the first classifier, a "
+            "column, or a callable that computes groups from X."
         )
 
 
@@ -123,8 +123,8 @@ def groups_of_retarget(fitted, changes, other):
         return known
     kept = "no groups" if known is None else f"those of group_by={known.group_by!r}"
     raise ValueError(
-        f"group_by={group_by!r} needs the samples given to `fit`, of which {kept} are "
-        "kept. Use set_params and fit again, or retarget with group_by=None."
+        f"group_by={group_by!r} needs the groups of the samples in `fit`, but {kept} "
+        "were stored. Use set_params and fit again, or retarget with group_by=None."
     )
 
 
@@ -135,8 +135,8 @@ def check_group_targets(target, groups):
     if groups is None:
         raise ValueError(
             f"{target.name}={target.value!r} has a value for each group, but "
-            f"group_by=None makes none. Pass what finds them, such as "
-            f"group_by={PREDICTION!r}, or one number."
+            "group_by=None makes no groups. Pass group_by, such as "
+            f"group_by={PREDICTION!r}, or a single number."
         )
     targets_by_group(target.value, groups.known, target.name)
 
@@ -146,9 +146,9 @@ def refuse_ambiguous(group_by, X):
     for word in (PREDICTION, TRUE_CLASS):
         if _is_word(group_by, word) and word in (_column_names(X) or ()):
             raise ValueError(
-                f"group_by={word!r} may be the {word} or the column of X of that name. "
-                f"Rename the column, or pass {_SHOW_CALLABLE.format(word)} if that is "
-                "meant."
+                f"group_by={word!r} is ambiguous: it can be the {word} or the column "
+                "of X with this name. Rename the column, or pass "
+                f"{_SHOW_CALLABLE.format(word)} if you mean the column."
             )
 
 
@@ -159,7 +159,7 @@ def _is_true_class(group_by, classes):
     if classes is None:
         raise ValueError(
             "group_by='class' is for true classes, and a regressor has none. Pass a "
-            "column, or a callable that makes groups of X."
+            "column, or a callable that computes groups from X."
         )
     return True
 
@@ -169,8 +169,8 @@ def check_predicts_classes(classes):
     if classes is None:
         raise ValueError(
             "group_by='prediction' is for predicted classes, and a regressor predicts "
-            "numbers. Pass a column, or a callable that makes groups of X, such as "
-            "group_by=lambda X: model.predict(X) > 100."
+            "numbers. Pass a column, or a callable that computes groups from X, such "
+            "as group_by=lambda X: model.predict(X) > 100."
         )
 
 
@@ -195,9 +195,9 @@ def _name(group_by):
 
 def _labels_of_callable(group_by, X):
     found = group_by(X)
-    name = f"what group_by={group_by!r} returns"
+    name = f"the result of group_by={group_by!r}"
     if sparse.issparse(found) or np.ndim(found) == 0:
-        raise ValueError(f"{name} must be a vector with one label a sample.")
+        raise ValueError(f"{name} must be a vector with one label per sample.")
     labels = as_labels(found, name)
     if len(labels) != _num_samples(X):
         raise ValueError(
@@ -225,13 +225,14 @@ def _column(group_by, X):
     if isinstance(group_by, bool) or not isinstance(group_by, Integral):
         raise ValueError(
             f"group_by must be None, {PREDICTION!r}, {TRUE_CLASS!r}, the name of a "
-            "column, its position as an int, or a callable, which may join several "
-            f"columns, got {group_by!r}."
+            "column, its position as an int, or a callable (which may combine several "
+            f"columns), got {group_by!r}."
         )
     n_columns = len(names) if names is not None else _count_columns(X)
     if not -n_columns <= group_by < n_columns:
         raise ValueError(
-            f"group_by={group_by!r} is no column of X, which has {n_columns} of them."
+            f"group_by={group_by!r} is not a column of X, which has {n_columns} "
+            "columns."
         )
     return _take(X, group_by % n_columns, names)
 
@@ -240,19 +241,18 @@ def _position_of(name, names):
     """Return where the column of a name is."""
     if names is None:
         raise ValueError(
-            f"group_by={name!r} is the name of a column, and X is no data frame. Pass "
-            "the position of the column as an int. A preprocessing step before the "
-            "estimator returns an array: put the pipeline inside it, or use "
-            "set_output(transform='pandas')."
+            f"group_by={name!r} is the name of a column, but X is not a data frame. "
+            "Pass the position of the column as an int. If a preprocessing step before "
+            "the estimator returns an array, put the pipeline inside the estimator, or "
+            "use set_output(transform='pandas')."
         )
     places = [place for place, each in enumerate(names) if each == name]
     if len(places) == 1:
         return places[0]
     problem = "is the name of several columns" if places else "is no column"
     raise ValueError(
-        f"group_by={name!r} {problem} of X, which are {names!r}. Where a pipeline "
-        "before the estimator drops or renames it, put the pipeline inside the "
-        "estimator."
+        f"group_by={name!r} {problem} of X, which are {names!r}. If a pipeline before "
+        "the estimator drops or renames it, put the pipeline inside the estimator."
     )
 
 
@@ -260,8 +260,8 @@ def _count_columns(X):
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:
         raise ValueError(
-            f"group_by as an int is a column of X, which has the shape {shape}. Pass a "
-            "callable that makes groups of X."
+            "group_by as an int is the position of a column of X, but X has the shape "
+            f"{shape}. Pass a callable that computes groups from X."
         )
     return shape[1]
 

@@ -51,8 +51,8 @@ def check_entry(entry, response_method):
     if is_logged(estimator):
         if len(entry) == 2:
             raise ValueError(
-                f"{name} is {PASSTHROUGH!r}, which takes its scores from a column of "
-                f"X: say which, as in ({entry[0]!r}, {PASSTHROUGH!r}, column)."
+                f"{name} is {PASSTHROUGH!r}, which takes scores from a column of X. "
+                f"Name the column, as in ({entry[0]!r}, {PASSTHROUGH!r}, column)."
             )
         return
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
@@ -67,8 +67,8 @@ def check_entry(entry, response_method):
     if hasattr(estimator, "__sklearn_tags__") and not is_classifier(estimator):
         raise ValueError(
             f"{name} must be a classifier, or a detector with `score_samples`, got "
-            f"{estimator!r}. Scores of something else can be logged as a column of X, "
-            f"and taken from there by ({entry[0]!r}, {PASSTHROUGH!r}, column)."
+            f"{estimator!r}. Other scores can be logged as a column of X and used as "
+            f"({entry[0]!r}, {PASSTHROUGH!r}, column)."
         )
     find_method(estimator, response_method, name)
 
@@ -86,7 +86,7 @@ def select_columns(X, columns, name):
         return _safe_indexing(X, columns, axis=1)
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"estimators: {name!r} cannot have the columns {columns!r} of X: {error}"
+            f"estimators: {name!r} cannot select the columns {columns!r} of X: {error}"
         ) from error
 
 
@@ -123,13 +123,11 @@ def _logged_scores(X, name):
             X, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan"
         )
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} takes a column that has no scores: {error}"
-        ) from error
+        raise ValueError(f"{name} takes a column without scores: {error}") from error
     if scores.ndim == 2 and scores.shape[1] != 1:
         raise ValueError(
-            f"{name} takes one column of X as its scores, got {scores.shape[1]}. Make "
-            "each of them an entry with a name of its own."
+            f"{name} takes one column of X as scores, got {scores.shape[1]}. Make each "
+            "column a separate entry with its own name."
         )
     return scores.ravel()
 

@@ -37,9 +37,9 @@ def check_joint_cv(cv, joint):
     if isinstance(cv, str) and cv == PREFIT:
         if not joint.is_frozen:
             raise ValueError(
-                f"cv={PREFIT!r} takes scores as they are, but there are classifiers to "
-                "be fitted in estimators, whose scores of what they have learned from "
-                "are too good. Wrap those that are fitted in FrozenEstimator, or use "
+                f"cv={PREFIT!r} takes scores as they are, but some estimators are "
+                "still to be fitted, and their scores on their own training documents "
+                "are too good. Wrap fitted estimators in FrozenEstimator, or use "
                 "another cv."
             )
         return
@@ -100,9 +100,9 @@ def default_folds(documents):
     if n_fewest < 2:
         name = "positive" if n_positive < 2 else "negative"
         warn_user(
-            f"cross_validated_point_ is None: a single rated {name} reaches the lowest "
-            "thresholds, so that none would be left to tune them, or to judge them by. "
-            "Rate more documents; cv='prefit' asks for no cross-validation.",
+            f"cross_validated_point_ is None: only a single rated {name} reaches the "
+            "lowest thresholds, so none would be left to tune or to evaluate them. "
+            "Rate more documents, or set cv='prefit' for no cross-validation.",
         )
         return ()
     kind = np.full(len(documents.given_rows), -1)
@@ -168,6 +168,6 @@ def check_tuning(ratings, rows):
         if not (ratings[rows] == rating).any():
             raise ValueError(
                 f"cv: there are no rated {name} to tune the thresholds on, of "
-                f"{n_rated} in y: they are in training parts only. Rate more "
+                f"{n_rated} in y: they are only in training parts. Rate more "
                 "documents, or use other folds."
             )

@@ -41,10 +41,10 @@ def warn_of_ratchet(previous, X, rows, documents):
         return
     warn_user(
         f"y: of {len(tuning)} rated documents that tune the thresholds, {n_below} are "
-        f"below those of the last fit, {previous.thresholds_.tolist()}. Where only "
-        "what is reported is rated, thresholds rise from fit to fit, and never fall. "
-        "Have a random share rated from fixed base_thresholds on, and pass its "
-        "probability as propensity to fit."
+        f"below those of the last fit, {previous.thresholds_.tolist()}. If only "
+        "reported documents are rated, thresholds rise from fit to fit and never fall. "
+        "Rate a random share of the documents above fixed base_thresholds, and pass "
+        "its probability as propensity to fit."
     )
 
 

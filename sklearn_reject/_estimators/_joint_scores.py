@@ -62,7 +62,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         if not isinstance(self.estimators, (list, tuple)) or not self.estimators:
             raise ValueError(
                 "estimators must be a list of (name, classifier) or (name, classifier, "
-                f"columns), or None where X has the scores, got {self.estimators!r}."
+                f"columns), or None if X contains the scores, got {self.estimators!r}."
             )
         for entry in self.estimators:
             check_entry(entry, self.response_method)
@@ -79,7 +79,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         labels = self.classes[ratings[rated]] if entries else None
         if self.learns_ratings and len(np.unique(labels)) < 2:
             raise ValueError(
-                "cv: the rated documents of a training part are of one class only, "
+                "cv: the rated documents of a training part have one class only, "
                 f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
                 "more documents."
             )

@@ -31,7 +31,7 @@ def check_on_infeasible(estimator):
 
 def _warn_of_nearest(failure, bounds, rule):
     warn_user(
-        f"{failure} As on_infeasible='nearest', what is asked for instead is "
+        f"{failure} As on_infeasible='nearest', the rule uses the nearest target: "
         f"{describe_nearest(bounds, rule)}."
     )
 
@@ -67,7 +67,7 @@ def describe_nearest(bounds, rule):
         for name, value in attained.items()
         if not math.isnan(value)
     )
-    return f"{used}, and what that attains is {attained}"
+    return f"{used}, which attains {attained}"
 
 
 def relax(solve, bounds, *, keeps_tpr):

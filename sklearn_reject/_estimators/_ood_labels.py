@@ -26,8 +26,8 @@ def split_labels(estimator, y):
     if is_outside.all():
         raise ValueError(
             f"y holds {names_of_ood(estimator, ood_label)} only. Add samples of the "
-            "known classes: they are needed to fit the classifier and to measure "
-            "its risk."
+            "known classes, which are needed to fit the classifier and to measure its "
+            "risk."
         )
     if known is not None:
         _check_known(y[~is_outside], known, ood_label)
@@ -43,22 +43,23 @@ def _split_labelled(estimator, y, is_wild, known):
     if ood_label is not None and ood_label == estimator.wild_label:
         if not is_automatic(estimator.ood_label):
             raise ValueError(
-                f"wild_label={estimator.wild_label!r} is the ood_label, too. Mark OOD "
-                "and unlabelled samples by labels of their own."
+                f"wild_label={estimator.wild_label!r} is the ood_label, too. Use "
+                "different labels for OOD and for unlabelled samples."
             )
         ood_label = None
     if is_ood.any() and is_wild.any():
         raise ValueError(
-            f"y holds both ood_label={ood_label!r} and wild_label="
-            f"{estimator.wild_label!r}, and the FPR is that of one kind. Leave one of "
-            "them out, and pass it to `measure`."
+            f"y holds both ood_label={ood_label!r} and "
+            f"wild_label={estimator.wild_label!r}, but the FPR can be tuned on one "
+            "kind only. Remove one of them, and pass it to `measure`."
         )
     if is_ood.any() and estimator.wild_label is not None:
         raise ValueError(
-            f"y holds ood_label={ood_label!r} and no wild_label="
-            f"{estimator.wild_label!r}, though wild_share={estimator.wild_share!r} is "
-            "that of unlabelled samples. Pass the label that they have, or leave both "
-            "at None where all of these samples are OOD."
+            f"y holds ood_label={ood_label!r} and no "
+            f"wild_label={estimator.wild_label!r}, although "
+            f"wild_share={estimator.wild_share!r} describes unlabelled samples. Pass "
+            "their label as wild_label, or set both to None if all these samples are "
+            "OOD."
         )
     return ood_label, is_ood
 
@@ -92,9 +93,9 @@ def warn_of_labels(estimator, is_ood, classes):
         return
     if estimator.wild_label is not None:
         warn_user(
-            f"wild_label={estimator.wild_label!r} is no label of y: no sample is "
-            "unlabelled, and wild_share is not used. Pass the label that they have, "
-            "or leave both at None."
+            f"wild_label={estimator.wild_label!r} is not in y, so no sample is "
+            "unlabelled, and wild_share is not used. Pass the label of unlabelled "
+            "samples, or set both to None."
         )
         return
     if estimator.ood_label is None:
@@ -102,19 +103,21 @@ def warn_of_labels(estimator, is_ood, classes):
     known = classes.tolist()
     way_out = -1 if -1 in known else find_resembling(known)
     if not is_automatic(estimator.ood_label):
-        reason, way_out = f"ood_label={estimator.ood_label!r} is no label of y", "auto"
+        reason, way_out = f"ood_label={estimator.ood_label!r} is not in y", "auto"
     elif way_out is None or _is_frozen(estimator):
         return
     elif way_out == -1:
-        reason = "-1 is one of two labels of y and so, by ood_label='auto', a class"
+        reason = (
+            "-1 is one of two labels of y and therefore a class with ood_label='auto'"
+        )
     else:
         reason = (
-            f"{way_out!r} is a class, as of strings ood_label='auto' takes 'ood' alone "
-            "for the label of OOD samples"
+            f"{way_out!r} is a class, because ood_label='auto' only recognises the "
+            "string 'ood'"
         )
     warn_user(
-        f"{reason}: no sample is OOD, and {known[:5]} are classes. Pass "
-        f"ood_label={way_out!r}, or None if that is meant.",
+        f"{reason}, so no sample is OOD, and {known[:5]} are classes. Pass "
+        f"ood_label={way_out!r}, or None if no sample is OOD.",
     )
 
 

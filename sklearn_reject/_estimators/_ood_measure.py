@@ -1,6 +1,7 @@
 """What a fitted rule achieves on new samples, ID and OOD, with exact intervals."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -65,7 +66,7 @@ class OODMeasurement:
     selective_risk: Interval
     precision: Interval
     confidence: float
-    fpr_by_group: dict = field(default_factory=dict)
+    fpr_by_group: dict[Any, Interval] = field(default_factory=dict)
 
     __repr__ = short_repr
 
@@ -172,8 +173,8 @@ def _by_group(accepted, is_ood, groups, confidence):
     of_ood = np.array(groups[is_ood].tolist(), dtype=object)
     if any(group is None or (group == group) is not True for group in of_ood):
         raise ValueError(
-            "groups has no value for an OOD sample (None or NaN). Name the group of "
-            "each OOD sample; those of other samples are not used."
+            "groups has no value for an OOD sample (None or NaN). Pass the group of "
+            "each OOD sample; the groups of other samples are not used."
         )
     return {
         group: share_of(accepted[is_ood][of_ood == group], confidence)

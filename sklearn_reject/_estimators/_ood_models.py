@@ -63,9 +63,9 @@ def _check_novelty_share(estimator):
     ]
     if tuned:
         raise ValueError(
-            f"novelty_share={estimator.novelty_share!r} states how the scores are "
-            f"combined, which {tuned[0]} tunes. Leave novelty_share=None, or ask "
-            "for min_tpr alone."
+            f"novelty_share={estimator.novelty_share!r} fixes how the scores are "
+            f"combined, but {tuned[0]} tunes this. Set novelty_share=None, or use "
+            "min_tpr alone."
         )
 
 
@@ -75,8 +75,8 @@ def _check_wild(estimator):
     missing = [name for name, value in given.items() if value is None]
     if len(missing) == 1:
         raise ValueError(
-            f"{missing[0]} is None: wild_label says which samples are unlabelled, "
-            "and wild_share which share of them is OOD. Pass both."
+            f"{missing[0]} is None. wild_label marks the unlabelled samples, and "
+            "wild_share is the share of them that is OOD. Pass both."
         )
     if estimator.wild_share is not None:
         check_number(estimator.wild_share, "wild_share", high=1.0, open_low=True)
@@ -86,18 +86,18 @@ def _check_calibration(estimator):
     if estimator.costs is not None:
         raise ValueError(
             f"confidence={estimator.confidence!r} needs bounds to guarantee, and costs "
-            "have none. Pass min_tpr and max_fpr, or min_precision and min_recall."
+            "are no bounds. Pass min_tpr and max_fpr, or min_precision and min_recall."
         )
     if not estimator.randomize:
         raise ValueError(
-            f"confidence={estimator.confidence!r} needs randomize=True: noise breaks "
-            "the ties of a calibrated threshold."
+            f"confidence={estimator.confidence!r} needs randomize=True, because ties "
+            "at a calibrated threshold are broken at random."
         )
     if not is_share(estimator.cv):
         raise ValueError(
-            f"confidence={estimator.confidence!r} needs samples that neither fit nor "
-            f"tune anything, and cv={estimator.cv!r} keeps none. Hold a share out, for "
-            "example with cv=0.3."
+            f"confidence={estimator.confidence!r} needs samples that are used neither "
+            f"to fit nor to tune, but cv={estimator.cv!r} leaves none. Hold a share "
+            "out, for example with cv=0.3."
         )
 
 
@@ -121,9 +121,9 @@ def check_has_ood(estimator, present, without, is_learned=False):
     ]
     if needy:
         raise ValueError(
-            f"{without}, and {needy[0]} needs OOD samples. Add some, or name the "
-            "label that marks them by ood_label, or that of unlabelled samples by "
-            "wild_label and wild_share. Without any, ask for min_tpr alone."
+            f"{without}, and {needy[0]} needs OOD samples. Add some, or pass their "
+            "label as ood_label, or use unlabelled samples with wild_label and "
+            "wild_share. Without OOD samples, use min_tpr alone."
         )
 
 
@@ -134,14 +134,14 @@ def check_max_loss(estimator, loss):
         if loss.max_loss is not None and estimator.max_loss < loss.max_loss:
             raise ValueError(
                 f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
-                f"loss={estimator.loss!r} can reach. Leave max_loss=None."
+                f"loss={estimator.loss!r} can reach. Set max_loss=None."
             )
     elif estimator.confidence is not None and loss.max_loss is None:
         raise ValueError(
             f"max_loss is needed with confidence={estimator.confidence!r} and "
-            f"loss={estimator.loss!r}: the certificate bounds the risk, and a class "
-            "that is not in y may be further off than all that are. Pass the "
-            "largest loss that is possible, in units of the loss."
+            f"loss={estimator.loss!r}, because the certificate bounds the risk, and a "
+            "class that is not in y may have a larger loss than all classes in y. Pass "
+            "the largest possible loss, in units of the loss."
         )
 
 
@@ -153,10 +153,10 @@ def check_confidence_kept(estimator):
     held_out, way_out = (
         ("a part of the samples for it", "Fit a clone with confidence=None")
         if is_certified
-        else ("no samples for it", "Fit with a confidence, and with cv=0.3 or so")
+        else ("no samples for it", "Fit with a confidence and, for example, cv=0.3")
     )
     raise ValueError(
-        f"confidence={estimator.confidence!r} cannot be had from this fit, which has "
+        f"confidence={estimator.confidence!r} is not possible with this fit, which has "
         f"held out {held_out}. {way_out}."
     )
 
@@ -219,9 +219,9 @@ def _warn_of_wild_share(estimator, rule, measured):
     if distance > _FAR:
         warn_user(
             f"wild_share={share:g} gives an FPR of {rule.fpr:.2g}, {distance:.1f} "
-            "standard errors below zero, so that bounds on it mean nothing: the share "
-            "is too small, or the ID samples among those with wild_label are harder "
-            "than the others. Pass a larger wild_share, or ID samples like them."
+            "standard errors below zero, so a bound on it has no meaning. The share is "
+            "too small, or the ID samples among those with wild_label are harder than "
+            "the others. Pass a larger wild_share, or ID samples that are like them."
         )
 
 
@@ -256,10 +256,9 @@ def _tune_and_certify(estimator, bounds, calibration, loss):
         told, _, _ = str(failure).partition(" Relax ")
         raise InfeasibleTargetError(
             f"To be certified with confidence={estimator.confidence:g} on the samples "
-            f"held out, a rule has to do better than the bounds asked for. {told} "
-            "Relax the bounds asked for by more than what is missing, hold more "
-            "samples out, ask for less confidence, or use scores that tell ID from OOD "
-            "samples better.",
+            f"held out, a rule must be better than the requested bounds. {told} Relax "
+            "the bounds by more than what is missing, hold more samples out, use a "
+            "lower confidence, or use scores that separate ID from OOD samples better.",
             attainable=failure.attainable,
         ) from failure
     return _certify(estimator, rule, bounds, held_out, loss)

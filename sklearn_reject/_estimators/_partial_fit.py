@@ -12,9 +12,8 @@ def is_frozen(estimator):
     if isinstance(estimator.estimator, FrozenEstimator):
         return True
     raise AttributeError(
-        f"{type(estimator).__name__} has partial_fit for an estimator that is fitted "
-        "already: wrap it in FrozenEstimator. What it rests on could not stay out of "
-        "sample otherwise."
+        f"{type(estimator).__name__} has partial_fit only for a fitted estimator: wrap "
+        "it in FrozenEstimator. Otherwise the samples would not be out of sample."
     )
 
 
@@ -26,7 +25,7 @@ def summary_so_far(estimator):
     if is_other or made_of(estimator) != estimator._summarised:
         raise ValueError(
             "The samples so far were evaluated with another estimator, "
-            "uncertainty_score or loss. Call fit, which starts anew, or take a clone."
+            "uncertainty_score or loss. Call fit, which starts again, or use a clone."
         )
     if estimator.summary_ is not None:
         return estimator.summary_
@@ -46,9 +45,9 @@ def check_partial_fit(estimator, target, evaluation):
     refuse_rows(estimator, target)
     if evaluation.learns:
         raise ValueError(
-            f"partial_fit takes no uncertainty_score that is learned, got "
-            f"{estimator.uncertainty_score!r}: new samples would change the scores of "
-            "those before. Learn it in a fit, and wrap the fitted score in "
+            "partial_fit does not support a learned uncertainty_score, got "
+            f"{estimator.uncertainty_score!r}, because new samples would change the "
+            "scores of earlier ones. Fit the score first, and wrap the fitted score in "
             "FrozenEstimator."
         )
 

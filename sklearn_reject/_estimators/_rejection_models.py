@@ -68,13 +68,13 @@ def uses_plain_rule(estimator, target, score):
         # What "auto" stands for may show on the fitted classifier only.
         is_open = is_cost and isinstance(name, str) and name == "auto"
         other = (
-            ", or name uncertainty_score='conditional_risk' where the classifier has "
-            "predict_proba once it is fitted"
+            ", or pass uncertainty_score='conditional_risk' if the fitted classifier "
+            "has predict_proba"
         )
         raise ValueError(
             f"cv={PLUG_IN!r} compares a reject_cost with the conditional risk of the "
-            f"classifier's probabilities, and cannot be had with {target} and "
-            f"uncertainty_score={name!r}. Leave cv=None{other * is_open}."
+            f"classifier's probabilities, and it cannot be combined with {target} and "
+            f"uncertainty_score={name!r}. Set cv=None{other * is_open}."
         )
     return True
 
@@ -95,11 +95,10 @@ def check_guarantee(estimator, target, score, weight):
     is_fresh = is_frozen and not (learns(score) or needs_samples(score))
     if not is_fresh and not is_share(estimator.cv):
         raise ValueError(
-            f"confidence={confidence!r} needs samples on which neither the "
-            "estimator nor the uncertainty score was fitted, and "
-            f"cv={_brief(estimator.cv)} keeps none. Hold a share out, for example with "
-            "cv=0.3, or freeze what was fitted on other samples with "
-            "FrozenEstimator."
+            f"confidence={confidence!r} needs samples on which neither the estimator "
+            f"nor the uncertainty score was fitted, and cv={_brief(estimator.cv)} "
+            "leaves none. Hold a share out, for example with cv=0.3, or wrap what was "
+            "fitted on other samples in FrozenEstimator."
         )
 
 
@@ -176,7 +175,7 @@ def _refuse_large_losses(estimator, calibration, max_loss):
     if estimator.max_loss is not None and largest > max_loss:
         raise ValueError(
             f"losses holds {largest:g}, above max_loss={max_loss:g}. Pass the largest "
-            "loss that is possible, or clip the losses to max_loss."
+            "possible loss, or clip the losses to max_loss."
         )
 
 
@@ -259,8 +258,8 @@ def refuse_rows(estimator, target):
     for name, is_asked in refused.items():
         if is_asked:
             raise ValueError(
-                f"partial_fit does not go with {name}: what that needs of the samples "
-                "is not in a summary of scores and losses. Call fit with all samples."
+                f"partial_fit cannot be combined with {name}, which needs more than a "
+                "summary of scores and losses. Call fit with all samples."
             )
 
 
@@ -284,14 +283,14 @@ def retarget(estimator, changes, default):
     certifies = other.confidence is not None
     if certifies and calibration is not None and calibration.draws is None:
         raise ValueError(
-            f"confidence={other.confidence!r} is about samples drawn alike, and those "
-            "held out were drawn class by class. Fit with a confidence."
+            f"confidence={other.confidence!r} needs a random held-out part, but this "
+            "one is stratified by class. Call fit with a confidence."
         )
     is_unknown = calibration is None and other.summary_ is None
     if is_unknown and not uses_plain_rule(other, target, score):
         raise ValueError(
-            f"{target} needs predictions out of sample, and none "
-            "were made: the rule compared probabilities as they are. Fit with cv=5."
+            f"{target} needs out-of-sample predictions, but this fit made none, "
+            "because the plug-in rule does not need them. Fit with cv=5."
         )
     warn_if_vacuous(target, max_loss)
     if other.summary_ is not None:

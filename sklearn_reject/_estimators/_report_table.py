@@ -1,7 +1,9 @@
 """What was promised and what new samples show, as a table and as a dictionary."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -50,7 +52,7 @@ class Promise(NamedTuple):
     __repr__ = short_repr
 
     @property
-    def verdict(self):
+    def verdict(self) -> Literal["kept", "missed", "within noise", ""]:
         """What the samples say of the bound: "kept", "missed" or "within noise".
 
         It is missed where the whole interval is beyond the bound, and within noise
@@ -120,11 +122,11 @@ class Report:
     estimator: str
     n_samples: int
     confidence: float
-    promises: tuple
-    parts: tuple
-    titles: tuple = ("accepted", "risk of accepted")
+    promises: tuple[Promise, ...]
+    parts: tuple[Part, ...]
+    titles: tuple[str, ...] = ("accepted", "risk of accepted")
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return the report as dictionaries, lists, strings and numbers.
 
         Returns

@@ -10,8 +10,8 @@ def check_target_names(target, allowed):
     unknown = sorted(target.keys() - set(allowed))
     if unknown:
         raise TypeError(
-            f"retarget takes {', '.join(allowed)}, got {unknown[0]!r}. What is fitted "
-            "may depend on any other parameter: use set_params, and fit again."
+            f"retarget takes {', '.join(allowed)}, got {unknown[0]!r}. To change "
+            "another parameter, use set_params and fit again."
         )
 
 

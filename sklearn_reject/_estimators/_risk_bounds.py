@@ -148,7 +148,11 @@ class PartBounds:
         attainable = _as_asked(error.attainable)
         shown = [f"{part}={x:.4g}" for part, x in attainable.items() if x > 0]
         shown = _shorten(shown)
-        hint = f" In terms of the bounds, what can be had is {shown}." if shown else ""
+        hint = (
+            f" In terms of the bounds, the best attainable values are {shown}."
+            if shown
+            else ""
+        )
         return InfeasibleTargetError(
             f"{error}{hint}",
             coverage=error.coverage,
@@ -205,11 +209,13 @@ def _of_classes(name, value, classes):
         value = check_number(value, name, **limits)
         return dict.fromkeys(_classes_of_number(name, value, classes), value)
     if not value:
-        raise ValueError(f"{name} is an empty dict. Pass class -> bound, or None.")
+        raise ValueError(
+            f"{name} is an empty dict. Pass a dict class -> bound, or None."
+        )
     unknown = [label for label in value if label not in classes]
     if unknown:
         raise ValueError(
-            f"{name} has a bound for {unknown[0]!r}, which is none of the classes "
+            f"{name} has a bound for {unknown[0]!r}, which is not one of the classes "
             f"{_shorten([*map(repr, classes)])}. Use the labels of y as keys."
         )
     return {
@@ -233,9 +239,9 @@ def _classes_of_number(name, value, classes):
     # As in scikit-learn: of other labels the order does not tell which is meant.
     if classes not in ([0, 1], [-1, 1]):
         raise ValueError(
-            f"{name}={value:g} is for the positive class, and which one of "
-            f"{classes[0]!r} and {classes[1]!r} that is cannot be told: only of 0 and "
-            f"1, -1 and 1, or False and True it is the second. {way_out}."
+            f"{name}={value:g} is for the positive class, but it is unclear which of "
+            f"{classes[0]!r} and {classes[1]!r} that is. Only for 0 and 1, -1 and 1, "
+            f"or False and True it is the second one. {way_out}."
         )
     return classes[1:]
 
@@ -250,13 +256,13 @@ def check_part_bounds(parts, loss, confidence):
     for name, values in parts.by_class:
         if not _bounds_loss(name) and type(loss) is not ZeroOneLoss:
             raise ValueError(
-                f"{name} counts labels that are right, and loss={loss!r} weighs them. "
-                "Leave loss='zero_one', or bound the mean loss by target_risk."
+                f"{name} counts correct labels, but loss={loss!r} weighs them. Use "
+                "loss='zero_one', or bound the mean loss with target_risk."
             )
         exact = [label for label, x in values.items() if _flip(name, x) == 0]
         if exact and confidence is not None:
             raise InfeasibleTargetError(
-                f"{name}={values[exact[0]]:g} of {exact[0]!r} leaves no room for an "
-                "error, which no finite sample can certify: a few errors may not show. "
-                "Ask for a bound that leaves some, or pass confidence=None."
+                f"{name}={values[exact[0]]:g} of {exact[0]!r} allows no error at all, "
+                "which no finite sample can certify. Use a lower bound, or pass "
+                "confidence=None."
             )

@@ -1,13 +1,18 @@
 """Methods that say something about each row: what they say where there are none."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Callable
 from functools import wraps
 from inspect import signature
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_reject._response import row_keys
+from sklearn_reject._typing import Decorated
 from sklearn_reject._validation import check_same_length, refuse_unmapped
 
 # Functions of Dask that ask about so many made-up rows at most, and their packages.
@@ -28,7 +33,7 @@ def require_fit(estimator):
         check_is_fitted(estimator)
 
 
-def of_rows(nothing):
+def of_rows(nothing: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
     """Decorate a method of rows X, whose answer to no rows is `nothing(self)`.
 
     Data in parts have empty ones, where scikit-learn raises. The estimator inside is

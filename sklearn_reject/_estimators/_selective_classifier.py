@@ -1,8 +1,13 @@
 """The classifier that rejects what it is too uncertain about."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.utils import indexable
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_reject._curves import aurc_score
 from sklearn_reject._estimators._base import (
@@ -11,7 +16,7 @@ from sklearn_reject._estimators._base import (
     find_classes,
     store_fitted,
 )
-from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._partial_fit import (
@@ -32,6 +37,8 @@ from sklearn_reject._estimators._rejection_models import (
     uses_plain_rule,
 )
 from sklearn_reject._estimators._report import report_selective
+from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._risk_bounds import AchievedBound
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -50,11 +57,25 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._labels import resolve_reject_label
-from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    GroupBy,
+    Label,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    Target,
+    TaskLossLike,
+    UncertaintyScoreLike,
+)
 from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses import ZeroOneLoss, check_loss
-from sklearn_reject.scores import resolve_score
+from sklearn_reject.losses import TaskLoss, ZeroOneLoss, check_loss
+from sklearn_reject.scores import UncertaintyScore, resolve_score
+from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
 
 _DEFAULT_REJECT_COST = 0.5
 
@@ -62,34 +83,34 @@ _DEFAULT_REJECT_COST = 0.5
 class SelectiveClassifier(RejectClassifier):
     """Classifier that rejects the samples it is too uncertain about.
 
-    It wraps a classifier, scores how uncertain each prediction is, and rejects above a
-    threshold that solves one of three models (FPV23): a cost of rejecting, a bound on
-    the risk of what is accepted, or a bound on the share that is accepted; or a bound
-    on what is accepted and wrong, of all samples. Where the rule needs data it is
-    solved on predictions out of sample.
+    It wraps a classifier, scores how uncertain each prediction is, and rejects the
+    samples above a threshold. The threshold solves one of three models (FPV23): a cost
+    of rejection, a bound on the risk of accepted samples, or a bound on the coverage.
+    Or it bounds the failure rate, the share of all samples that are accepted and wrong.
+    If the rule needs data, it is tuned on out-of-sample predictions.
 
     Read more in the :ref:`user guide <selective_classification>`.
 
     Parameters
     ----------
     estimator : estimator
-        Classifier with `fit` and `predict`. A
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
-        to `fit`, which it must not have seen, only solve the rule.
+        Classifier with `fit` and `predict`. A :class:`~sklearn.frozen.FrozenEstimator`
+        is not fitted again, and the data given to `fit`, which it must not have seen,
+        only tune the rule.
 
     reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
         plus the cost of rejections. At most one of `reject_cost`, `target_risk`,
-        `target_coverage` and `target_failure_rate` may be given; with none it is 0.5:
-        reject when the label is more likely wrong than right, which with two classes is
-        hardly ever, and said in a warning.
+        `target_coverage` and `target_failure_rate` may be given; without any it is 0.5:
+        reject a sample if its label is more likely wrong than right. With two classes
+        this rejects almost nothing, and a warning says so.
 
     target_risk : float >= 0 or dict, default=None
-        Bound on the expected loss of accepted samples: maximise the coverage. Met on
-        the samples that solve the rule, and so exceeded in use more often than not:
-        by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
-        1000 (33 classifiers on real sets). Pass `confidence` where it must hold, or a
-        `target_failure_rate`, which a few samples can promise.
+        Bound on the expected loss of accepted samples: maximise the coverage. It is met
+        on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
+        the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
+        classifiers on real data sets). If the target must hold on new data, set
+        `confidence`, or use `target_failure_rate`, which few samples can guarantee.
 
     target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
@@ -97,50 +118,51 @@ class SelectiveClassifier(RejectClassifier):
     target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
         maximise the coverage. With 0/1 loss it bounds the share of all samples that is
-        accepted and wrong. It holds on average over the samples that solve the rule,
-        however few they are, if nothing was fitted on these: `cv` as a float, or
-        something frozen; with predictions out of fold it does but approximately. Needs
-        `max_loss` where the loss has no largest value.
+        accepted and wrong. It holds on average over the samples that tune the rule,
+        however few they are, if nothing was fitted on them: with `cv` as a float, or a
+        frozen estimator. With out-of-fold predictions it holds approximately. Needs
+        `max_loss` if the loss has no largest value.
 
     min_precision : float in ]0, 1] or dict, default=None
-        Bound on the precision of what is accepted, of each predicted class in a dict
-        class -> bound: maximise the coverage. A number is for the positive class: 1 of
-        0 and 1 or -1 and 1, or True; other labels need a dict. Bounds of both of two
-        classes are a positive and a negative predictive value. May be combined with
-        `min_recall`, but not with another target. All bounds are met by one threshold,
-        on the samples that solve the rule, and with a `confidence` in the population,
-        all at once. With `on_infeasible="nearest"` all are relaxed by the same factor
-        of the errors that they leave room for. Needs the loss "zero_one".
+        Lower bound on the precision of accepted samples: maximise the coverage. A dict
+        class -> bound has a bound for each predicted class. A number is for the
+        positive class, which is 1 for labels 0 and 1 or -1 and 1, or True; other labels
+        need a dict. Bounds for both of two classes are the positive and negative
+        predictive values. May be combined with `min_recall`, but not with another
+        target. One threshold meets all bounds on the samples that tune the rule, and
+        with a `confidence` all of them together in the population. With
+        `on_infeasible="nearest"`, the allowed errors of all bounds are increased by the
+        same factor. Needs the loss "zero_one".
 
     min_recall : float in ]0, 1] or dict, default=None
-        Bound on the recall of what is accepted, of each true class in a dict: of the
-        samples of the class that are accepted, the share that is labelled so. Bounds of
-        two classes are a sensitivity and a specificity. As `min_precision` otherwise.
+        Lower bound on the recall of accepted samples, or of each true class in a dict:
+        the share of the accepted samples of the class that get its label. Bounds for
+        two classes are sensitivity and specificity. Otherwise as `min_precision`.
 
     group_by : "prediction", "class", column or callable, default=None
-        What gives each group of samples a rule of its own, so that the target holds in
-        every group: "prediction" is the predicted class (of a classifier), a str or an
-        int the name or position of a column of X, and a callable is
-        ``X -> (n_samples,)``. Targets may then be dicts of group to value. With a
-        `confidence`, all groups hold together with that probability. A group in which
-        no rule meets the target is rejected as a whole, and so are samples of a group
-        that `fit` has not seen; both with a warning.
-        "class" is the true class, not known when predicting: one rule keeps a
-        `target_risk` or `target_failure_rate` in each of them, or in those that a dict
-        has a bound for. A failure rate is then a share of all samples of the class, and
-        needs one among those that solve the rule.
+        Groups of samples, each with its own rule, so that the target holds in every
+        group: "prediction" is the predicted class (of a classifier), a str or an int
+        the name or position of a column of X, and a callable is ``X -> (n_samples,)``.
+        Targets may then be dicts of group to value. With a `confidence`, the targets of
+        all groups hold together with that probability. A group in which no rule meets
+        the target is rejected as a whole, and so are samples of a group that `fit` has
+        not seen; both with a warning. "class" is the true class, which is unknown when
+        predicting: one rule meets a `target_risk` or `target_failure_rate` in each
+        class, or in the classes of a dict. A failure rate is then a share of all
+        samples of the class, and the class needs a sample among those that tune the
+        rule.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
             "top_two_gap", "error_probability", "loss_regression", "sele", \
             "sele_boosting", "true_class_probability"}, score object or callable, \
             default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
-        conditional risk where the fitted classifier has `predict_proba`, else the
-        margin. The last five are learned, from predictions out of sample. The name or
-        object of a novelty score, such as "knn", rejects what is unlike the samples
-        that the classifier was fitted on. A frozen score object is not fitted again. A
-        callable is ``(estimator, X) -> (n_samples,)``. A score object with a `loss` of
-        its own only orders the samples, and a `reject_cost` is solved on data for it.
+        conditional risk if the fitted classifier has `predict_proba`, otherwise the
+        margin. The last five are learned from out-of-sample predictions. The name or
+        object of a novelty score, such as "knn", rejects samples that are unlike the
+        training samples. A frozen score object is not fitted again. A callable is
+        ``(estimator, X) -> (n_samples,)``. A score object with its own `loss` only
+        ranks the samples, so its threshold for a `reject_cost` is tuned on data.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -149,56 +171,57 @@ class SelectiveClassifier(RejectClassifier):
         labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
     confidence : float in ]0, 1[, default=None
-        Probability, over the draw of the samples that solve the rule, that
+        Probability, over the draw of the samples that tune the rule, that
         `target_risk`, `target_coverage` or `target_failure_rate` holds for the
-        population. None solves the rule on the samples as if they were the population,
-        or bounds the failure rate on average. Needs samples on which neither the
+        population. None tunes the rule on the samples without such a guarantee; a
+        failure rate then holds on average. Needs samples on which neither the
         classifier nor the score was fitted: `cv` as a float, or a frozen classifier
         with a score that is not learned.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, in units of the loss. Needed to certify a
-        `target_risk`, and for a `target_failure_rate`, where the loss is neither
-        "zero_one" nor a matrix: labels that y lacks may cost more than those it has.
+        Largest possible loss, in units of the loss. Needed to certify a `target_risk`,
+        and for a `target_failure_rate`, if the loss is neither "zero_one" nor a matrix:
+        labels that are not in y may cost more than those that are.
 
     cv : int, float, splitter, iterable, "plug_in" or None, default=None
-        Which predictions solve the rule. An int or a splitter pools predictions out of
-        fold and fits the classifier on everything afterwards. A float holds that share
-        of the samples out, and the classifier is fitted on the rest. None is five
-        stratified folds, or fewer where no class has five members. A learned score is
-        learned from the same predictions, or from five folds of the rest where a share
-        is held out, and each sample that solves the rule is judged by a score that was
-        learned without it. "plug_in" is the plain rule of Chow for a `reject_cost`: the
-        conditional risk is compared with the cost as it is, without data and without
-        another fit. That is as good as the probabilities are. Elsewhere a conditional
-        risk counts as much as 30 samples when a `reject_cost` is solved.
+        Selects the predictions that tune the rule. An int or a splitter pools
+        out-of-fold predictions and fits the classifier on all samples afterwards. A
+        float holds that share of the samples out, and the classifier is fitted on the
+        rest. None is five stratified folds, or fewer if no class has five members. A
+        learned score is learned from the same predictions, or from five folds of the
+        rest if a share is held out. Each sample that tunes the rule gets a score that
+        was learned without it. "plug_in" is Chow's rule for a `reject_cost`: it
+        compares the conditional risk with the cost, without data and without another
+        fit, and is as good as the probabilities. Otherwise a conditional risk counts as
+        much as 30 samples when the threshold for a `reject_cost` is tuned.
 
     reject_label : "auto", None or label, default="auto"
-        What `predict` returns for rejected samples. "auto" is -1 for numeric classes,
-        the smallest class minus 1 where -1 is a class, and "reject" for strings
-        (``"reject_"`` where "reject" is a class). None makes `predict` return the label
-        of every sample.
+        Label that `predict` returns for rejected samples. "auto" is -1 for numeric
+        classes, the smallest class minus 1 where -1 is a class, and "reject" for
+        strings (``"reject_"`` where "reject" is a class). None makes `predict` return
+        the label of every sample.
 
     randomize : bool, default=True
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
-        of equal values are accepted or rejected alike, unless they are given different
-        `keys`. For a `target_failure_rate` that few samples cannot promise otherwise,
-        all that is accepted is accepted with a probability. If False, those at the
-        threshold are rejected for a bound on loss and accepted for `target_coverage`.
+        with equal values get the same decision, unless they have different `keys`. If
+        the samples are too few to guarantee a `target_failure_rate` otherwise, all
+        accepted samples are accepted with a probability. If False, samples at the
+        threshold are rejected for a bound on the loss and accepted for
+        `target_coverage`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does where the targets cannot be met on the samples: "raise" raises
-        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What `fit` does if the targets cannot be met on the samples: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of the draws at the threshold, of the samples held out, and
-        of a learned score that has no `random_state` of its own. The seed is drawn once
-        in `fit`: afterwards the decision about a sample depends on the sample alone.
+        Seed of the draws at the threshold, of the held-out samples, and of a learned
+        score without its own `random_state`. The seed is drawn once in `fit`.
+        Afterwards the decision for a sample depends on this sample only.
 
     Attributes
     ----------
@@ -234,7 +257,7 @@ class SelectiveClassifier(RejectClassifier):
         The loss.
 
     reject_label_ : label or None
-        What `predict` returns for rejected samples.
+        Label that `predict` returns for rejected samples.
 
     seed_ : int
         Seed of the draws at the threshold.
@@ -251,8 +274,8 @@ class SelectiveClassifier(RejectClassifier):
     See Also
     --------
     sklearn_reject.metrics.aurc_score : How well a score orders the errors.
-    sklearn.calibration.CalibratedClassifierCV : Makes probabilities honest, so that a
-        conditional risk means what it says.
+    sklearn.calibration.CalibratedClassifierCV : Calibrates probabilities, and with them
+        the conditional risk.
 
     References
     ----------
@@ -279,28 +302,41 @@ class SelectiveClassifier(RejectClassifier):
     0.99
     """
 
+    estimator_: Any
+    rule_: RejectionRule | Other
+    summary_: RiskCoverageSummary | Other
+    group_by_: GroupBy | None
+    bounds_: dict[tuple[str, Any], AchievedBound] | Other
+    uncertainty_score_: UncertaintyScore | Other
+    calibration_: Calibration | Other
+    loss_: TaskLoss
+    reject_label_: Any
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        reject_cost=None,
-        target_risk=None,
-        target_coverage=None,
-        target_failure_rate=None,
-        min_precision=None,
-        min_recall=None,
-        group_by=None,
-        uncertainty_score="auto",
-        loss="zero_one",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        reject_label="auto",
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-    ):
+        reject_cost: Target | None = None,
+        target_risk: Target | None = None,
+        target_coverage: Target | None = None,
+        target_failure_rate: Target | None = None,
+        min_precision: Target | None = None,
+        min_recall: Target | None = None,
+        group_by: Literal["prediction", "class"] | GroupBy | None = None,
+        uncertainty_score: UncertaintyScoreLike = "auto",
+        loss: TaskLossLike = "zero_one",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | Literal["plug_in"] | None = None,
+        reject_label: Label = "auto",
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.reject_cost = reject_cost
         self.target_risk = target_risk
@@ -327,7 +363,13 @@ class SelectiveClassifier(RejectClassifier):
         super().__setstate__(unpack_keys(state, "bounds_"))
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifier and solve the rejection rule.
 
         Parameters
@@ -369,7 +411,9 @@ class SelectiveClassifier(RejectClassifier):
 
     @available_if(is_frozen)
     @with_callbacks
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Add calibration samples, and solve the rule again on all there were.
 
         For an estimator in a :class:`~sklearn.frozen.FrozenEstimator`. The samples are
@@ -502,7 +546,7 @@ class SelectiveClassifier(RejectClassifier):
             seed_=row_seed,
         )
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with a rule for another target, without another fit.
 
         The rule is solved on `calibration_`, and is the one that `fit` would have
@@ -539,7 +583,9 @@ class SelectiveClassifier(RejectClassifier):
         require_fit(self)
         return retarget(self, target, _DEFAULT_REJECT_COST)
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters
@@ -592,7 +638,9 @@ class SelectiveClassifier(RejectClassifier):
         y = check_class_labels(y)
         return report_selective(self, X, y, confidence, _DEFAULT_REJECT_COST)
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the negative area under the risk-coverage curve.
 
         It tells how well the uncertainty orders the losses, whatever the threshold, so
@@ -635,10 +683,10 @@ class SelectiveClassifier(RejectClassifier):
         rejects = rule.coverage < 1
         if is_binary and not rejects and not has_target(self):
             warn_user(
-                f"Without a target, reject_cost={_DEFAULT_REJECT_COST}: reject when a "
-                "label is more likely wrong than right. With two classes that rejects "
-                "nothing here. Pass a reject_cost below 0.5, a target_risk, a "
-                "target_coverage or a target_failure_rate.",
+                f"Without a target, reject_cost={_DEFAULT_REJECT_COST}, which rejects "
+                "a sample if its label is more likely wrong than right. With two "
+                "classes this rejects nothing here. Pass a reject_cost below 0.5, a "
+                "target_risk, a target_coverage or a target_failure_rate.",
             )
 
     def __sklearn_tags__(self):

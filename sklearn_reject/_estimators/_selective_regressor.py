@@ -1,10 +1,15 @@
 """The regressor that says which of its predictions not to trust."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array, indexable
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._curves import aurc_score
@@ -13,7 +18,7 @@ from sklearn_reject._estimators._base import (
     RejectMixin,
     store_fitted,
 )
-from sklearn_reject._estimators._calibration import calibration_of
+from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._partial_fit import (
@@ -31,6 +36,7 @@ from sklearn_reject._estimators._rejection_models import (
     takes_sparse,
 )
 from sklearn_reject._estimators._report import report_selective
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import of_rows, require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -46,10 +52,22 @@ from sklearn_reject._fitting import (
     plan_fits,
     route_params,
 )
-from sklearn_reject._sklearn import with_callbacks
+from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._typing import (
+    CV,
+    Estimator,
+    GroupBy,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+    ScoreLike,
+    Target,
+)
 from sklearn_reject._validation import check_option, require_in_memory
-from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
-from sklearn_reject.scores import resolve_score
+from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
+from sklearn_reject.scores import UncertaintyScore, resolve_score
+from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
 
 _OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
 
@@ -59,7 +77,7 @@ def _no_predictions(regressor):
 
 
 class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
-    """Regressor that tells which of its predictions are too uncertain.
+    """Regressor that rejects predictions that are too uncertain.
 
     It wraps a regressor, of one output or several, scores how uncertain each prediction
     is, and rejects above a threshold that solves one of the models of
@@ -71,9 +89,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     Parameters
     ----------
     estimator : estimator
-        Regressor with `fit` and `predict`. A
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
-        to `fit`, which it must not have seen, learn the score and solve the rule.
+        Regressor with `fit` and `predict`. A :class:`~sklearn.frozen.FrozenEstimator`
+        is not fitted again, and the data given to `fit`, which it must not have seen,
+        only fit the score and tune the rule.
 
     reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimise the expected loss
@@ -81,11 +99,11 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         `target_coverage` and `target_failure_rate` must be given.
 
     target_risk : float >= 0 or dict, default=None
-        Bound on the expected loss of accepted samples: maximise the coverage. Met on
-        the samples that solve the rule, and so exceeded in use more often than not:
-        by 18 % of the target on average where 100 samples solve it, 8 % at 300, 3 % at
-        1000 (33 classifiers on real sets). Pass `confidence` where it must hold, or a
-        `target_failure_rate`, which a few samples can promise.
+        Bound on the expected loss of accepted samples: maximise the coverage. It is met
+        on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
+        the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
+        classifiers on real data sets). If the target must hold on new data, set
+        `confidence`, or use `target_failure_rate`, which few samples can guarantee.
 
     target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimise the risk.
@@ -93,19 +111,19 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
         maximise the coverage. With 0/1 loss it bounds the share of all samples that is
-        accepted and wrong. It holds on average over the samples that solve the rule,
-        however few they are, if nothing was fitted on these: `cv` as a float, or
-        something frozen; with predictions out of fold it does but approximately. Needs
-        `max_loss` where the loss has no largest value.
+        accepted and wrong. It holds on average over the samples that tune the rule,
+        however few they are, if nothing was fitted on them: with `cv` as a float, or a
+        frozen estimator. With out-of-fold predictions it holds approximately. Needs
+        `max_loss` if the loss has no largest value.
 
     group_by : "prediction", column or callable, default=None
-        What gives each group of samples a rule of its own, so that the target holds in
-        every group: "prediction" is the predicted class (of a classifier), a str or an
-        int the name or position of a column of X, and a callable is
-        ``X -> (n_samples,)``. Targets may then be dicts of group to value. With a
-        `confidence`, all groups hold together with that probability. A group in which
-        no rule meets the target is rejected as a whole, and so are samples of a group
-        that `fit` has not seen; both with a warning.
+        Groups of samples, each with its own rule, so that the target holds in every
+        group: "prediction" is the predicted class (of a classifier), a str or an int
+        the name or position of a column of X, and a callable is ``X -> (n_samples,)``.
+        Targets may then be dicts of group to value. With a `confidence`, the targets of
+        all groups hold together with that probability. A group in which no rule meets
+        the target is rejected as a whole, and so are samples of a group that `fit` has
+        not seen; both with a warning.
 
     uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
             score object or callable, default="auto"
@@ -121,43 +139,44 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         vectors.
 
     confidence : float in ]0, 1[, default=None
-        Probability, over the draw of the samples that solve the rule, that
+        Probability, over the draw of the samples that tune the rule, that
         `target_risk`, `target_coverage` or `target_failure_rate` holds for the
         population. Needs `cv` as a float, or a frozen regressor with a score that is
         not learned.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, in units of the loss. Needed to certify a
-        `target_risk`, and for a `target_failure_rate`, where the loss is neither
-        "zero_one" nor a matrix: labels that y lacks may cost more than those it has.
+        Largest possible loss, in units of the loss. Needed to certify a `target_risk`,
+        and for a `target_failure_rate`, if the loss is neither "zero_one" nor a matrix:
+        labels that are not in y may cost more than those that are.
 
     cv : int, float, splitter, iterable or None, default=None
-        Which predictions solve the rule. An int or a splitter pools predictions out of
-        fold and fits the regressor on everything afterwards; None is five folds. A
-        float holds that share of the samples out, and the regressor is fitted on the
-        rest. A learned score is learned from the same predictions, or from five folds
-        of the rest where a share is held out, and each sample that solves the rule is
-        judged by a score that was learned without it.
+        Selects the predictions that tune the rule. An int or a splitter pools
+        out-of-fold predictions and fits the regressor on all samples afterwards; None
+        is five folds. A float holds that share of the samples out, and the regressor is
+        fitted on the rest. A learned score is learned from the same predictions, or
+        from five folds of the rest if a share is held out. Each sample that tunes the
+        rule gets a score that was learned without it.
 
     randomize : bool, default=True
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
-        of equal values are accepted or rejected alike, unless they are given different
-        `keys`. For a `target_failure_rate` that few samples cannot promise otherwise,
-        all that is accepted is accepted with a probability. If False, those at the
-        threshold are rejected for a bound on loss and accepted for `target_coverage`.
+        with equal values get the same decision, unless they have different `keys`. If
+        the samples are too few to guarantee a `target_failure_rate` otherwise, all
+        accepted samples are accepted with a probability. If False, samples at the
+        threshold are rejected for a bound on the loss and accepted for
+        `target_coverage`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does where the targets cannot be met on the samples: "raise" raises
-        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What `fit` does if the targets cannot be met on the samples: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of the draws at the threshold, of the samples held out, and
-        of a learned score that has no `random_state` of its own.
+        Seed of the draws at the threshold, of the held-out samples, and of a learned
+        score without its own `random_state`.
 
     Attributes
     ----------
@@ -218,25 +237,37 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     True
     """
 
+    estimator_: Any
+    rule_: RejectionRule | Other
+    summary_: RiskCoverageSummary | Other
+    group_by_: GroupBy | None
+    uncertainty_score_: UncertaintyScore | Other
+    calibration_: Calibration | Other
+    loss_: TaskLoss
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Estimator,
         *,
-        reject_cost=None,
-        target_risk=None,
-        target_coverage=None,
-        target_failure_rate=None,
-        group_by=None,
-        uncertainty_score="auto",
-        loss="squared",
-        confidence=None,
-        max_loss=None,
-        cv=None,
-        randomize=True,
-        on_infeasible="raise",
-        n_jobs=None,
-        random_state=None,
-    ):
+        reject_cost: Target | None = None,
+        target_risk: Target | None = None,
+        target_coverage: Target | None = None,
+        target_failure_rate: Target | None = None,
+        group_by: Literal["prediction"] | GroupBy | None = None,
+        uncertainty_score: Literal["auto", "loss_regression", "sele", "sele_boosting"]
+        | ScoreLike = "auto",
+        loss: Literal["squared", "absolute"] | Callable[..., ArrayLike] = "squared",
+        confidence: float | None = None,
+        max_loss: float | None = None,
+        cv: CV | None = None,
+        randomize: bool = True,
+        on_infeasible: OnInfeasible = "raise",
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
         self.reject_cost = reject_cost
         self.target_risk = target_risk
@@ -254,7 +285,13 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the regressor, learn the score and solve the rejection rule.
 
         Parameters
@@ -294,7 +331,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     @available_if(is_frozen)
     @with_callbacks
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Add calibration samples, and solve the rule again on all there were.
 
         For an estimator in a :class:`~sklearn.frozen.FrozenEstimator`. The samples are
@@ -419,7 +458,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         )
 
     @of_rows(_no_predictions)
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of all samples, rejected or not.
 
         Parameters
@@ -435,7 +474,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_fit(self)
         return self.estimator_.predict(X)
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with a rule for another target, without another fit.
 
         The rule is solved on `calibration_`, and is the one that `fit` would have
@@ -469,7 +508,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_fit(self)
         return retarget(self, target, None)
 
-    def report(self, X, y, *, confidence=0.95):
+    def report(
+        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+    ) -> Report:
         """Compare what was asked for with what new samples show.
 
         Parameters
@@ -500,7 +541,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_in_memory(X=X, y=y)
         return report_selective(self, X, y, confidence, None)
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the negative area under the risk-coverage curve.
 
         It tells how well the uncertainty orders the losses, whatever the threshold, so
@@ -555,7 +598,7 @@ def check_loss_of_numbers(loss):
     resolved = check_loss(loss)
     if isinstance(resolved, _OF_LABELS):
         raise ValueError(
-            f"loss={loss!r} is one of labels. Use 'squared', 'absolute' or a "
+            f"loss={loss!r} is a loss of labels. Use 'squared', 'absolute' or a "
             "callable (y_true, y_pred) -> (n_samples,)."
         )
     return resolved

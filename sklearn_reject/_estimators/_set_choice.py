@@ -262,18 +262,18 @@ def _settle(problem, strategy):
 
 
 def _warn_of_gap(gap, strategy, calibration, distribution):
-    way_out = "Wrap the classifier in CalibratedClassifierCV, or take strategy='eum'"
+    way_out = "Wrap the classifier in CalibratedClassifierCV, or use strategy='eum'"
     if distribution == "independent" and calibration is None:
         way_out = "Pass calibration='sigmoid' or 'isotonic'"
     elif strategy != "dta":
         way_out = (
-            "The threshold in use does not rest on them, but expected_loss does: for "
-            "that, wrap the classifier in CalibratedClassifierCV"
+            "The threshold does not depend on them, but expected_loss does. To "
+            "correct it, wrap the classifier in CalibratedClassifierCV"
         )
     warn_user(
-        f"Out of sample, the sets were expected to have a loss of "
-        f"{gap.expected_loss:.3g}, and had one of {gap.realised_loss:.3g}: more than "
-        "chance, so that the probabilities are not honest, or items depend on each "
+        f"Out of sample, the expected loss of the sets was {gap.expected_loss:.3g}, "
+        f"but their realised loss was {gap.realised_loss:.3g}. The difference is "
+        "significant, so the probabilities are not calibrated, or items depend on each "
         f"other. {way_out}.",
         once=True,
     )

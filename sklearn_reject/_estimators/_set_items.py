@@ -55,7 +55,7 @@ class Items(FoldScore):
         """Raise unless there are as many labels as in `fit`."""
         if self.classes is None and n_labels != self.number:
             raise ValueError(
-                f"{n_labels} labels a sample are given where y of `fit` has "
+                f"There are {n_labels} labels per sample, but y of `fit` had "
                 f"{self.number}. Pass labels, or a classifier, for the same ones."
             )
 
@@ -84,8 +84,8 @@ def find_items(estimator, y, pos_label=None):
         classes, positive = _add_positive(classes, pos_label)
     elif pos_label is not None:
         raise ValueError(
-            f"pos_label={pos_label!r} is for two classes, but y is "
-            f"{target_type}. Leave it at None."
+            f"pos_label={pos_label!r} is for two classes, but y is {target_type}. Set "
+            "it to None."
         )
     return Items(target_type, classes, positive, number)
 
@@ -101,7 +101,7 @@ def _add_positive(classes, pos_label):
     if len(known) > 1 or isinstance(pos_label, str) != isinstance(known[0], str):
         raise ValueError(
             f"pos_label={pos_label!r} is not among the classes {known}. Pass one of "
-            "them, or None for the last."
+            "them, or None for the last one."
         )
     # As in a fold without positive samples.
     warn_user(

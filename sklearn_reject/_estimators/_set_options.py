@@ -49,16 +49,15 @@ def check_choices_for(decoder, items):
     each_is_a_set = items.target_type != "binary" and decoder.average == "samples"
     if decoder.batch_size is not None and each_is_a_set:
         raise ValueError(
-            f"batch_size={decoder.batch_size} is for two classes, where a set are the "
-            f"samples of a call, but y is {items.target_type} and each sample is a set "
-            "of its own. Leave it at None."
+            f"batch_size={decoder.batch_size} is for two classes, where the samples of "
+            f"a call are a set, but y is {items.target_type} and each sample is a set. "
+            "Set it to None."
         )
     if decoder.calibration in CALIBRATIONS and items.target_type == "multiclass":
         raise ValueError(
             f"calibration={decoder.calibration!r} is for items that are positive "
-            "independently of each other, but y has more than two classes. Leave "
-            "it at 'auto' or None, and wrap the classifier: "
-            "CalibratedClassifierCV(classifier)."
+            "independently of each other, but y has more than two classes. Use 'auto' "
+            "or None, and wrap the classifier: CalibratedClassifierCV(classifier)."
         )
 
 
@@ -66,8 +65,8 @@ def check_batches(decoder, groups):
     """Raise for a size of batches beside groups, which have their sizes."""
     if decoder.batch_size is not None and groups is not None:
         raise ValueError(
-            f"batch_size={decoder.batch_size} and groups were both given, and both say "
-            "which samples are decided together. Leave one of them out."
+            f"batch_size={decoder.batch_size} and groups were both given, but both "
+            "define which samples are decided together. Omit one of them."
         )
 
 
@@ -110,10 +109,10 @@ def choice_without_folds(decoder):
 def warn_without_folds(reason):
     """Warn that nothing could be compared."""
     warn_user(
-        "Strategies and calibrations could not be compared out of sample, so that "
-        "strategy='dta' decodes the probabilities as they are. What failed in a fold: "
-        f"{str(reason).rstrip('. ')}. Pass more samples, cv=, or strategy='dta' with "
-        "calibration=None.",
+        "Strategies and calibrations could not be compared out of sample, so "
+        "strategy='dta' decodes the probabilities without calibration. The error in a "
+        f"fold was: {str(reason).rstrip('. ')}. Pass more samples, cv=, or "
+        "strategy='dta' with calibration=None.",
         once=True,
     )
 
@@ -211,11 +210,10 @@ def warn_of_few_rows(n_rows, fewest, target_type):
     is_binary = target_type == "binary"
     groups = ", or groups= if these are the sets that are scored" if is_binary else ""
     warn_user(
-        f"{n_rows} rows were taken for a set of their own, whose loss alone is made "
-        f"small: with fewer than {fewest} rows, other samples may be predicted than in "
-        f"a call with all of them. Pass more rows at once{groups}; or fit with "
-        "strategy='eum', or with "
-        f"batch_size={max(n_rows, 1)} and strategy='auto', for calls as small as this.",
+        f"{n_rows} rows were decoded as one set. With fewer than {fewest} rows, the "
+        "predictions can differ from those of a call with all rows. Pass more rows at "
+        f"once{groups}; or, for calls as small as this, fit with strategy='eum', or "
+        f"with batch_size={max(n_rows, 1)} and strategy='auto'.",
     )
 
 
@@ -228,10 +226,10 @@ def warn_of_reader(inner, reader):
     if reader == "OneVsRestClassifier":
         way_out = (
             f"Put it inside: ExpectedLossDecoder({reader}({name}()), ...); for one "
-            "decoder a label, take MultiOutputClassifier, which asks each for its "
+            "decoder per label use MultiOutputClassifier, which asks each for its "
             "labels."
         )
     warn_user(
-        f"{reader} makes labels of the probabilities or decision values of "
-        f"ExpectedLossDecoder, and not of its sets: nothing is decoded. {way_out}"
+        f"{reader} computes labels from the probabilities or decision values of "
+        f"ExpectedLossDecoder and not from its sets, so nothing is decoded. {way_out}"
     )

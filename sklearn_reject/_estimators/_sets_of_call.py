@@ -21,9 +21,8 @@ def check_average_of(average, target_type):
     check_average(average, (1, 1), options=AVERAGES)
     if average != "samples" and target_type != "multilabel":
         raise ValueError(
-            f"average={average!r} makes sets of the samples of each label, or of all "
-            f"entries, where samples have several labels, but y is {target_type}. "
-            "Leave average at 'samples'."
+            f"average={average!r} is for multilabel targets, but y is {target_type}. "
+            "Set average to 'samples'."
         )
 
 
@@ -38,8 +37,8 @@ def groups_of_sets(groups, target_type):
         return groups
     if not _routing_enabled():
         raise ValueError(
-            "groups say which samples form a set where there are two classes. Here "
-            "each sample is a set of its own: leave groups out."
+            "groups define sets of samples for two classes, but here each sample is a "
+            "set. Omit groups."
         )
     return None
 
@@ -73,8 +72,8 @@ def several_labels(estimator, y):
             raise
         name = type(estimator).__name__
         raise ValueError(
-            f"{name} failed to fit several labels a sample, which it does not say to "
-            "take. Fit a classifier for each label, as OneVsRestClassifier and "
-            f"MultiOutputClassifier do, whose estimator may be calibrated. {name} "
-            f"said: {error}"
+            f"{name} failed to fit a multilabel target, which it does not claim to "
+            "support. Fit a classifier for each label, as OneVsRestClassifier and "
+            "MultiOutputClassifier do; their estimator may be calibrated. The error of "
+            f"{name} was: {error}"
         ) from error

@@ -92,8 +92,9 @@ class Target:
         """Return the target of every true class, met by one rule."""
         raise ValueError(
             "group_by='class' bounds each true class by target_risk or "
-            f"target_failure_rate, got {self}. Of a class that is not known when "
-            "predicting there is no rule: pass one of them, or group_by='prediction'."
+            f"target_failure_rate, got {self}. Other targets need a rule per class, "
+            "but the true class is unknown when predicting. Pass one of these targets, "
+            "or group_by='prediction'."
         )
 
     def prepare(self, classes, loss, confidence):
@@ -118,7 +119,7 @@ class RejectCost(Target):
 
     name = "reject_cost"
     can_be_certified = False
-    vacuous = "nothing costs more than rejecting, and everything is accepted"
+    vacuous = "nothing costs more than rejecting, so everything is accepted"
 
     def solve(self, samples, options):
         """Return the rule of least cost."""
@@ -130,7 +131,7 @@ class TargetRisk(Target):
 
     name = "target_risk"
     bounds_losses = True
-    vacuous = "no rule has a larger risk, and everything is accepted"
+    vacuous = "no rule has a larger risk, so everything is accepted"
 
     def by_true_class(self):
         """Return bounds on the risk of true classes."""
@@ -171,7 +172,7 @@ class TargetFailureRate(Target):
     bounds_losses = True
     holds_on_average = True
     needs_equal_draws = True
-    vacuous = "no rule has a larger failure rate, and everything is accepted"
+    vacuous = "no rule has a larger failure rate, so everything is accepted"
 
     def by_true_class(self):
         """Return bounds on the failures of true classes."""
@@ -193,7 +194,7 @@ class RiskBounds(Target):
     """Bounds on parts of what is accepted, all of them met by one threshold."""
 
     bounds_losses = True
-    vacuous = "no rule has a larger risk in any class, and everything is accepted"
+    vacuous = "no rule has a larger risk in any class, so everything is accepted"
     parts = PartBounds
 
     @classmethod
@@ -217,9 +218,8 @@ class RiskBounds(Target):
     def by_true_class(self):
         """Raise: some true classes have bounds already, and predictions others."""
         raise ValueError(
-            f"group_by='class' cannot be combined with {self}, which are met by one "
-            "rule for all samples, and a min_recall bounds true classes already. Pass "
-            "group_by=None."
+            f"group_by='class' cannot be combined with {self}, which uses one rule for "
+            "all samples; a min_recall bounds true classes already. Pass group_by=None."
         )
 
     def prepare(self, classes, loss, confidence):
@@ -259,7 +259,7 @@ class ClassFailureRates(RiskBounds):
     """
 
     holds_on_average = True
-    vacuous = "no rule has a larger failure rate, and everything is accepted"
+    vacuous = "no rule has a larger failure rate, so everything is accepted"
     parts = FailureBounds
 
 
@@ -283,13 +283,12 @@ def find_target(estimator, default):
         values = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ValueError(
             f"At most one of {_enumerate(estimator)} may be given, got {values}. Keep "
-            "the one that matters and leave the others at None"
-            f"{_may_be_combined(estimator)}."
+            f"one and set the others to None{_may_be_combined(estimator)}."
         )
     if not given and default is None:
         raise ValueError(
-            f"One of {_enumerate(estimator)} must be given: in the units of a "
-            "regression no default fits all."
+            f"One of {_enumerate(estimator)} must be given, because no default fits "
+            "the units of every regression."
         )
     given = given or {RejectCost.name: default}
     target = _TARGETS[next(iter(given))].of_params(given)
@@ -298,8 +297,8 @@ def find_target(estimator, default):
         return target.by_true_class()
     if group_by is not None and isinstance(target, RiskBounds):
         raise ValueError(
-            f"group_by={group_by!r} makes a rule for each group, and {target} are met "
-            "by one rule for all samples. Pass group_by=None, or a target_risk: with "
+            f"group_by={group_by!r} makes a rule for each group, but {target} use one "
+            "rule for all samples. Pass group_by=None, or a target_risk: with "
             "group_by='prediction' it bounds 1 minus the precision of each class."
         )
     return target
@@ -308,7 +307,7 @@ def find_target(estimator, default):
 def _may_be_combined(estimator):
     if not hasattr(estimator, PRECISION):
         return ""
-    return f"; only {PRECISION} and {RECALL} go together"
+    return f"; only {PRECISION} and {RECALL} can be combined"
 
 
 def has_target(estimator):
@@ -333,16 +332,16 @@ def check_max_loss(estimator, target, loss):
         if loss.max_loss is not None and loss.max_loss > largest:
             raise ValueError(
                 f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
-                "the loss can be. Leave it at None, or pass at least that."
+                "the loss can reach. Set it to None, or pass at least this value."
             )
         return largest
     is_certified = estimator.confidence is not None and target.bounds_losses
     if loss.max_loss is None and (is_certified or target.holds_on_average):
         verb = "certify" if is_certified else "promise"
         raise ValueError(
-            f"max_loss is needed to {verb} a {target.name} with {loss!r}: pass the "
-            "largest loss that is possible, in units of the loss. Labels that y lacks "
-            "may cost more than those it has."
+            f"max_loss is needed to {verb} a {target.name} with {loss!r}. Pass the "
+            "largest possible loss, in units of the loss. Labels that are not in y may "
+            "cost more than those that are."
         )
     return loss.max_loss
 
@@ -353,8 +352,8 @@ def check_certifiable(estimator, target):
     if not target.can_be_certified:
         raise ValueError(
             f"confidence={estimator.confidence!r} needs a target_risk, a "
-            "target_coverage or a target_failure_rate to guarantee; a "
-            f"{target.name} has no bound to hold."
+            f"target_coverage or a target_failure_rate to guarantee. A {target.name} "
+            "has no bound."
         )
 
 
@@ -363,6 +362,6 @@ def warn_if_vacuous(target, largest):
     if not largest or target.vacuous is None or min(target.values) < largest:
         return
     warn_user(
-        f"{target} is not below the largest loss, {largest:g}: {target.vacuous}. Ask "
-        "for less, in units of the loss."
+        f"{target} is not below the largest loss, {largest:g}: {target.vacuous}. Pass "
+        "a smaller value, in units of the loss."
     )

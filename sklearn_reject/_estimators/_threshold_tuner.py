@@ -1,10 +1,16 @@
 """The estimator that chooses the thresholds of several classifiers together."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._curves import pn_auc_score
@@ -42,6 +48,14 @@ from sklearn_reject._sklearn import (
     visual_block,
     with_callbacks,
 )
+from sklearn_reject._typing import (
+    CV,
+    Label,
+    MatrixLike,
+    OnInfeasible,
+    Other,
+    RandomState,
+)
 from sklearn_reject._validation import (
     check_level,
     check_same_length,
@@ -51,7 +65,11 @@ from sklearn_reject._validation import (
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds import (
     TARGETS,
+    CrossValidatedPoint,
+    OperatingPoint,
+    RatedDocuments,
     Search,
+    ThresholdPath,
     check_documents,
     check_propensity,
     check_weighted_classes,
@@ -77,11 +95,11 @@ class EnsembleThresholdTuner(
 ):
     """Binary classifier that applies joint thresholds to several classifiers.
 
-    It is for rare events, where people rate what some classifiers predict positive, and
-    nobody knows the rest. A document is predicted positive if any of the classifiers
-    says so, or if all do, and how sure each has to be is chosen jointly: so that one
-    more false positive would buy no more than a given number of true positives
-    (RZMR20). Only counts of rated documents are used, never rates.
+    It is for rare events, where people rate only the documents that some classifiers
+    predict positive. A document is predicted positive if any of the classifiers is sure
+    enough, or if all are. The thresholds are chosen jointly, so that one more false
+    positive would bring at most a given number of true positives (RZMR20). Only counts
+    of rated documents are used, never rates.
 
     The last seven parameters are for experts. Their defaults rarely need a change.
 
@@ -93,32 +111,31 @@ class EnsembleThresholdTuner(
         (name, classifier), or (name, classifier, columns) for a classifier that sees
         part of the columns of X, as :class:`~sklearn.compose.ColumnTransformer` takes
         them. A :class:`~sklearn.frozen.FrozenEstimator` is not fitted again. An outlier
-        detector or density with `score_samples`, which says what is normal, is fitted
-        on all documents, rated or not, and has the negative of it as its score.
-        (name, "passthrough", column) takes a column of X as scores that were logged,
-        NaN where a detector did not run. None where X is the matrix of such scores: one
-        column a classifier, higher = more likely positive.
+        detector or density with `score_samples`, whose high values mean normal, is
+        fitted on all documents, rated or not, and its score is the negative value.
+        (name, "passthrough", column) uses a column of X as logged scores, NaN where a
+        detector did not run. None if X is the matrix of such scores: one column per
+        classifier, higher = more likely positive.
 
     target_derivative : float > 0, default=None
-        How many true positives one more false positive has to buy: dTP/dFP at the
+        Number of true positives that one more false positive must bring: dTP/dFP at the
         operating point, which maximises TP - `target_derivative` * FP. Exactly one of
-        this and the next five is to be given; the next two are names for the same
+        this and the next five must be given; the next two are names for the same
         number.
 
     marginal_precision : float in ]0, 1[, default=None
         Precision of the last documents that are predicted positive, dTP/(dTP + dFP).
 
     max_fp_per_tp : float > 0, default=None
-        How many false positives one accepts for one more true positive, dFP/dTP.
+        Number of false positives that you accept for one more true positive, dFP/dTP.
 
     max_alerts : int >= 1, default=None
-        The most true positives with at most so many of all documents given predicted
-        positive, rated or not.
+        The most true positives with at most this number of documents predicted
+        positive, of all documents given, rated or not.
 
     min_recall : float in ]0, 1], default=None
         The fewest false positives with at least this share of all positives found.
-        Only where all documents are rated, or a sample of all of them, see
-        `propensity`.
+        Needs ratings of all documents, or of a sample of them, see `propensity`.
 
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
@@ -128,46 +145,46 @@ class EnsembleThresholdTuner(
         if all do (intersection).
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does where the targets cannot be met on the samples: "raise" raises
-        an InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What `fit` does if the targets cannot be met on the samples: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     unrated_label : label, default=-1
-        What stands in y for a document that was not rated; missing values always do.
-        None if nothing else does.
+        Label of documents in y that were not rated. Missing values always mean not
+        rated; None if no other label does.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise; a warning tells if that is a text and the more
-        frequent of the two.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise; a warning says if that is a string and the more
+        frequent class.
 
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        Where scores of classifiers come from. "auto" is the first of the two that a
-        classifier has.
+        Method that gives the scores of classifiers. "auto" is the first of the two that
+        a classifier has.
 
     confidence : float in ]0, 1[, default=0.95
-        Of the intervals of counts and precision at the operating point.
+        Confidence of the intervals of counts and precision at the operating point.
 
     cv : int, float, splitter, iterable, "prefit" or None, default=None
-        Which scores tune the thresholds. An int or a splitter pools scores out of
-        fold, and fits the classifiers on all rated documents afterwards. A float holds
-        that share of the documents out, and the classifiers are fitted on the rest.
-        None is five folds. Where nothing is to be fitted, scores are taken as they are,
-        and only the thresholds are cross-validated: with None in five folds, and with
-        "prefit" not at all.
+        Selects the scores that tune the thresholds. An int or a splitter pools
+        out-of-fold scores, and fits the classifiers on all rated documents afterwards.
+        A float holds that share of the documents out, and the classifiers are fitted on
+        the rest. None is five folds. If nothing is to be fitted, scores are used as
+        they are, and only the thresholds are cross-validated: with None in five folds,
+        and with "prefit" not at all.
 
     n_jobs : int, default=None
         Number of folds in parallel.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the share held out.
+        Seed of the held-out share.
 
     method : {"graph", "analytic", "direct"}, default="graph"
-        Where the operating point is looked for. "graph" takes it from the path through
-        a grid of thresholds that has the largest area under TP against FP, "analytic"
-        from the best of a family of smooth paths with few parameters.
-        "direct" takes the best of all combinations of thresholds: exactly for one or
-        two classifiers, a local optimum for more.
+        How the operating point is found. "graph" takes it from the path through a grid
+        of thresholds that has the largest area under TP against FP, "analytic" from the
+        best of a family of smooth paths with few parameters. "direct" takes the best of
+        all combinations of thresholds: exactly for one or two classifiers, a local
+        optimum for more.
 
     search : {"auto", "grid", "pairs"}, default="auto"
         How the grid is searched, see :func:`~sklearn_reject.thresholds.optimal_path`.
@@ -183,27 +200,27 @@ class EnsembleThresholdTuner(
         Paths of the method "analytic".
 
     smoothing : {"concave", "isotonic"}, default="concave"
-        How the derivative along a path is made free of noise, see
+        How the derivative along a path is smoothed, see
         :func:`~sklearn_reject.thresholds.operating_point`.
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
-        From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches; no lower threshold is ever
+        Scores above which documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches. No lower threshold is ever
         chosen.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (n_classifiers,)
-        Joint thresholds of the operating point, one a classifier. Infinity where a
+        Joint thresholds of the operating point, one per classifier. Infinity if a
         classifier is not used.
 
     operating_point_ : OperatingPoint
         Counts, precision and their intervals on the scores that tuned the thresholds.
 
     cross_validated_point_ : CrossValidatedPoint or None
-        The same on documents that did not tune the thresholds they are judged by, but
-        others in the training part of the split: earlier ones, where splits follow
-        time. None without folds, and where all leave a class without rated documents.
+        The same on documents that did not tune their thresholds, which come from the
+        training part of the split (earlier documents, if splits follow time). None
+        without folds, and if all folds leave a class without rated documents.
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies.
@@ -281,33 +298,43 @@ class EnsembleThresholdTuner(
     _doc_link_template = DOC_LINK_TEMPLATE
     _doc_link_url_param_generator = doc_link_params
 
+    operating_point_: OperatingPoint
+    cross_validated_point_: CrossValidatedPoint | Other
+    path_: ThresholdPath
+    documents_: RatedDocuments
+    base_thresholds_: np.ndarray
+    classes_: np.ndarray
+    pos_label_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimators,
+        estimators: Sequence[tuple[Any, ...]] | None,
         *,
-        target_derivative=None,
-        marginal_precision=None,
-        max_fp_per_tp=None,
-        max_alerts=None,
-        min_recall=None,
-        objective=None,
-        rule="any",
-        on_infeasible="raise",
-        unrated_label=-1,
-        pos_label=None,
-        response_method="auto",
-        confidence=0.95,
-        cv=None,
-        n_jobs=None,
-        random_state=None,
-        method="graph",
-        search="auto",
-        n_thresholds=100,
-        spacing="quantile",
-        family="log_odds",
-        smoothing="concave",
-        base_thresholds=None,
-    ):
+        target_derivative: float | None = None,
+        marginal_precision: float | None = None,
+        max_fp_per_tp: float | None = None,
+        max_alerts: int | None = None,
+        min_recall: float | None = None,
+        objective: Literal["f1"] | None = None,
+        rule: Literal["any", "all"] = "any",
+        on_infeasible: OnInfeasible = "raise",
+        unrated_label: Label = -1,
+        pos_label: Label = None,
+        response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
+        confidence: float = 0.95,
+        cv: CV | Literal["prefit"] | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+        method: Literal["graph", "analytic", "direct"] = "graph",
+        search: Literal["auto", "grid", "pairs"] = "auto",
+        n_thresholds: int = 100,
+        spacing: Literal["quantile", "uniform"] = "quantile",
+        family: Literal["log_odds", "power"] | Other = "log_odds",
+        smoothing: Literal["concave", "isotonic"] = "concave",
+        base_thresholds: ArrayLike | None = None,
+    ) -> None:
         self.estimators = estimators
         self.target_derivative = target_derivative
         self.marginal_precision = marginal_precision
@@ -333,7 +360,14 @@ class EnsembleThresholdTuner(
         self.base_thresholds = base_thresholds
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, propensity=None, **params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        propensity: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifiers on rated documents, and tune their joint thresholds.
 
         Parameters
@@ -352,11 +386,11 @@ class EnsembleThresholdTuner(
             of a set, which are counted.
 
         propensity : float or array-like of shape (n_documents,), default=None
-            Probability in ]0, 1] of each document to be rated, where that was left to
-            chance, and NaN where it was not. Rated documents weigh the inverse, times
-            `sample_weight`, and stand for unrated ones that were as likely to be rated.
-            Only unrated documents without a propensity say that ratings are incomplete.
-            It weighs what tunes the thresholds, and reaches no classifier.
+            Probability in ]0, 1] of each document to be rated, if it was drawn at
+            random, and NaN otherwise. Rated documents have the inverse as weight, times
+            `sample_weight`, and represent unrated ones with the same probability. Only
+            unrated documents without a propensity mean that ratings are incomplete. It
+            weighs what tunes the thresholds, and reaches no classifier.
 
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they
@@ -445,7 +479,7 @@ class EnsembleThresholdTuner(
         self.documents_ = documents
         return self
 
-    def retarget(self, **target):
+    def retarget(self, **target: Any) -> Self:
         """Return a copy with another operating point, without another fit.
 
         The point is the one that `fit` would find for this target, on the same scores
@@ -501,7 +535,7 @@ class EnsembleThresholdTuner(
         return twin
 
     @of_rows(_no_joint_scores)
-    def joint_scores(self, X):
+    def joint_scores(self, X: MatrixLike) -> np.ndarray:
         """Return the scores that the thresholds apply to.
 
         Parameters
@@ -512,14 +546,14 @@ class EnsembleThresholdTuner(
         Returns
         -------
         scores : ndarray of shape (n_documents, n_classifiers)
-            Higher = more likely positive, one column a classifier.
+            Higher = more likely positive, one column per classifier.
         """
         require_fit(self)
         self._check_features(X, reset=False)
         return self._fitted.scores(X)
 
     @of_rows(_no_labels)
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict which documents are positive.
 
         Parameters
@@ -537,8 +571,8 @@ class EnsembleThresholdTuner(
         return self._ordered_classes[is_predicted.astype(np.intp)]
 
     @of_rows(no_numbers)
-    def decision_function(self, X):
-        """Return where on the path each document enters, seen from the operating point.
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """Return one score per document: the position on the path where it enters.
 
         Parameters
         ----------
@@ -557,8 +591,10 @@ class EnsembleThresholdTuner(
         is_last = self.pos_label_ == self.classes_[1]
         return (steps if is_last else -steps) / len(self.path_)
 
-    def score(self, X, y, sample_weight=None):
-        """Return the area under the PN curve of the documents that are rated.
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the area under the PN curve of the rated documents.
 
         Parameters
         ----------
@@ -596,8 +632,8 @@ class EnsembleThresholdTuner(
         )
         if ratings.classes.tolist() != self._ordered_classes.tolist():
             raise ValueError(
-                f"y has the rated classes {ratings.classes.tolist()}, but those of "
-                f"`fit` are {self._ordered_classes.tolist()}."
+                f"y has rated documents of the classes {ratings.classes.tolist()}, but "
+                f"the classes in `fit` were {self._ordered_classes.tolist()}."
             )
         return pn_auc_score(
             values[ratings.rows],
@@ -606,8 +642,8 @@ class EnsembleThresholdTuner(
             normalize=True,
         )
 
-    def get_params(self, deep=True):
-        """Return the parameters, those of the named classifiers included.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, including those of the named classifiers.
 
         Parameters
         ----------
@@ -621,8 +657,8 @@ class EnsembleThresholdTuner(
         """
         return self._get_params("_named", deep=deep)
 
-    def set_params(self, **params):
-        """Set parameters, those of the named classifiers included.
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, including those of the named classifiers.
 
         Parameters
         ----------
@@ -640,8 +676,8 @@ class EnsembleThresholdTuner(
         self._set_params("_named", **params)
         return self
 
-    def get_metadata_routing(self):
-        """Return where metadata go: to this `fit`, the classifiers and the splitter.
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the routing of metadata to `fit`, the classifiers and the splitter.
 
         Returns
         -------
@@ -651,22 +687,22 @@ class EnsembleThresholdTuner(
         return route_of_fit(self, estimator=JointScores(self.estimators))
 
     @property
-    def estimators_(self):
+    def estimators_(self) -> list[Any]:
         """The fitted classifiers, a list."""
         return self._fitted.estimators_
 
     @property
-    def thresholds_(self):
+    def thresholds_(self) -> np.ndarray:
         """Joint thresholds, ndarray of shape (n_classifiers,)."""
         return self.operating_point_.thresholds
 
     @property
-    def area_(self):
+    def area_(self) -> float:
         """Area under TP against FP along the path."""
         return self.path_.area
 
     @property
-    def named_estimators_(self):
+    def named_estimators_(self) -> Bunch:
         """The fitted classifiers by name, a Bunch."""
         names = [name for name, *_ in self._fitted.entries()]
         return Bunch(**dict(zip(names, self.estimators_, strict=True)))
@@ -733,9 +769,9 @@ class EnsembleThresholdTuner(
         is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
         if is_chosen and is_positive.sum() > is_negative.sum():
             warn_user(
-                f"pos_label=None takes {ordered[1].item()!r} for the positive class, "
-                f"as it comes after {ordered[0].item()!r}, but it is the more "
-                "frequent one. Pass pos_label, one of these.",
+                f"pos_label=None takes {ordered[1].item()!r} as the positive class, "
+                f"because it comes after {ordered[0].item()!r}, but it is the more "
+                "frequent one. Pass one of them as pos_label.",
             )
 
     def _check_features(self, X, reset=None):
@@ -759,7 +795,7 @@ class EnsembleThresholdTuner(
             if lost:
                 raise TypeError(
                     f"fit got the parameter {lost[0]!r}, but there is no classifier to "
-                    "be fitted with it. Leave it out."
+                    "be fitted with it. Omit it."
                 )
         return route_params(self, n_samples, params, estimator=joint)
 

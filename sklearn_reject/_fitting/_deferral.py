@@ -215,15 +215,15 @@ def _check_answers(second, held_out, folds, learns_gain):
         if sum(part.any() for part in parts) < 1 + learns_gain:
             _refuse_answers(parts, "to learn from")
     if held_out is not None and np.isnan(held_out[1]).all():
-        _refuse_answers([~np.isnan(held_out[1])], "among the samples held out")
+        _refuse_answers([~np.isnan(held_out[1])], "among the held-out samples")
 
 
 def _refuse_answers(parts, what_for):
     n_known = sum(np.count_nonzero(part) for part in parts)
     raise ValueError(
         f"expert_labels has too few labels {what_for}: {n_known}. Ask about more "
-        "samples, drawn at random, or take gain_score='confidence' with cv=None, which "
-        "needs fewest."
+        "samples, drawn at random, or use gain_score='confidence' with cv=None, which "
+        "needs the fewest."
     )
 
 

@@ -73,8 +73,8 @@ def _failure(reason, rows, labels=None):
     shown = ", ".join(map(str, rows[:_N_SHOWN])) + ", ..." * (len(rows) > _N_SHOWN)
     reason = f"{type(reason).__name__}: {reason}"
     return ExpertError(
-        f"The expert failed on {len(rows)} samples, rows {shown} ({reason}). They are "
-        "in `rows` of this error: ask again about these, or about fewer at once.",
+        f"The expert failed on {len(rows)} samples, rows {shown} ({reason}). Ask "
+        "again about the rows in `rows` of this error, or about fewer at once.",
         rows,
         labels,
     )

@@ -337,9 +337,9 @@ class RiskAndNovelty(FoldScore):
         if self.novelty_score.needs_ood:
             if not len(outside):
                 raise ValueError(
-                    f"cv: a training part has no OOD row (of positive weight), and "
-                    f"novelty_score={self.novelty_score!r} learns from them. Use "
-                    "stratified or fewer folds, or give more OOD samples."
+                    "cv: a training part has no OOD row (of positive weight), but "
+                    f"novelty_score={self.novelty_score!r} learns from OOD samples. "
+                    "Use stratified or fewer folds, or more OOD samples."
                 )
             X_ood, _ = samples.take(estimator, outside, inside)
         known = _what_score_learns(estimator, samples, inside, final)

@@ -103,8 +103,8 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
         if not len(train):
             raise ValueError(
                 "cv must have at least two splits with different test parts to learn "
-                "an uncertainty score: samples are evaluated by a score that was "
-                "learned without them. Use an int, or a float to hold a share out."
+                "an uncertainty score, because samples are evaluated by a score that "
+                "was learned without them. Use an int, or a float to hold a share out."
             )
         tests.append(test)
         tasks.append(

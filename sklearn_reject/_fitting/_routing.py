@@ -54,9 +54,9 @@ def route_params(owner, n_samples, params, *, estimator):
         check_takes_weights(estimator)
     if "groups" in params and not _takes(estimator, "groups"):
         raise ValueError(
-            f"groups were given, but cv={owner.cv!r} does not split by them, and "
+            f"groups were given, but cv={owner.cv!r} does not use them, and "
             f"{type(estimator).__name__}.fit does not take them. Use a splitter such "
-            "as GroupKFold, or leave them out."
+            "as GroupKFold, or omit groups."
         )
     return params, split_params, weight
 
@@ -142,9 +142,9 @@ def refuse_weights(weight, what="confidence"):
     """Raise where a guarantee is asked for and samples have weights."""
     if weight is not None:
         raise ValueError(
-            f"{what} cannot be had with sample_weight: a guarantee is about "
-            "samples drawn alike. Leave the weights out or, to give them to the "
-            "estimator inside only, enable metadata routing and call "
+            f"{what} cannot be combined with sample_weight, because a guarantee needs "
+            "samples from one distribution. Omit the weights or, to pass them to the "
+            "inner estimator only, enable metadata routing and call "
             "`set_fit_request(sample_weight=False)`."
         )
 
@@ -168,8 +168,9 @@ def check_takes_weights(estimator):
         return
     raise ValueError(
         f"sample_weight was given, but {type(estimator).__name__}.fit does not take "
-        "it. To weigh the samples for the rule only, enable metadata routing and call "
+        "it. To use the weights for the rule only, enable metadata routing and call "
         "`set_fit_request(sample_weight=True)` on the meta-estimator; for a step of a "
-        "pipeline, request it there. A BaggingClassifier outside gives weights "
-        "unasked: with routing enabled, it draws rows where none are requested."
+        "pipeline, request it there. A BaggingClassifier around it passes weights "
+        "without being asked; with routing enabled, it draws rows instead if no "
+        "weights are requested."
     )

@@ -94,8 +94,8 @@ def check_cv_choice(cv, estimator, *, learns, takes_plug_in=False):
     if isinstance(estimator, FrozenEstimator) and cv is not None and not learns:
         raise ValueError(
             f"cv={cv!r} has no meaning for a FrozenEstimator, which is evaluated on "
-            "the data given to `fit`, unless the uncertainty score is learned from "
-            "them. Leave cv=None, and pass data that it was not trained on."
+            "the data given to `fit` (unless the uncertainty score is learned from "
+            "these data). Set cv=None, and pass data that it was not trained on."
         )
     if isinstance(cv, (bool, str)) or (isinstance(cv, Integral) and cv < 2):
         raise ValueError(
@@ -142,9 +142,9 @@ def _default_folds(y, stratify):
     others = np.setdiff1d(np.arange(n_samples), single)
     if len(others) < 2:
         raise ValueError(
-            f"{n_samples} samples are too few to fit the estimator on "
-            "some and evaluate it on others, which takes two samples of a class. Pass "
-            "more, or a FrozenEstimator of what was fitted on others."
+            f"{n_samples} samples are too few to fit the estimator on some and "
+            "evaluate it on others; at least two samples of a class are needed. Pass "
+            "more samples, or a FrozenEstimator that was fitted on others."
         )
     y = y[others] if stratify else None
     largest = np.unique(y, return_counts=True)[1].max() if stratify else n_samples
@@ -169,9 +169,9 @@ def _hold_out(share, y, stratify, random_state):
     others = np.setdiff1d(np.arange(n_samples), single)
     if len(single):
         warn_user(
-            f"The class {y[single].tolist()[0]!r} has one member, so that it cannot be "
-            f"both fitted and held out with cv={share:g}: it is fitted. Pass more "
-            "samples of it, or leave it out.",
+            f"The class {y[single].tolist()[0]!r} has only one member, which is used "
+            f"to fit and not held out with cv={share:g}. Pass more samples of this "
+            "class, or remove it.",
         )
     kinds = (StratifiedShuffleSplit, ShuffleSplit) if stratify else (ShuffleSplit,)
     for kind in kinds:
@@ -184,9 +184,9 @@ def _hold_out(share, y, stratify, random_state):
             if kind is kinds[-1] or n_samples < 2:
                 raise
             warn_user(
-                f"cv={share:g} of {n_samples} samples cannot hold each class in both "
-                "parts, and is drawn without regard to the classes. Pass more "
-                "samples, or folds.",
+                f"cv={share:g} of {n_samples} samples cannot contain each class in "
+                "both parts, so it is drawn without stratification. Pass more samples, "
+                "or use folds.",
             )
         else:
             return np.append(others[train], single), others[test]
@@ -214,8 +214,8 @@ def check_splits(splits, n_samples):
     n_times = np.bincount(np.concatenate(tests))
     if n_times.max() > 1:
         raise ValueError(
-            f"cv: {np.sum(n_times > 1)} samples are in several test parts, where they "
-            "would be counted again. Use a splitter without repeats."
+            f"cv: {np.sum(n_times > 1)} samples are in several test parts and would be "
+            "counted more than once. Use a splitter without repeats."
         )
     return splits
 

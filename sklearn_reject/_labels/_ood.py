@@ -44,8 +44,8 @@ def label_vector(y, name="y"):
     """Return labels as a vector, after refusing gaps and several columns."""
     if y is None:
         raise ValueError(
-            f"{name} is None, but says by the ood_label which samples are OOD. Pass "
-            "one label a sample."
+            f"{name} is None, but its ood_label marks the OOD samples. Pass one label "
+            "per sample."
         )
     y = column_or_1d(np.asarray(y))
     refuse_missing_labels(y, name)
@@ -56,7 +56,7 @@ def refuse_unknown_labels(y, classes, others, known_to):
     """Raise for labels of ID samples that are no classes; `others` mark other ones."""
     unknown = _find_unknown(y, classes, others, known_to)
     if unknown:
-        raise ValueError(f"{unknown}. Name the label of OOD samples by ood_label.")
+        raise ValueError(f"{unknown}. Pass the label of OOD samples as ood_label.")
 
 
 def warn_of_unknown_labels(y, classes, others, known_to):
@@ -67,9 +67,9 @@ def warn_of_unknown_labels(y, classes, others, known_to):
     unknown = _find_unknown(y, classes, others, known_to)
     if unknown:
         warn_user(
-            f"{unknown}: such samples count as errors on ID samples. Name the label "
-            "of OOD samples by ood_label; a class that a training part lacks takes "
-            "fewer folds."
+            f"{unknown}. Such samples count as errors on ID samples. Pass the label of "
+            "OOD samples as ood_label. If a training part lacks a class, use fewer "
+            "folds."
         )
 
 
@@ -116,8 +116,8 @@ def _holds_strings(y):
     kinds = {isinstance(label, str) for label in y.tolist()}
     if len(kinds) > 1:
         raise ValueError(
-            "y mixes strings and other labels, so that ood_label cannot be told from "
-            "a class. Convert all labels to strings or all to numbers."
+            "y mixes strings and other labels, so ood_label cannot be distinguished "
+            "from a class. Convert all labels to strings or all to numbers."
         )
     return kinds == {True}
 
@@ -129,12 +129,12 @@ def _check_label(label, y, name="ood_label", allowed="'auto', "):
         )
     if label != label:
         raise ValueError(
-            f"{name} must not be NaN, which equals nothing. Mark such samples with a "
-            "number that is not a class, such as -1."
+            f"{name} must not be NaN, which is not equal to itself. Mark such samples "
+            "with a number that is not a class, such as -1."
         )
     if isinstance(label, str) != _holds_strings(y):
         kinds = ("strings", "numbers")
         raise ValueError(
             f"{name}={label!r}, but y holds {kinds[isinstance(label, str)]}. Pass "
-            "labels of the kind that y had in `fit`, and a label of the kind of y."
+            f"labels of the same kind as y in `fit`, and {name} of this kind, too."
         )

@@ -41,8 +41,8 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
     if not is_rated.any():
         raise ValueError(
             f"{name} has no rated documents: all {len(y)} are missing or "
-            f"{unrated_label!r}, the unrated_label. Rate some that are predicted "
-            "positive, of both classes."
+            f"{unrated_label!r}, the unrated_label. Rate some of the documents that "
+            "are predicted positive, from both classes."
         )
     seen = _distinct(y[is_rated], name)
     classes = _order_classes(seen, pos_label, unrated_label, name)
@@ -77,8 +77,8 @@ def _positive_of_one(seen, pos_label, name):
     if pos_label is None or isinstance(pos_label, str) != isinstance(seen, str):
         raise ValueError(
             f"{name} holds the single class {seen!r} in this part of the documents, "
-            "which may be the positive one or the other. Pass pos_label, the one that "
-            f"is positive, got {pos_label!r}."
+            "and it is unclear if it is the positive one. Pass the positive class as "
+            f"pos_label, got {pos_label!r}."
         )
     return pos_label
 
@@ -124,7 +124,9 @@ def _distinct(labels, name):
     if labels.dtype.kind != "O":
         return np.unique(labels)
     if len({isinstance(label, str) for label in labels}) > 1:
-        raise ValueError(f"{name} must hold labels of one kind, got text and others.")
+        raise ValueError(
+            f"{name} must hold labels of one kind, got text and other labels."
+        )
     try:
         # Such as the column of a frame that has missing values.
         return np.unique(np.array(labels.tolist()))
@@ -142,7 +144,7 @@ def _order_classes(seen, pos_label, unrated_label, name):
             "Only binary classification is supported. The type of the target is "
             f"{kind}: {name} must have two classes beside the unrated_label "
             f"{unrated_label!r}, got {len(seen)}, {seen[:5].tolist()} among them. "
-            "Compare the labels with the positive one, as in `y == pos_label`."
+            "Convert them to two classes, as in `y == pos_label`."
         )
     if pos_label is None:
         pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1].item()
@@ -151,10 +153,10 @@ def _order_classes(seen, pos_label, unrated_label, name):
         missing = "negatives" if is_positive[0] else "positives"
         way_out = f" If {unrated_label!r} is a class, pass unrated_label=None."
         raise ValueError(
-            f"{name} has no rated {missing}: the rated documents are of one class "
-            f"only, {seen.tolist()[0]!r}. Both are needed beside the unrated_label "
-            f"{unrated_label!r}; unrated documents count for neither."
-            f"{'' if unrated_label is None else way_out}"
+            f"{name} has no rated {missing}: the rated documents have one class only, "
+            f"{seen.tolist()[0]!r}. Both classes are needed beside the unrated_label "
+            f"{unrated_label!r}; unrated documents have "
+            f"neither.{'' if unrated_label is None else way_out}"
         )
     if not is_positive.any():
         raise ValueError(

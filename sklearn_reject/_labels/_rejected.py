@@ -34,8 +34,8 @@ def _check_label(reject_label, labels, name):
         )
     if reject_label != reject_label:
         raise ValueError(
-            f"{name} must not be NaN, which equals nothing. Use 'auto' or a number "
-            "that is not a class."
+            f"{name} must not be NaN, which is not equal to itself. Use 'auto' or a "
+            "number that is not a class."
         )
     if any(reject_label == label for label in labels):
         raise ValueError(

@@ -45,15 +45,15 @@ def user_keys(keys, X):
     keys = np.asarray(keys)
     if keys.shape != (_num_samples(X),):
         raise ValueError(
-            f"keys must be a vector with one integer or text for each of the "
+            "keys must be a vector with one integer or string for each of the "
             f"{_num_samples(X)} samples, got an array of shape {keys.shape}."
         )
     if keys.dtype.kind not in "iuUS":
         for key in keys:
             if isinstance(key, bool) or not isinstance(key, (str, bytes, Integral)):
                 raise ValueError(
-                    f"keys must be integers or text, such as identifiers, got {key!r}. "
-                    "Rounded or missing numbers do not tell samples apart."
+                    "keys must be integers or strings, such as identifiers, got "
+                    f"{key!r}. Floats and missing values do not identify samples."
                 )
     return _spread(_bits(keys), 0)
 
@@ -174,8 +174,8 @@ def _text(value):
     kind = type(value)
     if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
         raise ValueError(
-            f"X holds {value!r}, whose text is not of its values but of its place in "
-            "memory, so that no draw can depend on it. Give such rows keys=, or their "
-            f"{kind.__name__} a __repr__ of its values."
+            f"X holds {value!r}, whose repr shows its place in memory and not its "
+            "values, so no reproducible draw can depend on it. Pass keys= for such "
+            f"rows, or give {kind.__name__} a __repr__ of its values."
         )
     return str(value).encode("utf-8", "surrogatepass")  # not all text is valid

@@ -39,8 +39,8 @@ def find_head(model):
     if isinstance(model, MLPClassifier):
         if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
             raise ValueError(
-                f"{model!r} was fitted on {model.n_outputs_} labels a sample. Only "
-                "single-label classifiers are supported: fit one for each label."
+                f"{model!r} was fitted on {model.n_outputs_} labels per sample. Only "
+                "single-label classifiers are supported. Fit one for each label."
             )
         weights, intercepts = model.coefs_[-1], model.intercepts_[-1]
     elif is_known and isinstance(model, LinearClassifierMixin):

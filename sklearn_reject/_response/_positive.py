@@ -34,8 +34,8 @@ def find_method(estimator, response_method, name):
             return method
     raise ValueError(
         f"{name} has no scores: {estimator!r} has none of "
-        f"{list(_METHODS[response_method])}. CalibratedClassifierCV adds "
-        "probabilities to any classifier."
+        f"{list(_METHODS[response_method])}. Wrap it in CalibratedClassifierCV to get "
+        "probabilities."
     )
 
 
@@ -51,8 +51,8 @@ def positive_score(estimator, X, classes, *, response_method="auto", name):
     if len(known) != 2 or set(known) != set(wanted):
         raise ValueError(
             f"{name} has the classes {known}, but the rated documents have {wanted}. "
-            "A classifier of these two is needed: fit it on rated documents of both, "
-            "and check unrated_label."
+            "Fit the classifier on rated documents of both classes, and check "
+            "unrated_label."
         )
     positive = known.index(wanted[1])
     method = find_method(estimator, response_method, name)
@@ -85,7 +85,7 @@ def check_multilabel(y):
     flags = as_flags(y)
     if flags is None:
         y = y if issparse(y) else np.asarray(y)
-        way_out = "Encode several labels a sample with MultiLabelBinarizer"
+        way_out = "Encode multilabel targets with MultiLabelBinarizer"
         raise ValueError(
             "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
             f"got {show_odd(y)} in a matrix of type "
@@ -98,8 +98,8 @@ def check_known(y, classes):
     """Return the classes, or raise if they are not those of the labels."""
     if classes.ndim != 1 or any(np.ndim(label) for label in classes[:1]):
         raise ValueError(
-            "y is a vector, a label a sample, but the frozen estimator predicts "
-            "several labels a sample. Pass a matrix of indicators."
+            "y is a vector with one label per sample, but the frozen estimator is "
+            "multilabel. Pass an indicator matrix."
         )
     _, unknown = index_labels(y, classes)
     if unknown.any():
@@ -109,7 +109,7 @@ def check_known(y, classes):
 
 def _refuse_unknown(unknown, classes):
     raise ValueError(
-        f"y holds the label {unknown.tolist()[0]!r}, not among the classes "
+        f"y holds the label {unknown.tolist()[0]!r}, which is not one of the classes "
         f"{classes.tolist()} of the estimator."
     )
 
@@ -129,9 +129,9 @@ def with_unseen(classes, y):
     if is_other_kind or (unknown.all() and len(unseen) > 1):
         _refuse_unknown(unseen, classes)
     warn_user(
-        f"y holds labels that were not in y of fit, {unseen.tolist()}: they count as "
-        "missed. In cross-validation, stratified folds keep rare classes in all of "
-        "them."
+        f"y holds labels that were not in y of fit, {unseen.tolist()}. They count as "
+        "missed. In cross-validation, use stratified folds, which keep rare classes in "
+        "all folds."
     )
     return np.union1d(classes, unseen)
 
@@ -150,7 +150,7 @@ def check_has_probabilities(estimator):
     if not hasattr(estimator, "predict_proba"):
         raise ValueError(
             f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
-            "CalibratedClassifierCV adds probabilities to any classifier."
+            "Wrap it in CalibratedClassifierCV to get probabilities."
         )
 
 
@@ -172,14 +172,14 @@ def item_probabilities(estimator, X, classes=None):
     if abs(total[row] - 1) > _MISSING_MASS:
         raise ValueError(
             f"{_NAME} must add up to one over the classes of each sample, got "
-            f"{total[row]:g} in row {row}. Use a classifier whose probabilities do, or "
-            "leave out samples that it has no probabilities for."
+            f"{total[row]:g} in row {row}. Use another classifier, or remove the "
+            "samples for which it has no probabilities."
         )
     seen = np.asarray(estimator.classes_)
     if proba.shape[1] != len(seen):
         raise ValueError(
             f"predict_proba of the estimator has {proba.shape[1]} columns for its "
-            f"{len(seen)} classes. It must have one for each."
+            f"{len(seen)} classes. It must have one column for each class."
         )
     if np.array_equal(seen, classes):
         return proba
@@ -193,9 +193,9 @@ def refuse_stacks(estimator):
     """Raise for a stack of classifiers, where samples have several labels."""
     if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
-            "StackingClassifier cannot be used for several labels a sample: its "
-            "predict_proba fails, or returns how likely each label is *not* there. "
-            "Stack within each label, for example with "
+            "StackingClassifier cannot be used for multilabel targets: its "
+            "predict_proba fails or returns the probability that each label is "
+            "*absent*. Stack within each label, for example with "
             "MultiOutputClassifier(StackingClassifier())."
         )
 
@@ -221,7 +221,7 @@ def _positive_column(proba, classes, number):
     if flags is None or proba.shape[1:] != flags.shape:
         raise ValueError(
             f"predict_proba of the estimator has shape {proba.shape} for label "
-            f"{number} and classes that are not 0 and 1, one a column. Some "
-            "classifiers take a sparse y and misread it: pass `y.toarray()`."
+            f"{number} and classes other than 0 and 1, one per column. Some "
+            "classifiers misinterpret a sparse y. Pass `y.toarray()`."
         )
     return proba[:, flags].sum(axis=1)

@@ -129,8 +129,8 @@ class Response:
         # With three classes there are three pairs, so the shape would not tell.
         if "ovo" in shapes and len(self.classes) > 2:
             raise ValueError(
-                "decision_function_shape='ovo' gives one value a pair of classes, "
-                "where one a class is needed. Use decision_function_shape='ovr'."
+                "decision_function_shape='ovo' gives one value per pair of classes, "
+                "but one per class is needed. Use decision_function_shape='ovr'."
             )
         values = np.asarray(self.estimator.decision_function(self.X))
         if values.ndim == 1 and len(self.classes) == 2:
@@ -161,7 +161,7 @@ class Response:
             return check_array(X, **options)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"What reaches {type(self.model).__name__} cannot be taken for its "
+                f"The inputs of {type(self.model).__name__} cannot be used as "
                 f"features: {error} Put the preprocessing into a Pipeline with the "
                 "classifier, or pass a callable (estimator, X) -> (n_samples, "
                 "n_features) as the `features` of the score."
@@ -207,9 +207,9 @@ class Response:
             return sum(map(self._logits_of, self.inner)) / len(self.inner)
         if not hasattr(self.estimator, "decision_function"):
             raise ValueError(
-                f"{type(self.estimator).__name__} has no logits: it has no "
+                f"{type(self.estimator).__name__} has no logits, because it has no "
                 "`decision_function` and is not an MLPClassifier. Logarithms of "
-                "probabilities would not do, as their energy is the same for all "
+                "probabilities are no substitute: their energy is the same for all "
                 "samples. Use novelty_score='msp', or pass a callable (estimator, X) "
                 "-> (n_samples, n_classes) as the `logits` of the score."
             )
@@ -242,9 +242,9 @@ class Response:
             raise ValueError(
                 f"{type(self.estimator).__name__}.predict returned the label "
                 f"{labels[unknown].tolist()[0]!r}, which is not in its classes_ "
-                f"{self.classes.tolist()}. A classifier that rejects by itself has to "
-                "return plain labels: set its reject_label=None, or defer_label=None "
-                "where it leaves samples to a person."
+                f"{self.classes.tolist()}. If the classifier itself rejects samples, "
+                "set its reject_label=None (or defer_label=None if it defers to a "
+                "person), so that it returns plain labels."
             )
         indices[rows] = found
         return indices
@@ -254,9 +254,10 @@ class Response:
         if not np.array_equal(inner.classes, self.classes):
             raise ValueError(
                 f"{type(self.model).__name__} has the classes {self.classes.tolist()}, "
-                f"but {type(inner.model).__name__} inside it {inner.classes.tolist()}: "
-                "its logits cannot be those of all. Give more samples of each class, "
-                "or set fewer folds or ensemble=False, or use novelty_score='msp'."
+                f"but {type(inner.model).__name__} inside it has "
+                f"{inner.classes.tolist()}, so its logits do not cover all classes. "
+                "Pass more samples of each class, use fewer folds or ensemble=False, "
+                "or use novelty_score='msp'."
             )
         # Of a linear classifier, its own product would depend on the other rows.
         return inner.logits if inner.head is None else inner.head(inner.features)
@@ -277,7 +278,7 @@ class Response:
             raise ValueError(
                 f"{type(self.estimator).__name__} has no `{method}`, which this "
                 "uncertainty_score or novelty_score needs. Use a classifier that has "
-                "it (CalibratedClassifierCV adds probabilities), or another score."
+                "it (CalibratedClassifierCV adds probabilities), or use another score."
             )
 
     def _check_columns(self, values, method):
@@ -287,7 +288,7 @@ class Response:
                 f"{method} of {type(self.estimator).__name__} returned an array of "
                 f"shape {values.shape}, expected a column for each of the "
                 f"{len(self.classes)} classes. Only single-label classifiers with one "
-                "value a class are supported."
+                "value per class are supported."
             )
         if not np.isfinite(values).all():
             raise ValueError(

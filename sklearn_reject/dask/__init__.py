@@ -21,8 +21,8 @@ try:
     import dask.array  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "sklearn_reject.dask needs dask. Install it with "
-        "`pip install sklearn-reject[dask]`, or take sklearn_reject.metrics, "
+        "sklearn_reject.dask needs dask. Install it with `pip install "
+        "sklearn-reject[dask]`, or use sklearn_reject.metrics, "
         "sklearn_reject.selection and sklearn_reject.thresholds for arrays in memory."
     ) from error
 

@@ -67,7 +67,7 @@ class SeenLabels:
             ComparedLabels(y_true, wrong, self.may_warn).refuse_reject_label(labels)
         elif self.may_warn:
             warn_user(
-                f"y_true and y_pred hold more than {_MOST_LABELS} labels, among which "
-                "no reject label is looked for. A regressor takes another loss, such "
+                f"y_true and y_pred hold more than {_MOST_LABELS} labels, so no reject "
+                "label is searched among them. For a regressor use another loss, such "
                 "as loss='squared'."
             )

@@ -1,22 +1,29 @@
 """Metrics of risk and coverage from dask collections."""
 
+from __future__ import annotations
+
 from math import isnan
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._curves import warn_of_no_coverage
+from sklearn_reject._typing import Other, TaskLossLike
 from sklearn_reject.dask._samples import partition_predictions
 
 
 def aurc_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: Any,
+    y_pred: Any,
+    uncertainty: Any,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    method="exact",
-    compute=True,
-):
+    loss: TaskLossLike | Other = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: Any = None,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> Any:
     """Compute the area under the risk-coverage curve. Lower is better.
 
     The area of :func:`sklearn_reject.metrics.aurc_score` with the interpolation "mean".
@@ -26,17 +33,17 @@ def aurc_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -97,16 +104,16 @@ def aurc_score(
 
 
 def augrc_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: Any,
+    y_pred: Any,
+    uncertainty: Any,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    method="exact",
-    compute=True,
-):
+    loss: TaskLossLike | Other = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: Any = None,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> Any:
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
     The area of :func:`sklearn_reject.metrics.augrc_score`, the mean risk of failures
@@ -116,17 +123,17 @@ def augrc_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -183,17 +190,17 @@ def augrc_score(
 
 
 def sele_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: Any,
+    y_pred: Any,
+    uncertainty: Any,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    ties="inclusive",
-    method="exact",
-    compute=True,
-):
+    loss: TaskLossLike | Other = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: Any = None,
+    ties: Literal["inclusive", "midrank"] = "inclusive",
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> Any:
     """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
 
     The statistic of :func:`sklearn_reject.metrics.sele_score`.
@@ -202,17 +209,17 @@ def sele_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -273,18 +280,18 @@ def sele_score(
 
 
 def selective_risk_at_coverage_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: Any,
+    y_pred: Any,
+    uncertainty: Any,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    coverage,
-    randomize=False,
-    method="exact",
-    compute=True,
-):
+    loss: TaskLossLike | Other = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: Any = None,
+    coverage: float,
+    randomize: bool = False,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> Any:
     """Compute the risk at the smallest threshold that reaches a coverage.
 
     Lower is better. The risk of the metric of the same name in
@@ -294,17 +301,17 @@ def selective_risk_at_coverage_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -371,18 +378,18 @@ def selective_risk_at_coverage_score(
 
 
 def coverage_at_risk_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: Any,
+    y_pred: Any,
+    uncertainty: Any,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    risk,
-    randomize=False,
-    method="exact",
-    compute=True,
-):
+    loss: TaskLossLike | Other = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: Any = None,
+    risk: float,
+    randomize: bool = False,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> Any:
     """Compute the largest coverage whose selective risk is at most `risk`.
 
     Higher is better. NaN with a warning where no threshold keeps the risk. That of
@@ -392,17 +399,17 @@ def coverage_at_risk_score(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to
@@ -469,16 +476,16 @@ def coverage_at_risk_score(
 
 
 def risk_coverage_curve(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: Any,
+    y_pred: Any,
+    uncertainty: Any,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    max_points=1000,
-    compute=True,
-):
+    loss: TaskLossLike | Other = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: Any = None,
+    max_points: int = 1000,
+    compute: bool = True,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | Other:
     """Compute selective risk against coverage at thresholds between cells of scores.
 
     The points are those of :func:`sklearn_reject.metrics.risk_coverage_curve`, not all
@@ -490,17 +497,17 @@ def risk_coverage_curve(
     ----------
     y_true, y_pred : dask array or column of shape (n_samples,), array of \
             shape (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : dask array or column of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             dask array or column of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample. A callable gets one partition at a time.
+        the losses themselves, one per sample. A callable gets one partition at a time.
 
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, which needs them as no partition has to

@@ -27,8 +27,8 @@ def pair_partitions(collections):
     for name in others:
         if sizes[name] != sizes[first]:
             raise ValueError(
-                f"{name} has {sizes[name]} partitions where {first} has "
-                f"{sizes[first]}, and their numbers of rows are not known. "
+                f"{name} has {sizes[name]} partitions, but {first} has {sizes[first]}, "
+                "and their numbers of rows are unknown. "
                 + _way_out(collections, name, first)
             )
     rows = zip(*pieces.values(), strict=True)
@@ -50,9 +50,10 @@ def check_lengths(pieces):
     for name, length in others:
         if length != n_rows:
             raise ValueError(
-                f"{name} has {length} rows where {first} has {n_rows}: the "
-                "collections are cut at different rows. Make all of them from one, or "
-                "call compute_chunk_sizes() on arrays, which are then cut alike."
+                f"{name} has {length} rows, but {first} has {n_rows}: the collections "
+                "are partitioned at different rows. Make all of them from one "
+                "collection, or call compute_chunk_sizes() on arrays, which are then "
+                "partitioned alike."
             )
     return n_rows
 
@@ -75,15 +76,15 @@ def _check_collection(name, collection):
         return
     if is_dask_collection(collection):
         raise ValueError(
-            f"{name} is a dask {type(collection).__name__}, of which neither rows nor "
-            "partitions are known. Make an array of it by dask.array.from_delayed, or "
-            "a dataframe by dask.dataframe.from_delayed."
+            f"{name} is a dask {type(collection).__name__}, whose rows and partitions "
+            "are unknown. Convert it with dask.array.from_delayed or "
+            "dask.dataframe.from_delayed."
         )
     raise ValueError(
         f"{name} must be a dask array or a column of a dask dataframe like the other "
-        f"arguments, got {type(collection).__name__}. Make an array of it by "
-        "dask.array.from_array(..., chunks=other.chunks[0]) or, if all of them are "
-        "in memory, call the function of the same name outside of sklearn_reject.dask."
+        f"arguments, got {type(collection).__name__}. Convert it with "
+        "dask.array.from_array(..., chunks=other.chunks[0]) or, if all of them are in "
+        "memory, call the function of the same name outside of sklearn_reject.dask."
     )
 
 
@@ -107,9 +108,9 @@ def _check_divisions(collections):
     for name in others:
         if known[name].divisions != known[first].divisions:
             raise ValueError(
-                f"{name} and {first} are columns with different divisions, so that "
-                "their rows do not belong together. Join the frames that they are of, "
-                "and take both columns from the result."
+                f"{name} and {first} are columns with different divisions, so their "
+                "rows do not belong together. Join their dataframes and take both "
+                "columns from the result."
             )
 
 
@@ -124,8 +125,8 @@ def _align_arrays(collections):
             frames = [name for name in collections if name not in arrays]
             first, *_ = arrays
             raise ValueError(
-                f"{', '.join(arrays)} are arrays of different chunks, and {frames[0]} "
-                "is a column, whose numbers of rows are not known. "
+                f"{', '.join(arrays)} are arrays with different chunks, and "
+                f"{frames[0]} is a column whose numbers of rows are unknown. "
                 + _way_out(collections, frames[0], first)
             )
         arrays = _cut_alike(arrays, chunks)
@@ -145,7 +146,7 @@ def _check_rows(arrays):
         first, *others = known
         name = next(name for name in others if known[name] != known[first])
         raise ValueError(
-            f"{name} has {known[name]} rows where {first} has {known[first]}. Pass "
+            f"{name} has {known[name]} rows, but {first} has {known[first]}. Pass "
             "collections of the same rows."
         )
 
@@ -167,8 +168,8 @@ def _way_out(collections, *names):
         for name in names
     ]
     return (
-        f"Pass {' and '.join(steps)}, so that they can be cut alike, or make all "
-        "collections from one."
+        f"Pass {' and '.join(steps)}, so that they can be partitioned alike, or make "
+        "all collections from one."
     )
 
 

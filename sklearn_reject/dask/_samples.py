@@ -81,9 +81,8 @@ class PartitionedSamples:
             return _ask(self.summarize().compute(), question, self.labels, parts)
         if reads_rows:
             raise ValueError(
-                "compute=False cannot be combined with method='exact', which reads "
-                "the data a second time, once it is known what to look for. Pass "
-                "compute=True, or method='cells'."
+                "compute=False cannot be combined with method='exact', which reads the "
+                "data twice. Pass compute=True, or method='cells'."
             )
         return delayed(_ask)(self.summarize(), question, self.labels, None)
 
@@ -129,14 +128,14 @@ def _check_task(loss, labels, y_true, y_pred):
     for name, labels_of in (("y_true", y_true), ("y_pred", y_pred)):
         if labels_of is None:
             raise ValueError(
-                f"{name} is None, which takes the losses themselves as loss=, a dask "
-                "array or column with one a sample, but got "
+                f"{name} is None, so loss= must be the losses themselves, a dask array "
+                "or column with one loss per sample, but got "
                 f"loss={name_of_loss(loss)}."
             )
     if is_table(loss) and labels is None and not hasattr(loss, "columns"):
         raise ValueError(
-            f"loss is {name_of_loss(loss)}: pass the labels of its rows and columns as "
-            "labels=. No partition needs to have all of them."
+            f"loss is {name_of_loss(loss)}. Pass the labels of its rows and columns as "
+            "labels=, because a partition may lack some of them."
         )
     return check_loss(loss, labels=labels)
 
@@ -195,7 +194,7 @@ def _ask(reduced, question, labels, parts):
     seen.check(labels)
     if not summary.n_samples:
         raise ValueError(
-            "No partition has a sample with a positive weight: at least one sample is "
+            "No partition has a sample with a positive weight. At least one sample is "
             "needed."
         )
     return question(summary, parts)

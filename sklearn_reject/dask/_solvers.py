@@ -1,9 +1,22 @@
 """Rejection rules, and the summary that they are solved from, of dask collections."""
 
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from sklearn_reject._typing import Other
 from sklearn_reject.dask._samples import partition_losses
+from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
 
 
-def summarize(scores, losses, sample_weight=None, *, n_bits=22, compute=True):
+def summarize(
+    scores: Any,
+    losses: Any,
+    sample_weight: Any = None,
+    *,
+    n_bits: int = 22,
+    compute: bool = True,
+) -> RiskCoverageSummary | Other:
     """Reduce scores and losses to a table of cells, which answers many questions.
 
     One summary a partition, made where the data are, and a tree of merges. It can be
@@ -57,9 +70,15 @@ def summarize(scores, losses, sample_weight=None, *, n_bits=22, compute=True):
 
 
 def solve_reject_cost(
-    scores, losses, target, *, sample_weight=None, method="exact", compute=True
-):
-    """Minimise the expected loss when rejecting has a price (Chow's model).
+    scores: Any,
+    losses: Any,
+    target: float,
+    *,
+    sample_weight: Any = None,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> RejectionRule | Other:
+    """Minimise the expected loss with a cost of rejection (Chow's model).
 
     The rule of :func:`sklearn_reject.selection.solve_reject_cost`.
 
@@ -117,18 +136,18 @@ def solve_reject_cost(
 
 
 def solve_target_risk(
-    scores,
-    losses,
-    target,
+    scores: Any,
+    losses: Any,
+    target: float,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    method="exact",
-    compute=True,
-):
+    sample_weight: Any = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+    max_loss: float | None = None,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on the selective risk.
 
     The rule of :func:`sklearn_reject.selection.solve_target_risk`. With `confidence`,
@@ -163,8 +182,8 @@ def solve_target_risk(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     method : {"exact", "cells"}, default="exact"
         "exact" reads the data a second time, and fetches the rows that decide the rule,
@@ -220,16 +239,16 @@ def solve_target_risk(
 
 
 def solve_target_coverage(
-    scores,
-    losses,
-    target,
+    scores: Any,
+    losses: Any,
+    target: float,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    method="exact",
-    compute=True,
-):
+    sample_weight: Any = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> RejectionRule | Other:
     """Minimise the selective risk under a bound on the coverage.
 
     The rule of :func:`sklearn_reject.selection.solve_target_coverage`.
@@ -301,17 +320,17 @@ def solve_target_coverage(
 
 
 def solve_target_failure_rate(
-    scores,
-    losses,
-    target,
+    scores: Any,
+    losses: Any,
+    target: float,
     *,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    method="exact",
-    compute=True,
-):
-    """Maximise the coverage under a bound on what is accepted and wrong.
+    confidence: float | None = None,
+    bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+    max_loss: float | None = None,
+    method: Literal["exact", "cells"] = "exact",
+    compute: bool = True,
+) -> RejectionRule | Other:
+    """Maximise the coverage under a bound on the failure rate.
 
     The rule of :func:`sklearn_reject.selection.solve_target_failure_rate` that does not
     randomize. Its bound is one for samples drawn alike: there are no weights.
@@ -337,8 +356,8 @@ def solve_target_failure_rate(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     method : {"exact", "cells"}, default="exact"
         "exact" reads the data a second time, and fetches the rows that decide the rule,

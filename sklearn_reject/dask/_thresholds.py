@@ -1,8 +1,15 @@
 """Counts at joint thresholds of dask collections."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
 import numpy as np
 from dask import delayed
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import Label, Other
 from sklearn_reject._validation import check_option
 from sklearn_reject.dask._partitions import (
     check_lengths,
@@ -10,22 +17,23 @@ from sklearn_reject.dask._partitions import (
     merge_in_tree,
     pair_partitions,
 )
+from sklearn_reject.thresholds import PNTable
 from sklearn_reject.thresholds import pn_table as table_in_memory
 
 
 def pn_table(
-    scores,
-    y,
+    scores: Any,
+    y: Any,
     *,
-    thresholds,
-    rule="any",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-    compute=True,
-):
+    thresholds: Sequence[ArrayLike],
+    rule: Literal["any", "all"] = "any",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: Any = None,
+    pos_label: Label = None,
+    propensity: Any = None,
+    compute: bool = True,
+) -> PNTable | Other:
     """Count false and true positives at all combinations of thresholds.
 
     The sum of the tables of all partitions, which is that of
@@ -36,9 +44,9 @@ def pn_table(
     ----------
     scores : dask array or dataframe of shape (n_documents, n_classifiers), or dask \
             array or column of shape (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
+        Scores, higher = more likely positive. NaN if a classifier did not run, which
+        reaches no threshold: with "any" the others decide, and with "all" the document
+        is not predicted positive.
 
     y : dask array or column of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -65,14 +73,14 @@ def pn_table(
         Weight of each document, such as the inverse of its probability to be rated.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     propensity : float, or dask array or column of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
+        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        and NaN otherwise. Rated documents have the inverse as weight, times
+        `sample_weight`, and represent unrated ones with the same probability. Only
+        unrated documents without a propensity mean that ratings are incomplete.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the table.

@@ -1,11 +1,15 @@
 """The synthetic example of FPP23: three normal classes and a normal novelty."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import Bunch, check_random_state
 
+from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import check_count, check_number, check_option
 
 _CLASSES = np.array([1, 2, 3])
@@ -14,15 +18,15 @@ _WEIGHTS = np.array([0.3, 0.3, 0.4])
 
 
 def make_fpp23_mixture(
-    n_samples=1000,
+    n_samples: int = 1000,
     *,
-    ood_prior=0.25,
-    ood_mean=2.0,
-    ood_variance=0.2,
-    ood_label=-1,
-    return_X_y=True,
-    random_state=None,
-):
+    ood_prior: float = 0.25,
+    ood_mean: float = 2.0,
+    ood_variance: float = 0.2,
+    ood_label: int = -1,
+    return_X_y: bool = True,
+    random_state: RandomState | None = None,
+) -> Any:
     """Draw real numbers from three classes and from a distribution of OOD samples.
 
     The classes 1, 2 and 3 are N(-1, 1), N(1, 1) and N(3, 1) with weights .3, .3 and .4

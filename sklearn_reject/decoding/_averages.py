@@ -13,9 +13,9 @@ def check_average(average, shape, name="eta", options=AVERAGES):
     check_option(average, "average", options)
     if average in ("macro", "micro") and len(shape) != 2:
         raise ValueError(
-            f"average={average!r} makes sets of the columns or of all entries of a "
-            f"matrix, but {name} has shape {shape}: the items of a vector are one set, "
-            "or those of its groups. Leave average at 'samples'."
+            f"average={average!r} is for matrices, but {name} has shape {shape}. The "
+            "items of a vector are one set, or one set per group. Set average to "
+            "'samples'."
         )
 
 

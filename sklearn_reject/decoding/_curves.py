@@ -1,7 +1,13 @@
 """The expected loss of the k most probable items, for all k."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import SetLossLike
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
 from sklearn_reject.decoding._ratios import absence_curves, ratio_curves
@@ -34,15 +40,15 @@ _LARGEST_LAWS = 2**22
 
 @of_arrays
 def expected_loss_curve(
-    eta,
+    eta: ArrayLike,
     *,
-    loss,
-    beta=1.0,
-    zero_division=0.0,
-    distribution="independent",
-    method="auto",
-    tol=DEFAULT_TOL,
-):
+    loss: SetLossLike,
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    distribution: Literal["independent", "multinomial"] = "independent",
+    method: Literal["auto", "quadrature", "window", "reference"] = "auto",
+    tol: float = DEFAULT_TOL,
+) -> np.ndarray:
     r"""Return the expected loss of predicting the k most probable items, for all k.
 
     It is
@@ -98,8 +104,8 @@ def expected_loss_curve(
     Warns
     -----
     RejectionWarning
-        If the loss may rise with the number of true positives: then the best set need
-        not be one of these.
+        If the loss may increase with the number of true positives, so that the best set
+        may not be one of these.
 
     See Also
     --------
@@ -122,14 +128,15 @@ def expected_loss_curve(
     tol = check_number(tol, "tol", high=0.1)
     if tol < _LEAST_TOL:
         raise ValueError(
-            f"tol must be in [{_LEAST_TOL:g}, 0.1], got {tol!r}: rounding alone may "
-            "exceed less."
+            f"tol must be in [{_LEAST_TOL:g}, 0.1], got {tol!r}. Smaller values are "
+            "below the rounding error."
         )
     eta = check_probabilities(eta)
     if (eta[..., 1:] > eta[..., :-1]).any():
         raise ValueError(
-            "eta must be sorted decreasing, as k counts the most probable items. Pass "
-            "`np.sort(eta)[..., ::-1]`, or call decode, which takes any order."
+            "eta must be sorted in decreasing order, because k counts the most "
+            "probable items. Pass `np.sort(eta)[..., ::-1]`, or call decode, which "
+            "takes any order."
         )
     rows = np.atleast_2d(eta)
     if distribution == "multinomial":
@@ -156,8 +163,8 @@ def independent_curves(eta, loss, *, n_negatives=0, method="auto", tol=DEFAULT_T
     expansion = loss.expansion(eta.shape[1] + n_negatives)
     if method == "quadrature" and expansion is None:
         raise ValueError(
-            f"method='quadrature' is for losses that are made of ratios of counts, "
-            f"got {loss!r}. Use method='window' or 'auto'."
+            "method='quadrature' is for losses that are ratios of counts, got "
+            f"{loss!r}. Use method='window' or 'auto'."
         )
     if method != "window" and expansion is not None:
         return expansion_curves(eta, expansion, n_negatives=n_negatives, tol=tol)

@@ -1,10 +1,16 @@
 """The set of items with the least expected loss."""
 
+from __future__ import annotations
+
+from typing import Any, Literal
+
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.decoding._averages import (
     check_average,
@@ -28,20 +34,20 @@ _COSTLY = 0.02
 
 @of_arrays
 def decode(
-    eta,
+    eta: MatrixLike,
     *,
-    loss,
-    beta=1.0,
-    zero_division=0.0,
-    distribution="independent",
-    groups=None,
-    average="samples",
-    ties="whole",
-    min_positive=0,
-    max_positive=None,
-    n_jobs=None,
-):
-    r"""Find the set of items with the least expected loss.
+    loss: SetLossLike,
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    distribution: Literal["independent", "multinomial"] = "independent",
+    groups: ArrayLike | None = None,
+    average: Literal["samples", "macro", "micro"] = "samples",
+    ties: Literal["whole", "split"] = "whole",
+    min_positive: int = 0,
+    max_positive: int | None = None,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray | Other, Any]:
+    r"""Find the set of items with the lowest expected loss.
 
     It is the set of the k most probable items for some k (NKRD16, theorems 1 and 2),
     and all k are compared that do not part equally probable items; see
@@ -113,8 +119,8 @@ def decode(
     Warns
     -----
     RejectionWarning
-        If the loss may rise with the number of true positives: then the best set need
-        not be one of the most probable items.
+        If the loss may increase with the number of true positives, so that the best set
+        may not consist of the most probable items.
 
     RejectionWarning
         If a set has fewer items than `min_positive`, or more than one fiftieth of the
@@ -156,7 +162,7 @@ def decode(
     if average != "samples" and distribution == "multinomial":
         raise ValueError(
             "distribution='multinomial' says that one item of each row is positive, "
-            f"but average={average!r} makes sets of other items. Take "
+            f"but with average={average!r} rows are not the sets. Use "
             "average='samples'."
         )
     sets = sets_as_rows(eta, average)
@@ -179,11 +185,10 @@ def choose_sets(eta, chooser, *, groups=None, n_jobs=None, warns=True):
     cost, mean = np.mean(costs), np.mean(losses)
     if warns and cost > _COSTLY * abs(mean):
         warn_user(
-            "Equally probable items are taken or left together, as nothing but their "
-            f"order tells them apart. The mean expected loss is {mean:.3g} so, and "
-            f"{mean - cost:.3g} where the best number of them is "
-            "taken. Use probabilities with fewer ties, bounds on the size of the sets, "
-            "or decode with ties='split'."
+            "Equally probable items are predicted together or not at all, because only "
+            f"their order distinguishes them. The mean expected loss is {mean:.3g}; "
+            f"separating ties would give {mean - cost:.3g}. Use probabilities with "
+            "fewer ties, bounds on the size of the sets, or decode with ties='split'."
         )
     return mask, losses
 

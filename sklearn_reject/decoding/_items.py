@@ -30,16 +30,16 @@ def as_array(values, name):
     except ValueError as error:
         if name == "eta":
             raise ValueError(
-                "eta holds rows of different lengths. Pass them one after the other "
-                "in a vector, and in groups the number of the row of each."
+                "eta holds rows of different lengths. Concatenate them to a vector, "
+                "and pass the row number of each item as groups."
             ) from error
         array = np.empty(len(values), dtype=object)
         array[:] = values
     kinds = (list, tuple, set, frozenset, np.ndarray)
     if array.dtype.kind == "O" and any(isinstance(part, kinds) for part in array.flat):
         raise ValueError(
-            f"{name} holds lists of labels. Make a matrix of indicators of them, a "
-            f"column for each label: `MultiLabelBinarizer().fit_transform({name})`."
+            f"{name} holds lists of labels. Convert them to an indicator matrix with "
+            f"one column per label: `MultiLabelBinarizer().fit_transform({name})`."
         )
     return array
 
@@ -51,7 +51,7 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
     """
     is_sparse = issparse(eta)
     if is_sparse and not accept_sparse:
-        raise ValueError(f"{name} must be dense here: pass `{name}.toarray()`.")
+        raise ValueError(f"{name} must be dense here. Pass `{name}.toarray()`.")
     eta = as_array(eta, name)
     if eta.dtype.kind not in "biuf":
         raise ValueError(
@@ -59,15 +59,14 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
         )
     if is_sparse and len(eta.shape) != 2:
         raise ValueError(
-            f"{name} must have shape (n_sets, n_items) where it is sparse, got "
-            f"{eta.shape}: pass `{name}.toarray()`."
+            f"{name} must have shape (n_sets, n_items) if it is sparse, got "
+            f"{eta.shape}. Pass `{name}.toarray()`."
         )
     if len(eta.shape) not in ndim:
         shapes = {1: "(n_items,)", 2: "(n_sets, n_items)"}
         hint = (
-            " Of probabilities of the classes of each label, one array of shape "
-            "(n_samples, 2) a label, take those of class 1: `np.column_stack([p[:, 1] "
-            "for p in proba])`."
+            " If there is one array of shape (n_samples, 2) per label, take the "
+            "probabilities of class 1: `np.column_stack([p[:, 1] for p in proba])`."
         )
         raise ValueError(
             f"{name} must have shape {' or '.join(shapes[n] for n in ndim)}, got "
@@ -75,7 +74,7 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
         )
     if 0 in eta.shape:
         raise ValueError(
-            f"{name} is empty, of shape {eta.shape}: a set needs at least one item."
+            f"{name} is empty, of shape {eta.shape}. A set needs at least one item."
         )
     if not is_sparse:
         return _check_values(eta.astype(np.float64), name)
@@ -91,7 +90,7 @@ def _check_values(values, name):
     if not fine.all():
         odd = values[~fine].ravel()[0]
         raise ValueError(
-            f"{name} must hold probabilities in [0, 1], got {odd}. Turn scores into "
+            f"{name} must hold probabilities in [0, 1], got {odd}. Convert scores to "
             "probabilities first, for example with CalibratedClassifierCV."
         )
     return np.clip(values, 0.0, 1.0, out=values)
@@ -107,8 +106,8 @@ def check_distribution(eta, groups=None):
     if len(odd):
         raise ValueError(
             "eta must add up to one over the classes of each set for "
-            f"distribution='multinomial', got {odd[0]:g}. For labels of which several "
-            "may be true, use distribution='independent'."
+            f"distribution='multinomial', got {odd[0]:g}. If several labels can be "
+            "true, use distribution='independent'."
         )
 
 
@@ -123,9 +122,9 @@ def check_bounds(loss, n_items, min_positive, max_positive):
     missing = [name for name in needed if left_out[name]]
     if missing:
         raise ValueError(
-            f"{loss!r} needs {' and '.join(missing)}: without, the best set is the "
-            "same whatever the probabilities. Pass "
-            f"{' and '.join(f'{name}=' for name in missing)} as well, or take a loss "
+            f"{loss!r} needs {' and '.join(missing)}. Otherwise the best set does not "
+            "depend on the probabilities. Pass "
+            f"{' and '.join(f'{name}=' for name in missing)} as well, or use a loss "
             "that weighs both kinds of errors."
         )
     min_positive = _check_bound(min_positive, "min_positive")
@@ -134,7 +133,7 @@ def check_bounds(loss, n_items, min_positive, max_positive):
         if min_positive > max_positive:
             raise ValueError(
                 f"min_positive={min_positive} is above max_positive={max_positive}. "
-                "Swap them, or drop one."
+                "Swap them, or omit one."
             )
     _warn_of_small_sets(min_positive, n_items)
     largest = n_items if max_positive is None else np.minimum(n_items, max_positive)
@@ -149,8 +148,8 @@ def _warn_of_small_sets(min_positive, n_items):
     if np.ndim(n_items):
         sizes = f"the number of items of {n_small} of {len(n_items)} sets"
     warn_user(
-        f"min_positive={min_positive} is above {sizes}: all of their items are "
-        "predicted. Lower it, or leave out sets of fewer items."
+        f"min_positive={min_positive} is above {sizes}, so all of their items are "
+        "predicted. Lower min_positive, or remove small sets."
     )
 
 
@@ -168,7 +167,7 @@ def check_indicators(y, shape):
         raise ValueError(f"y must have the shape of eta, {shape}, got {y.shape}.")
     flags = as_flags(y)
     if flags is None:
-        way_out = "Compare the labels with the positive one, as in `y == pos_label`"
+        way_out = "Convert the labels, as in `y == pos_label`"
         raise ValueError(
             f"y must hold 0 and 1, got {show_odd(y)}. {mend_flags(y, 'y', way_out)}."
         )
@@ -202,7 +201,7 @@ def mend_flags(y, name, otherwise):
     """Return what to do about an array or a sparse matrix that holds no flags."""
     values = y.data if issparse(y) else y
     if values.dtype.kind in "if" and np.isin(values, (-1, 0, 1)).all():
-        return f"Pass `{name} > 0` where -1 stands for what is not there"
+        return f"Pass `{name} > 0` if -1 means absent"
     return otherwise
 
 
@@ -233,8 +232,8 @@ def number_sets(shape, groups):
         return np.repeat(np.arange(n_sets), size), np.full(n_sets, size)
     if len(shape) == 2:
         raise ValueError(
-            f"groups say which items of a vector form a set, but eta has shape {shape} "
-            "and each row is a set. Leave groups out."
+            f"groups define sets of the items of a vector, but eta has shape {shape} "
+            "and each row is a set. Omit groups."
         )
     groups = check_array(groups, input_name="groups", ensure_2d=False, dtype=None)
     if groups.ndim != 1:

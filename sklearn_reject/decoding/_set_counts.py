@@ -25,7 +25,7 @@ def count_sets(
     """Return tp, fp, fn and tn of each set, arrays of shape (n_sets,).
 
     Both arguments are labels of samples, in sets given by `groups`; or indicators, the
-    sets of `average`; or `y_true` is one label a row, of the classes `labels` of the
+    sets of `average`; or `y_true` is one label per row, of the classes `labels` of the
     columns.
     """
     y_true, y_pred = _as_array(y_true, "y_true"), _as_array(y_pred, "y_pred")
@@ -41,8 +41,8 @@ def count_sets(
         )
     if groups is not None:
         raise ValueError(
-            f"groups say which labels of a vector form a set, but y_pred has shape "
-            f"{y_pred.shape}: each row is a set. Leave groups out."
+            "groups define sets of the labels of a vector, but y_pred has shape "
+            f"{y_pred.shape} and each row is a set. Omit groups."
         )
     y_pred = _check_indicators(y_pred, "y_pred")
     if y_true.ndim == 1:
@@ -61,13 +61,13 @@ def _as_array(y, name):
 def _count_groups(y_true, y_pred, groups, pos_label):
     check_same_length(len(y_true), y_pred=y_pred)
     if len(y_true) == 0:
-        raise ValueError("y_true is empty: at least one sample is needed.")
+        raise ValueError("y_true is empty. At least one sample is needed.")
     labels = unique_labels(y_true, y_pred)
     if len(labels) > 2:
         raise ValueError(
-            f"y_true and y_pred hold {len(labels)} labels, {labels.tolist()}. Compare "
-            "them with the positive one, or pass as y_pred the predicted sets of "
-            "classes, of shape (n_samples, n_classes)."
+            f"y_true and y_pred hold {len(labels)} labels, {labels.tolist()}. Convert "
+            "them to two classes, or pass the predicted sets of classes as y_pred, of "
+            "shape (n_samples, n_classes)."
         )
     pos_label = find_positive(labels, pos_label)
     sets, sizes = number_sets(y_true.shape, groups)
@@ -91,14 +91,14 @@ def find_positive(labels, pos_label=None):
         if not isinstance(last, str) and last in (-1, 0, 1):
             return 1
         raise ValueError(
-            f"y_true and y_pred hold the single label {last!r}, which may be the "
-            "positive one or the other. Pass pos_label, the one that is positive."
+            f"y_true and y_pred hold the single label {last!r}, and it is unclear if "
+            "it is the positive one. Pass the positive label as pos_label."
         )
     is_other_kind = isinstance(pos_label, str) != isinstance(last, str)
     if pos_label not in labels.tolist() and (not is_one or is_other_kind):
         raise ValueError(
             f"pos_label={pos_label!r} is not among the labels {labels.tolist()}. Pass "
-            "the one that is positive, or None for the last."
+            "the positive label, or None for the last one."
         )
     return pos_label
 
@@ -114,10 +114,10 @@ def add_positive(classes):
 def _check_indicators(y, name):
     """Return a matrix of zeros and ones as one of booleans, dense or sparse."""
     if 0 in y.shape:
-        raise ValueError(f"{name} is empty, of shape {y.shape}: pass at least one set.")
+        raise ValueError(f"{name} is empty, of shape {y.shape}. Pass at least one set.")
     flags = as_flags(y)
     if flags is None:
-        way_out = "Make indicators with MultiLabelBinarizer"
+        way_out = "Convert labels with MultiLabelBinarizer"
         raise ValueError(
             f"{name} must hold 0 and 1, a column for each item, got {show_odd(y)}. "
             f"{mend_flags(y, name, way_out)}."
@@ -129,19 +129,19 @@ def _one_hot(y_true, shape, labels):
     if len(y_true) != shape[0]:
         raise ValueError(
             f"y_pred has {shape[0]} rows for {len(y_true)} labels in y_true. Pass one "
-            "set of classes a label."
+            "set of classes per label."
         )
     classes = np.unique(y_true) if labels is None else np.asarray(labels)
     if classes.shape != shape[1:] or len(np.unique(classes)) != len(classes):
         raise ValueError(
             f"y_pred has {shape[1]} columns for the classes {classes.tolist()}. Pass "
-            "labels, the class of each column."
+            "the class of each column as labels."
         )
     index, unknown = index_labels(y_true, classes)
     if unknown.any():
         raise ValueError(
-            f"y_true holds the label {y_true[unknown].tolist()[0]!r}, not among the "
-            f"labels {classes.tolist()} of the columns."
+            f"y_true holds the label {y_true[unknown].tolist()[0]!r}, which is not one "
+            f"of the labels {classes.tolist()} of the columns."
         )
     return one_hot(index, shape)
 

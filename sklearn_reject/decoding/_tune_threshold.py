@@ -1,7 +1,13 @@
 """The best threshold on probabilities for a set loss."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import MatrixLike, SetLossLike
 from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.decoding._averages import check_average, sets_as_rows
 from sklearn_reject.decoding._cuts import (
@@ -21,19 +27,19 @@ from sklearn_reject.losses import check_set_loss
 
 @of_arrays
 def tune_threshold(
-    y,
-    eta,
+    y: MatrixLike,
+    eta: ArrayLike,
     *,
-    loss,
-    beta=1.0,
-    zero_division=0.0,
-    groups=None,
-    average="samples",
-    min_positive=0,
-    max_positive=None,
-    sample_weight=None,
-):
-    """Find the threshold on probabilities that has the least mean loss on data.
+    loss: SetLossLike,
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    groups: ArrayLike | None = None,
+    average: Literal["samples", "macro", "micro"] = "samples",
+    min_positive: int = 0,
+    max_positive: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> TunedThreshold:
+    """Find the threshold on probabilities with the lowest mean loss on data.
 
     Empirical utility maximisation (NKRD16, section 5): items of probability
     ``eta >= threshold`` are predicted, and all thresholds are compared, by one sort,
@@ -216,7 +222,7 @@ def _check_weight(sample_weight, length, what):
     """Return one weight an item, a row or a set."""
     shape = np.shape(sample_weight)
     if shape not in ((), (length,)):
-        hint = " Items of a set have no weights of their own." * (what == "set")
+        hint = " Items of a set have no weights." * (what == "set")
         raise ValueError(
             f"sample_weight must hold one weight for each {what}, shape ({length},), "
             f"got shape {shape}.{hint}"
@@ -231,8 +237,8 @@ def _refuse_bounds(loss, bounds):
     names = names or list(loss.needs_bounds)
     if names:
         raise ValueError(
-            f"sample_weight lets an item count as any number of items, but "
-            f"{' and '.join(names)}, given or needed by the loss, count each as one. "
-            "Repeat items of whole weights, as np.repeat does, or take a loss that "
+            "sample_weight counts an item as any number of items, but "
+            f"{' and '.join(names)}, given or needed by the loss, count each item as "
+            "one. Repeat the items, for example with np.repeat, or use a loss that "
             "needs no bounds."
         )

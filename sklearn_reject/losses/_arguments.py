@@ -97,7 +97,7 @@ def _check_order(function, single):
             names = ", ".join(each.name for each in in_order)
             raise ValueError(
                 f"loss={function!r} has the parameters ({names}), of which "
-                f"{part.name!r} would get {count}. Call them tp, fp, fn and tn, in any "
+                f"{part.name!r} would get {count}. Name them tp, fp, fn and tn, in any "
                 "order, or use other names for all four, in this order."
             )
     try:
@@ -119,9 +119,9 @@ def check_order_of_losses(cls):
     if any(got not in (None, count) for got, count in zip(known, COUNTS, strict=False)):
         names = ", ".join(part.name for part in parameters)
         raise TypeError(
-            f"{cls.__name__}._losses gets tp, fp, fn and tn in this order, but has the "
-            f"parameters ({names}). Write them in this order; a function passed as "
-            "`loss` may have any."
+            f"{cls.__name__}._losses receives tp, fp, fn and tn in this order, but has "
+            f"the parameters ({names}). Define them in this order (a function passed "
+            "as `loss` can use any order)."
         )
 
 
@@ -129,8 +129,8 @@ def _refuse_fixed_counts(function):
     fixed = function.keywords.keys() & COUNTS if isinstance(function, partial) else ()
     if fixed:
         raise ValueError(
-            f"loss={function!r} fixes {', '.join(sorted(fixed))}, which each set has "
-            "its own of. Leave it out of the partial function."
+            f"loss={function!r} fixes {', '.join(sorted(fixed))}, which differs "
+            "between sets. Remove it from the partial function."
         )
 
 
@@ -149,6 +149,7 @@ def _refuse_metrics(function, names):
         f"the name {name!r}, or " if name else "one of the names, such as 'f1', or "
     )
     raise ValueError(
-        f"loss={function!r} {what}, but the loss of a set is a function of the counts "
-        f"(tp, fp, fn, tn), and lower is better. Pass {way_out}such a function."
+        f"loss={function!r} {what}, but the loss of a set must be a function of the "
+        f"counts (tp, fp, fn, tn), where lower is better. Pass {way_out}such a "
+        "function."
     )

@@ -1,14 +1,19 @@
 """What a user gives as the loss of a set, as a loss object."""
 
+from __future__ import annotations
+
 from inspect import signature
 
+from sklearn_reject._typing import SetLossLike
 from sklearn_reject.losses._fractional import FractionalLinearLoss, as_constants
 from sklearn_reject.losses._named import FBetaLoss
 from sklearn_reject.losses._set_loss import SET_LOSSES, CallableSetLoss, SetLoss
 from sklearn_reject.losses._trials import try_out
 
 
-def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
+def check_set_loss(
+    loss: SetLossLike, *, beta: float = 1.0, zero_division: float = 0.0
+) -> SetLoss:
     """Turn what a user gives as the loss of a set into a :class:`SetLoss`.
 
     Parameters
@@ -42,8 +47,8 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
     Warns
     -----
     RejectionWarning
-        If the loss may rise with the number of true positives: then the best set need
-        not be one of the most probable items.
+        If the loss may increase with the number of true positives, so that the best set
+        may not consist of the most probable items.
 
     Examples
     --------
@@ -74,10 +79,10 @@ def check_set_loss(loss, *, beta=1.0, zero_division=0.0):
 def _find_by_name(loss, options):
     if loss == "zero_one" and loss not in SET_LOSSES:
         raise ValueError(
-            "loss='zero_one' is the loss of a whole set in scikit-learn, one wherever "
-            "any item is wrong, which is not a loss here. Pass 'hamming' for the share "
-            "of wrong items, or for whole sets a function, "
-            "`lambda tp, fp, fn, tn: 1.0 * (fp + fn > 0)`."
+            "loss='zero_one' is the loss of a whole set in scikit-learn (one if any "
+            "item is wrong), which is not a named loss here. Pass 'hamming' for the "
+            "share of wrong items, or a function for whole sets, `lambda tp, fp, fn, "
+            "tn: 1.0 * (fp + fn > 0)`."
         )
     if loss not in SET_LOSSES:
         raise _unknown(loss)
@@ -104,19 +109,19 @@ def _refuse_unused(loss, options):
     for name, default in {"beta": 1.0, "zero_division": 0.0}.items():
         if options[name] != default and name not in taken:
             raise ValueError(
-                f"{name}={options[name]!r} is not heeded by loss={loss!r}. "
-                f"{_way_out(loss, name)}, or leave {name} at {default:g}."
+                f"{name}={options[name]!r} is not used by loss={loss!r}. "
+                f"{_way_out(loss, name)}, or set {name} to {default:g}."
             )
 
 
 def _way_out(loss, name):
     if isinstance(loss, SetLoss):
-        return "Give it to the loss object itself, where that has one"
+        return "Pass it to the loss object itself, if that has this parameter"
     if name == "beta":
-        return "Pass loss='f_beta' with it"
+        return "Use loss='f_beta'"
     if callable(loss):
-        return "Say in the function what 0/0 is"
-    return "Take a loss that may be 0/0"
+        return "Define the value of 0/0 in the function"
+    return "Use a loss that can be 0/0"
 
 
 def _unknown(loss):

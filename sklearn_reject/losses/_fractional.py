@@ -1,8 +1,11 @@
 """Ratios of linear functions of the confusion matrix."""
 
+from __future__ import annotations
+
 from math import fsum
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject.losses._expansion import Absence, Cells, Expansion, Ratio
 from sklearn_reject.losses._frames import refuse_labels
@@ -59,7 +62,13 @@ class FractionalLinearLoss(SetLoss):
 
     _is_known = _was_tried = True
 
-    def __init__(self, numerator, denominator, *, zero_division=0.0):
+    def __init__(
+        self,
+        numerator: ArrayLike,
+        denominator: ArrayLike,
+        *,
+        zero_division: float = 0.0,
+    ) -> None:
         super().__init__(zero_division=zero_division)
         self.numerator = _check_constants(numerator, "numerator")
         self.denominator = _check_constants(denominator, "denominator")
@@ -70,7 +79,7 @@ class FractionalLinearLoss(SetLoss):
             warn_of_other_optima(repr(self))
 
     @property
-    def is_tp_monotone(self):
+    def is_tp_monotone(self) -> bool:
         """Whether the loss falls, or stays, as u grows at fixed v and p."""
         # The tables tell about 0/0, which the corners leave out.
         return self._falls_at_corners() and falls_with_tp(self)
@@ -102,7 +111,7 @@ class FractionalLinearLoss(SetLoss):
                 raise ValueError(
                     f"denominator must be positive, but is {below:g} for a set of "
                     f"nothing but {name} items, where the numerator is {above:g}. "
-                    "Change the constants so that both are zero there, or the "
+                    "Change the constants so that either both are zero there or the "
                     "denominator is positive."
                 )
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 _WAY_OUT = (
-    "Label both axes by the classes, or pass `.to_numpy()` with true labels by row and "
-    "predicted labels by column, in sorted order."
+    "Label both axes with the classes, or pass `.to_numpy()` with true labels by row "
+    "and predicted labels by column, in sorted order."
 )
 
 
@@ -20,7 +20,7 @@ def align_frame(costs, labels):
         if label not in places:
             raise ValueError(
                 f"loss is a data frame with the labels {rows}, but the labels are "
-                f"{needed}: there is no {label!r}. {_WAY_OUT}"
+                f"{needed}, and {label!r} is missing. {_WAY_OUT}"
             )
     known = set(needed)
     order = needed + [label for label in rows if label not in known]
@@ -50,7 +50,7 @@ def _labels_of(costs):
         if len(set(labels)) < len(labels):
             raise ValueError(
                 f"loss is a data frame with the labels {labels}, some of them more "
-                "than once. Keep one row and one column a label."
+                "than once. Keep one row and one column per label."
             )
     return rows, columns
 
@@ -60,6 +60,6 @@ def refuse_labels(values, name, meaning):
     if hasattr(values, "columns") or hasattr(values, "iloc"):
         raise ValueError(
             f"{name} must be an array of {meaning}, in this order, got a "
-            f"{type(values).__name__}, whose labels would be ignored. Put its values "
-            "in order, and pass `.to_numpy()`."
+            f"{type(values).__name__}, whose labels would be ignored. Sort its values "
+            "and pass `.to_numpy()`."
         )

@@ -1,5 +1,7 @@
 """Set losses that have a name."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from sklearn_reject._validation import check_number
@@ -25,7 +27,7 @@ def _known(cls):
 class _TotalLoss(SetLoss):
     """A loss that is defined for all counts, without a choice of what 0/0 is."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
 
 
@@ -52,7 +54,7 @@ class FBetaLoss(SetLoss):
 
     name = "f_beta"
 
-    def __init__(self, beta=1.0, *, zero_division=0.0):
+    def __init__(self, beta: float = 1.0, *, zero_division: float = 0.0) -> None:
         super().__init__(zero_division=zero_division)
         self.beta = check_number(beta, "beta", high=1e6, open_low=True)
 
@@ -187,7 +189,7 @@ class GTPPRLoss(SetLoss):
 class _MeanOfRates(SetLoss):
     """One minus a concave mean of TPR and TNR; a subclass writes `_mean`."""
 
-    def mean_of_rates(self, tpr, tnr):
+    def mean_of_rates(self, tpr: np.ndarray, tnr: np.ndarray) -> np.ndarray:
         """Return the mean of two rates, the score.
 
         Parameters

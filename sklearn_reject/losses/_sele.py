@@ -1,10 +1,16 @@
 """The pairwise loss of a score that orders samples by their risk (FPV23, eq. 30)."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state, gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import (
     check_count,
     check_option,
@@ -19,15 +25,15 @@ _WIDEST = 1e200
 
 @of_arrays
 def sele_loss_and_gradient(
-    scores,
-    losses,
+    scores: ArrayLike,
+    losses: ArrayLike,
     *,
-    method="exact",
-    chunk_size=500,
-    sample_weight=None,
-    n_jobs=None,
-    random_state=None,
-):
+    method: Literal["exact", "chunked"] = "exact",
+    chunk_size: int = 500,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    random_state: RandomState | None = None,
+) -> tuple[float, np.ndarray]:
     """Smooth upper bound on SELE, and its gradient with respect to the scores.
 
     psi(s) = 1/n^2 sum_i sum_j l_i log(1 + exp(s_j - s_i)) (FPV23, eq. 30). It is convex
@@ -97,8 +103,8 @@ def sele_loss_and_gradient(
         spread = np.ptp(sample[0])
     if not spread < _WIDEST / len(present):
         raise ValueError(
-            f"scores range from {sample[0].min():g} to {sample[0].max():g}, so wide "
-            "that sums of their differences overflow. Rescale them."
+            f"scores range from {sample[0].min():g} to {sample[0].max():g}, so sums of "
+            "their differences would overflow. Rescale them."
         )
     gradient = np.zeros(len(scores))
     if method == "exact":

@@ -1,8 +1,13 @@
 """Losses of predicted sets, functions of the confusion matrix: what they share."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from inspect import signature
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import check_number
 from sklearn_reject.losses._arguments import (
@@ -10,6 +15,7 @@ from sklearn_reject.losses._arguments import (
     check_order_of_losses,
     names_of_counts,
 )
+from sklearn_reject.losses._expansion import Expansion
 from sklearn_reject.losses._task import register_by_name
 from sklearn_reject.losses._trials import falls_with_tp, try_out
 
@@ -77,10 +83,10 @@ class SetLoss:
     """
 
     #: What `loss` calls it, a class attribute; None where it has no name.
-    name = None
+    name: str | None = None
 
     #: Bounds on k without which the best set is the same whatever the probabilities.
-    needs_bounds = ()
+    needs_bounds: tuple[str, ...] = ()
 
     #: Whether the score is a concave mean of TPR and TNR, `mean_of_rates`.
     is_mean_of_rates = False
@@ -105,17 +111,19 @@ class SetLoss:
         _drop_what_is_of_others(cls)
 
     @property
-    def is_tp_monotone(self):
+    def is_tp_monotone(self) -> bool:
         """Whether the loss falls, or stays, as tp grows at fixed tp + fp and tp + fn.
 
         It is tried out on all confusion matrices of ten items.
         """
         return falls_with_tp(self)
 
-    def __init__(self, *, zero_division=0.0):
+    def __init__(self, *, zero_division: float = 0.0) -> None:
         self.zero_division = check_number(zero_division, "zero_division", high=1.0)
 
-    def __call__(self, tp, fp, fn, tn):
+    def __call__(
+        self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, tn: ArrayLike
+    ) -> np.ndarray:
         """Return the loss of each confusion matrix.
 
         Parameters
@@ -150,13 +158,13 @@ class SetLoss:
             if "truth value" not in str(error):
                 raise
             raise ValueError(
-                f"{self._shown} gets arrays of counts, but decides by a single one: "
-                f"{error} Write it with operations on whole arrays, such as "
-                "`np.where`, or wrap it in `np.vectorize`."
+                f"{self._shown} receives arrays of counts, but treats them as single "
+                f"numbers: {error} Use operations on whole arrays, such as `np.where`, "
+                "or wrap it in `np.vectorize`."
             ) from error
         return self._check(losses, shape)
 
-    def expansion(self, n_items):
+    def expansion(self, n_items: int) -> Expansion | None:
         """Return the ratios that the loss is made of.
 
         Parameters
@@ -181,15 +189,15 @@ class SetLoss:
         losses = np.asarray(losses)
         if losses.shape != shape or losses.dtype.kind not in "biuf":
             raise ValueError(
-                f"{self._shown} must return one number for each confusion "
-                f"matrix, shape {shape}, got shape {losses.shape} and dtype "
-                f"{losses.dtype}. Write it with operations on whole arrays."
+                f"{self._shown} must return one number for each confusion matrix, "
+                f"shape {shape}, got shape {losses.shape} and dtype {losses.dtype}. "
+                "Use operations on whole arrays."
             )
         if not np.isfinite(losses).all():
             raise ValueError(
                 f"{self._shown} must return finite numbers, got "
-                f"{losses[~np.isfinite(losses)][0]}. Say what 0/0 is, for example "
-                "with `np.divide(..., where=...)`."
+                f"{losses[~np.isfinite(losses)][0]}. Define the value of 0/0, for "
+                "example with `np.divide(..., where=...)`."
             )
         return losses.astype(np.float64)
 
@@ -250,7 +258,7 @@ class CallableSetLoss(SetLoss):
 
     _was_tried = True
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
         self.function = function
         self._names = names_of_counts(function)

@@ -1,7 +1,14 @@
 """Losses of single predictions, behind one interface."""
 
-import numpy as np
+from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import (
     check_same_length,
     check_vector,
@@ -23,8 +30,8 @@ def register_by_name(cls, table):
     known = table.get(name, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(
-            f"{cls.__name__} cannot have name={name!r}, which is that of "
-            f"{known.__name__}. Choose another one."
+            f"{cls.__name__} cannot have name={name!r}, which is the name of "
+            f"{known.__name__}. Choose another name."
         )
     table[name] = cls
 
@@ -49,19 +56,19 @@ class TaskLoss:
     """
 
     #: What `loss` calls it, a class attribute; None where it has no name.
-    name = None
+    name: str | None = None
 
     #: Whether a prediction may be a vector of several outputs.
     takes_vectors = False
 
     #: Largest loss that is possible; None where that depends on the labels.
-    max_loss = None
+    max_loss: float | None = None
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         register_by_name(cls, _LOSSES)
 
-    def __call__(self, y_true, y_pred):
+    def __call__(self, y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
         """Return the loss of each sample.
 
         Parameters
@@ -94,7 +101,7 @@ class TaskLoss:
         check_same_length(len(y_true), losses=losses)
         return losses
 
-    def matrix(self, classes):
+    def matrix(self, classes: ArrayLike) -> np.ndarray:
         """Return the losses of every pair of classes.
 
         Parameters
@@ -176,7 +183,7 @@ class SquaredLoss(TaskLoss):
 
 
 class CostMatrixLoss(TaskLoss):
-    """Costs read from a table.
+    """Task loss that is read from a cost matrix.
 
     Parameters
     ----------
@@ -205,7 +212,7 @@ class CostMatrixLoss(TaskLoss):
     array([10.,  1.])
     """
 
-    def __init__(self, costs, labels=None):
+    def __init__(self, costs: ArrayLike, labels: ArrayLike | None = None) -> None:
         if hasattr(costs, "columns"):
             costs, labels = align_frame(costs, labels)
             mixed = np.array(labels, dtype=object)
@@ -229,9 +236,9 @@ class CostMatrixLoss(TaskLoss):
         index, unseen = index_labels(labels, self.labels)
         if unseen.any():
             raise ValueError(
-                f"{name} holds the label {labels[unseen].tolist()[0]!r}, not among "
-                f"the labels {self.labels.tolist()} of the cost matrix. Add a row "
-                "and a column for it, or pass the full `labels`."
+                f"{name} holds the label {labels[unseen].tolist()[0]!r}, which is not "
+                f"one of the labels {self.labels.tolist()} of the cost matrix. Add a "
+                "row and a column for it, or pass the full `labels`."
             )
         return index
 
@@ -265,7 +272,7 @@ class CallableLoss(TaskLoss):
 
     takes_vectors = True
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def _losses(self, y_true, y_pred):
@@ -275,7 +282,7 @@ class CallableLoss(TaskLoss):
         return f"CallableLoss({self.function!r})"
 
 
-def check_loss(loss, *, labels=None):
+def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLoss:
     """Turn what a user gives as `loss` into a loss object.
 
     Parameters
@@ -362,7 +369,7 @@ def _label_array(labels, name, takes_vectors):
             f"shape {array.shape}."
         )
     if array.size == 0:
-        raise ValueError(f"{name} is empty: at least one sample is needed.")
+        raise ValueError(f"{name} is empty. At least one sample is needed.")
     refuse_missing_labels(array, name)
     return array
 
@@ -370,7 +377,7 @@ def _label_array(labels, name, takes_vectors):
 def _numeric_matrix(array, name):
     if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise ValueError(
-            f"{name} with several outputs must hold finite numbers, got an array of "
+            f"{name} with multiple outputs must hold finite numbers, got an array of "
             f"dtype {array.dtype}."
         )
     return array
@@ -388,7 +395,7 @@ def _check_same_kind(first, second, names):
     if len(kinds) > 1:
         raise ValueError(
             f"{names} mix strings and numbers ({first.dtype} and {second.dtype}), so "
-            "that labels could never agree. Use labels of one kind."
+            "labels could never be equal. Use labels of one kind."
         )
 
 

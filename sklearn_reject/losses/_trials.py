@@ -30,21 +30,22 @@ def try_out(loss):
     if not (error <= _TOLERANCE * np.abs(losses).max()).all():
         odd = ", ".join(map("{}={:g}".format, Cells._fields, counts[:, error.argmax()]))
         raise ValueError(
-            f"{loss._shown} has an `_expansion` that is not what `_losses` returns at "
-            f"{odd}. Correct it, or leave it out."
+            f"{loss._shown} has an `_expansion` that differs from `_losses` at {odd}. "
+            "Correct it, or remove it."
         )
 
 
 def warn_of_other_optima(what, *, is_score=False):
     """Warn that the best set need not be one of the most probable items."""
     hint = (
-        " It rises where one is gained, as a score does: lower is better here, so pass "
-        "one minus the score."
+        " It increases with true positives, as a score does. Lower must be better, so "
+        "pass one minus the score."
     )
     warn_user(
-        f"{what} does not fall wherever a true positive is gained at the same number "
-        "of predicted and of positive items. The set of the k most probable items that "
-        f"is returned may then not be the best of all sets.{hint if is_score else ''}"
+        f"{what} does not decrease whenever a true positive is gained and the numbers "
+        "of predicted and of positive items stay the same. The returned set, which "
+        "consists of the k most probable items, may then not be the best "
+        f"one.{hint if is_score else ''}"
     )
 
 

@@ -117,13 +117,13 @@ def _check_number_of_units(n_units, groups):
     what = "samples" if groups is None else "groups"
     if n_units < 2:
         raise ValueError(
-            f"There are {n_units} {what}, whose resamples are all alike. An interval "
-            "takes at least two, and some dozens to be trusted."
+            f"There are only {n_units} {what}, so all resamples are equal. An interval "
+            "needs at least two, and some dozens to be reliable."
         )
     if n_units < _FEWEST_UNITS:
         warn_user(
-            f"Only {n_units} {what} are resampled: a bootstrap interval of so few is "
-            "too narrow, and holds less often than its level says."
+            f"Only {n_units} {what} are resampled. A bootstrap interval from so few is "
+            "too narrow and contains the value less often than its confidence says."
         )
 
 
@@ -165,8 +165,9 @@ def bca_ends(values, value, left_out, level):
     is_beyond = min(shares[0], 1 - shares[1]) * len(values) < 1
     if is_beyond and len(values) < _ENOUGH_RESAMPLES:
         warn_user(
-            "With its corrections for bias and skew, an end of the interval is beyond "
-            f"all of {len(values)} resamples. Take {_ENOUGH_RESAMPLES}, as n_resamples."
+            "After the corrections for bias and skewness, an end of the interval is "
+            f"beyond all of {len(values)} resamples. Set "
+            f"n_resamples={_ENOUGH_RESAMPLES}."
         )
     return np.quantile(values, shares)
 
@@ -194,9 +195,9 @@ def widen(level, left_out):
     freedom = 2 * n_units / max(excess, 2 * n_units / (n_units - 1))
     if freedom < _TOO_LITTLE_FREEDOM and n_units >= _FEWEST_UNITS:
         warn_user(
-            f"The value rests on a few of {n_units} samples or groups, such as those "
-            "with a loss where hardly any has one: the interval, though widened, may "
-            "hold less often than its level says."
+            f"The value depends on a few of {n_units} samples or groups, for example "
+            "if hardly any sample has a loss. The interval was widened, but it may "
+            "contain the value less often than its confidence says."
         )
     tail = ndtr(stdtrit(max(freedom, _LEAST_FREEDOM), (1 - level) / 2))
     return 1 - 2 * float(tail)

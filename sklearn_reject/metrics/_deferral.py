@@ -1,22 +1,30 @@
 """Metrics of deferring to a second opinion, from the labels of both."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 from sklearn_reject.metrics._opinions import losses_of_opinions
 
 
 @of_arrays
 def deferral_curve(
-    y_true,
-    y_first,
-    y_second,
-    deferral_score,
+    y_true: ArrayLike | None,
+    y_first: ArrayLike | None,
+    y_second: ArrayLike | None,
+    deferral_score: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-):
-    """Compute system risk against the deferral rate, one point a distinct score.
+    loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute system risk against the deferral rate, one point per distinct score.
 
     Point k belongs to the rule that asks the second opinion about every sample whose
     deferral score is at least ``thresholds[k]``, and takes its answer. Lower risk is
@@ -28,18 +36,18 @@ def deferral_curve(
         True labels. None where `loss` holds the losses themselves.
 
     y_first : array-like of shape (n_samples,) or None
-        Labels of the first classifier for all samples, deferred or not. None where
-        `loss` holds the losses themselves.
+        Labels of the first classifier for all samples, deferred or not. None if `loss`
+        contains the losses themselves.
 
     y_second : array-like of shape (n_samples,) or None
         Labels of the second opinion: a stronger model, or a person. None or NaN where
-        it was not asked: such samples are left out, as if those with an answer were
-        drawn at random. None instead of an array where `loss` holds the losses
+        it was not asked: such samples are ignored, as if those with an answer had been
+        drawn at random. None instead of an array if `loss` contains the losses
         themselves.
 
     deferral_score : array-like of shape (n_samples,)
-        Higher = deferred first: an estimate of what the second opinion gains, of any
-        sign, or the uncertainty of the first classifier.
+        Higher = deferred first: an estimate of the gain of asking the second opinion,
+        of any sign, or the uncertainty of the first classifier.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             pair of array-like of shape (n_samples,), default="zero_one"
@@ -48,8 +56,8 @@ def deferral_curve(
         opinion was not asked.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that an opinion may hold
-        though `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in an opinion
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -60,8 +68,8 @@ def deferral_curve(
         Weighted share of deferred samples, increasing from 0 to 1.
 
     system_risk : ndarray of shape (n_thresholds,)
-        Weighted mean loss of whoever answers, in units of the loss: of the first
-        classifier at rate 0, of the second opinion at rate 1.
+        Weighted mean loss of the whole system, in units of the loss: that of the first
+        classifier at rate 0, that of the second opinion at rate 1.
 
     thresholds : ndarray of shape (n_thresholds,)
         Infinity, which defers nothing, and the distinct scores, decreasing.
@@ -77,7 +85,7 @@ def deferral_curve(
     Warns
     -----
     RejectionWarning
-        If the samples that the second opinion was asked about were evidently not drawn
+        If the samples that the second opinion was asked about were apparently not drawn
         at random, or if labels are compared and an opinion holds one that neither
         `y_true` nor `labels` has.
 
@@ -101,16 +109,16 @@ def deferral_curve(
 
 @of_arrays
 def deferral_area_score(
-    y_true,
-    y_first,
-    y_second,
-    deferral_score,
+    y_true: ArrayLike | None,
+    y_first: ArrayLike | None,
+    y_second: ArrayLike | None,
+    deferral_score: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    normalize=None,
-):
+    loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    normalize: Literal["excess", "prr"] | None = None,
+) -> float:
     """Compute the area under the deferral curve. Lower is better.
 
     The integral of the system risk over the deferral rate from 0 to 1, in expectation
@@ -123,18 +131,18 @@ def deferral_area_score(
         True labels. None where `loss` holds the losses themselves.
 
     y_first : array-like of shape (n_samples,) or None
-        Labels of the first classifier for all samples, deferred or not. None where
-        `loss` holds the losses themselves.
+        Labels of the first classifier for all samples, deferred or not. None if `loss`
+        contains the losses themselves.
 
     y_second : array-like of shape (n_samples,) or None
         Labels of the second opinion: a stronger model, or a person. None or NaN where
-        it was not asked: such samples are left out, as if those with an answer were
-        drawn at random. None instead of an array where `loss` holds the losses
+        it was not asked: such samples are ignored, as if those with an answer had been
+        drawn at random. None instead of an array if `loss` contains the losses
         themselves.
 
     deferral_score : array-like of shape (n_samples,)
-        Higher = deferred first: an estimate of what the second opinion gains, of any
-        sign, or the uncertainty of the first classifier.
+        Higher = deferred first: an estimate of the gain of asking the second opinion,
+        of any sign, or the uncertainty of the first classifier.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             pair of array-like of shape (n_samples,), default="zero_one"
@@ -143,8 +151,8 @@ def deferral_area_score(
         opinion was not asked.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that an opinion may hold
-        though `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in an opinion
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -173,7 +181,7 @@ def deferral_area_score(
     Warns
     -----
     RejectionWarning
-        If the samples that the second opinion was asked about were evidently not drawn
+        If the samples that the second opinion was asked about were apparently not drawn
         at random, or if labels are compared and an opinion holds one that neither
         `y_true` nor `labels` has.
 

@@ -55,9 +55,8 @@ def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
     inner, inner_X = locate(estimator, X, has_method("_opinions"))
     if inner is None:
         raise ValueError(
-            f"{type(estimator).__name__} asks no second opinion. Pass a "
-            "DeferringClassifier, or something that contains one, such as a pipeline "
-            "or a search."
+            f"{type(estimator).__name__} has no second opinion. Pass a "
+            "DeferringClassifier, or a pipeline or search that contains one."
         )
     first, second, scores = inner._opinions(inner_X, expert_labels)
 
@@ -103,9 +102,9 @@ class CostScorer(_ExpertScorer):
         if self._options:
             name = type(classifier).__name__
             raise ValueError(
-                f"reject_cost={self._options['reject_cost']} is what a rejected sample "
-                f"costs, but {name} rejects none: a deferred one costs its "
-                "`deferral_cost` and the loss of who answers. Leave reject_cost out."
+                f"reject_cost={self._options['reject_cost']} is the cost of a rejected "
+                f"sample, but {name} rejects none. A deferred sample costs its "
+                "`deferral_cost` plus the loss of the answer. Omit reject_cost."
             )
 
 
@@ -118,9 +117,9 @@ def _check_costs_of_asking(classifier):
         )
         if classifier.deferral_cost is None and any(t is not None for t in targets):
             raise ValueError(
-                f"{type(classifier).__name__} has deferral_cost=None, so that "
-                "asking would count nothing. Give it a deferral_cost, 0.0 if "
-                "asking is free, or use get_selective_scorer('neg_deferral_area')."
+                f"{type(classifier).__name__} has deferral_cost=None, so asking would "
+                "cost nothing. Pass a deferral_cost, 0.0 if asking is free, or use "
+                "get_selective_scorer('neg_deferral_area')."
             )
         classifier, _ = find(classifier.expert_, has_method("_answer_all"))
 
@@ -139,9 +138,9 @@ def _costs_inside(estimator, X, n_samples):
     _, costs, is_open = deferring._answer_all(X)
     if is_open.any():
         raise ValueError(
-            f"{type(deferring).__name__} leaves {is_open.sum()} of {n_samples} samples "
-            f"to a person, whom {type(inner).__name__} around it does not ask. Score "
-            "either of them alone."
+            f"{type(deferring).__name__} defers {is_open.sum()} of {n_samples} samples "
+            f"to a person, but {type(inner).__name__} around it does not ask the "
+            "person. Score either of them alone."
         )
     return _refuse_unknown_costs(costs)
 
@@ -158,8 +157,8 @@ def _ask(classifier, X, expert_labels):
     if expert_labels is None:
         raise ValueError(
             f"expert_labels is None, but a person is asked about {is_open.sum()} of "
-            f"{n_samples} samples. Pass what the person says of them, NaN or None "
-            "where that is not known."
+            f"{n_samples} samples. Pass the person's labels, NaN or None where they "
+            "are unknown."
         )
     known = labels_or_none(expert_labels, n_samples, "expert_labels")
     return fill_in(labels, is_open, known), costs, is_open
@@ -169,8 +168,8 @@ def _refuse_unknown_costs(costs):
     if np.isnan(costs).any():
         raise ValueError(
             "deferral_cost has no value for the groups of "
-            f"{np.count_nonzero(np.isnan(costs))} samples, which no sample in `fit` "
-            "had. Score samples of known groups."
+            f"{np.count_nonzero(np.isnan(costs))} samples, because these groups were "
+            "not in `fit`. Score samples of known groups."
         )
     return costs
 
@@ -185,9 +184,9 @@ def _fill(losses, is_open, weight):
         known &= weight > 0
     if not known.any():
         raise ValueError(
-            "expert_labels has no answer for any of the "
-            f"{np.count_nonzero(is_open)} samples that are deferred to the person. Of "
-            "some of them, drawn at random, the answer must be known."
+            f"expert_labels has no answer for any of the {np.count_nonzero(is_open)} "
+            "samples that are deferred to the person. Pass the answers for a random "
+            "part of them at least."
         )
     mean = np.average(losses[known], weights=take_weight(weight, known))
     return np.where(missing, mean, losses)
@@ -197,7 +196,7 @@ def _refuse_expert_labels(estimator, expert_labels, whom="no second opinion"):
     if expert_labels is not None:
         raise ValueError(
             f"expert_labels are given, but {type(estimator).__name__} asks {whom}. "
-            "Leave them out."
+            "Omit expert_labels."
         )
 
 
@@ -208,8 +207,8 @@ def _reject_cost_of(estimator):
     if cost is None or isinstance(cost, Mapping):
         why = "" if cost is None else ", one a group"
         raise ValueError(
-            f"{type(estimator).__name__} has reject_cost={cost!r}{why}. Say what a "
-            "rejected sample costs: "
-            "get_selective_scorer('neg_selective_cost', reject_cost=...)."
+            f"{type(estimator).__name__} has reject_cost={cost!r}{why}. Pass the cost "
+            "of a rejected sample: get_selective_scorer('neg_selective_cost', "
+            "reject_cost=...)."
         )
     return cost

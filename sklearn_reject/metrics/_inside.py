@@ -25,8 +25,8 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
     if inner is None:
         refuse_regressor(
             estimator,
-            "with no `uncertainty` to order its predictions by. Wrap it in "
-            "SelectiveRegressor, or give it such a method and pass a loss",
+            "without a method `uncertainty` to rank its predictions. Wrap it in "
+            "SelectiveRegressor, or add such a method and pass a loss",
         )
         _refuse_detector(estimator)
         score = resolve_score("auto", estimator)
@@ -103,9 +103,9 @@ def index_predicted(estimator, labels, classes):
     index, unknown = index_labels(labels, classes)
     if unknown.any():
         raise ValueError(
-            f"{type(estimator).__name__} predicts {labels[unknown].tolist()[0]!r}, not "
-            f"among the classes {classes.tolist()}. Where it marks rejected samples, "
-            "score the classifier inside."
+            f"{type(estimator).__name__} predicts {labels[unknown].tolist()[0]!r}, "
+            f"which is not one of the classes {classes.tolist()}. If this label marks "
+            "rejected samples, score the inner classifier."
         )
     return index
 
@@ -121,9 +121,9 @@ def _refuse_detector(estimator):
     if hasattr(estimator, "__sklearn_tags__") and is_outlier_detector(estimator):
         raise ValueError(
             f"{type(estimator).__name__} is an outlier detector, which predicts no "
-            "classes. Score it by scikit-learn's scoring='roc_auc', which takes labels "
-            "1 and -1, or make it a novelty_score of DoubleScoreOODClassifier by "
-            "OutlierDetector."
+            "classes. Score it by scikit-learn's scoring='roc_auc', which needs labels "
+            "1 and -1, or wrap it in OutlierDetector and use it as novelty_score of "
+            "DoubleScoreOODClassifier."
         )
 
 
@@ -189,7 +189,7 @@ def check_pos_label(tuner, pos_label):
     if pos_label is not None and pos_label != tuned:
         raise ValueError(
             f"pos_label={pos_label!r}, but the joint thresholds were tuned for the "
-            f"positive class {tuned!r}. Leave it None, or fit a tuner with that "
+            f"positive class {tuned!r}. Set it to None, or fit a tuner with this "
             "pos_label."
         )
     return tuned

@@ -47,8 +47,8 @@ def losses_and_labels(y_true, y_pred, loss, labels):
     if y_true is None or y_pred is None:
         missing = "y_true" if y_true is None else "y_pred"
         raise ValueError(
-            f"{missing} is None, which takes the losses themselves as loss=, a vector "
-            f"of shape (n_samples,), but got loss={name_of_loss(loss)}."
+            f"{missing} is None, so loss= must be the losses themselves, a vector of "
+            f"shape (n_samples,), but got loss={name_of_loss(loss)}."
         )
     if is_table(loss) or isinstance(loss, CostMatrixLoss):
         return _costs(y_true, y_pred, loss, labels), None
@@ -135,8 +135,8 @@ def _refuse_ood_samples(estimator, y, loss):
     if label is not None and np.any(np.asarray(y) == label):
         raise ValueError(
             f"y holds the OOD label {label!r} of {type(inner).__name__}, which {loss} "
-            "would compare with classes. Leave OOD samples out, take the `score` of "
-            "the estimator, or a scorer that knows them, such as "
+            "would compare with classes. Remove the OOD samples, use the `score` of "
+            "the estimator, or a scorer that supports them, such as "
             "get_selective_scorer('neg_selective_risk_at_tpr_fpr', ...). "
             "loss='zero_one' counts them as errors."
         )
@@ -150,7 +150,7 @@ def loss_of(estimator):
         return loss
     refuse_regressor(
         estimator,
-        "with no `loss_` that says what a prediction costs. Pass a loss, such as "
+        "without an attribute `loss_`. Pass a loss, such as "
         "get_selective_scorer('neg_aurc', loss='squared')",
     )
     return "zero_one"

@@ -1,13 +1,27 @@
 """How a score separates ID from OOD samples, from labels and uncertainties."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.metrics._origins import scores_and_origins
 
 
 @of_arrays
-def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
-    """Compute what a threshold accepts of ID samples against what of OOD samples.
+def ood_roc_curve(
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    ood_label: Label = "auto",
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute the accepted shares of ID and OOD samples for all thresholds.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
     ``thresholds[k]``.
@@ -58,9 +72,14 @@ def ood_roc_curve(y_true, uncertainty, *, ood_label="auto", sample_weight=None):
 
 @of_arrays
 def ood_precision_recall_curve(
-    y_true, uncertainty, *, ood_prior, ood_label="auto", sample_weight=None
-):
-    """Compute the precision of what a threshold accepts against its recall.
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    ood_prior: float | None,
+    ood_label: Label = "auto",
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute the precision of accepted samples against recall for all thresholds.
 
     The positive class is ID: recall is the share of the ID samples that are accepted,
     precision the share of ID among what is accepted. Point k belongs to the rule that
@@ -76,8 +95,7 @@ def ood_precision_recall_curve(
         is always accepted, infinity never.
 
     ood_prior : float in [0, 1[ or None
-        Share of OOD where the rule is going to be used. None takes the share in the
-        sample.
+        Share of OOD samples in production. None takes the share in the sample.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -122,14 +140,14 @@ def ood_precision_recall_curve(
 
 @of_arrays
 def ood_auroc_score(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under the ROC curve of ID against OOD. Higher is better.
 
     The probability that an OOD sample has a higher score than an ID sample, ties
@@ -142,11 +160,11 @@ def ood_auroc_score(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
-        are the lowest and the highest. Finite where `novelty` is given.
+        are the lowest and the highest. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The two then count as the best direction
-        does: the largest area over the weighted sums of both on a grid.
+        A second score, higher = more novel. The value is then that of the best
+        direction: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -183,17 +201,17 @@ def ood_auroc_score(
 
 @of_arrays
 def ood_aupr_score(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    positive,
-    novelty=None,
-    ood_label="auto",
-    interpolation="step",
-    ood_prior=None,
-    n_directions=181,
-    sample_weight=None,
-):
+    positive: Literal["id", "ood"],
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    interpolation: Literal["step", "trapezoid"] = "step",
+    ood_prior: float | None = None,
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under the precision-recall curve. Higher is better.
 
     Parameters
@@ -203,16 +221,16 @@ def ood_aupr_score(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
-        are the lowest and the highest. Finite where `novelty` is given.
+        are the lowest and the highest. Must be finite if `novelty` is given.
 
     positive : {"id", "ood"}
-        What is retrieved: "id" ranks the ID samples first, by the lowest score
+        The positive class: "id" ranks the ID samples first, by the lowest score
         ("AUPR-in", and the AUPR of FPP23), "ood" the OOD samples, by the highest
         ("AUPR-out"). The two areas are different numbers.
 
     novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The two then count as the best direction
-        does: the largest area over the weighted sums of both on a grid.
+        A second score, higher = more novel. The value is then that of the best
+        direction: the largest area over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -265,16 +283,16 @@ def ood_aupr_score(
 
 @of_arrays
 def fpr_at_tpr_score(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    positive,
-    tpr=0.95,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
+    positive: Literal["id", "ood"],
+    tpr: float = 0.95,
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the false positive rate where the true positive rate reaches a value.
 
     Lower is better.
@@ -286,7 +304,7 @@ def fpr_at_tpr_score(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
-        are the lowest and the highest. Finite where `novelty` is given.
+        are the lowest and the highest. Must be finite if `novelty` is given.
 
     positive : {"id", "ood"}
         With "id" the value is the share of OOD samples accepted where at least `tpr` of
@@ -297,8 +315,8 @@ def fpr_at_tpr_score(
         True positive rate to reach. Tied samples are taken together.
 
     novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The two then count as the best direction
-        does: the smallest rate over the weighted sums of both on a grid.
+        A second score, higher = more novel. The value is then that of the best
+        direction: the smallest rate over the weighted sums of both on a grid.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -340,15 +358,15 @@ def fpr_at_tpr_score(
 
 @of_arrays
 def roc_frontier(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
-    """Compute the largest TPR that a threshold reaches at each bound on the FPR.
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the largest TPR for each bound on the FPR.
 
     For one score these are the upper left corners of its ROC curve, for two scores the
     best of the corners of all their weighted sums: which bounds `min_tpr` and `max_fpr`
@@ -361,7 +379,7 @@ def roc_frontier(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Finite where `novelty` is given.
+        is always accepted, infinity never. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
@@ -411,16 +429,16 @@ def roc_frontier(
 
 @of_arrays
 def precision_recall_frontier(
-    y_true,
-    uncertainty,
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    ood_prior,
-    novelty=None,
-    ood_label="auto",
-    n_directions=181,
-    sample_weight=None,
-):
-    """Compute the largest precision that a threshold reaches at each least recall.
+    ood_prior: float | None,
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the largest precision for each lower bound on the recall.
 
     Recall is the share of the ID samples that are accepted, precision the share of ID
     among what is accepted: which bounds `min_precision` and `min_recall` can be met
@@ -433,11 +451,10 @@ def precision_recall_frontier(
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Finite where `novelty` is given.
+        is always accepted, infinity never. Must be finite if `novelty` is given.
 
     ood_prior : float in [0, 1[ or None
-        Share of OOD where the rule is going to be used. None takes the share in the
-        sample.
+        Share of OOD samples in production. None takes the share in the sample.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted

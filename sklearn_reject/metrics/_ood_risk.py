@@ -1,9 +1,15 @@
 """Risk of predictions where some samples are OOD, from labels and uncertainties."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Label, TaskLossLike
 from sklearn_reject._validation import check_number, check_sample_weight, of_arrays
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.metrics._origins import ood_samples
@@ -16,19 +22,19 @@ from sklearn_reject.selection import (
 
 @of_arrays
 def risk_coverage_frontier(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    max_fpr=1.0,
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    n_directions=181,
-    sample_weight=None,
-):
-    """Compute the least selective risk that a threshold reaches at each least TPR.
+    novelty: ArrayLike | None = None,
+    max_fpr: float = 1.0,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the lowest selective risk for each lower bound on the TPR.
 
     Only thresholds count that accept at most the share `max_fpr` of the OOD samples:
     the points are what the bounded TPR-FPR model can attain (FPP23, section 3.2).
@@ -37,12 +43,12 @@ def risk_coverage_frontier(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples. None as
-        `y_pred` where `loss` holds the losses themselves.
+        `predict_label` gives them: classes, which are ignored for OOD samples. None as
+        `y_pred` if `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Finite where `novelty` is given.
+        is always accepted, infinity never. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
@@ -53,18 +59,17 @@ def risk_coverage_frontier(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
-        is but one other label. With None no sample is OOD.
+        numbers; but -1 is a class, and no sample is OOD, if `y_pred` contains it and
+        there is only one other label. With None no sample is OOD.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample, which do not count for OOD samples.
+        the losses themselves, one per sample, which are ignored for OOD samples.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels of the ID samples, true and
-        predicted.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels of the ID samples, true and predicted.
 
     n_directions : int >= 2, default=181
         Number of directions for two scores, from the risk alone to the novelty alone.
@@ -114,18 +119,18 @@ def risk_coverage_frontier(
 
 @of_arrays
 def oscr_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    definition="dhamija",
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    n_directions=181,
-    sample_weight=None,
-):
+    novelty: ArrayLike | None = None,
+    definition: Literal["dhamija", "franc"] = "dhamija",
+    ood_label: Label = "auto",
+    loss: Literal["zero_one"] | ArrayLike = "zero_one",
+    labels: ArrayLike | None = None,
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under correct classification against accepted OOD samples.
 
     Higher is better. The curve is that of all threshold rules, those that accept a
@@ -135,16 +140,16 @@ def oscr_score(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples. None as
-        `y_pred` where `loss` holds the losses themselves.
+        `predict_label` gives them: classes, which are ignored for OOD samples. None as
+        `y_pred` if `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Infinite values
-        are the lowest and the highest. Finite where `novelty` is given.
+        are the lowest and the highest. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The two then count as the best direction
-        does: the largest area over the weighted sums of both on a grid.
+        A second score, higher = more novel. The value is then that of the best
+        direction: the largest area over the weighted sums of both on a grid.
 
     definition : {"dhamija", "franc"}, default="dhamija"
         "dhamija" takes the share of **all** ID samples that are accepted and correct,
@@ -154,16 +159,15 @@ def oscr_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
-        is but one other label. With None no sample is OOD.
+        numbers; but -1 is a class, and no sample is OOD, if `y_pred` contains it and
+        there is only one other label. With None no sample is OOD.
 
     loss : "zero_one" or array-like of shape (n_samples,), default="zero_one"
         Labels are right or wrong here: 0 or 1 a sample, where labels are not compared.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels of the ID samples, true and
-        predicted.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels of the ID samples, true and predicted.
 
     n_directions : int >= 2, default=181
         Number of directions for two scores, from the risk alone to the novelty alone.
@@ -205,22 +209,22 @@ def oscr_score(
 
 @of_arrays
 def selective_risk_at_tpr_fpr_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    min_tpr,
-    max_fpr,
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    randomize=False,
-    infeasible=float("nan"),
-    n_directions=181,
-    sample_weight=None,
-):
-    """Compute the least selective risk at a bounded TPR and FPR. Lower is better.
+    novelty: ArrayLike | None = None,
+    min_tpr: float,
+    max_fpr: float,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    randomize: bool = False,
+    infeasible: float = float("nan"),
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the lowest selective risk under bounds on TPR and FPR.
 
     The risk of the best threshold that accepts at least the share `min_tpr` of the ID
     samples and at most the share `max_fpr` of the OOD samples (FPP23, problem 13).
@@ -229,12 +233,12 @@ def selective_risk_at_tpr_fpr_score(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples. None as
-        `y_pred` where `loss` holds the losses themselves.
+        `predict_label` gives them: classes, which are ignored for OOD samples. None as
+        `y_pred` if `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Finite where `novelty` is given.
+        is always accepted, infinity never. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. `uncertainty` is then the risk score, and
@@ -248,25 +252,24 @@ def selective_risk_at_tpr_fpr_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
-        is but one other label. With None no sample is OOD.
+        numbers; but -1 is a class, and no sample is OOD, if `y_pred` contains it and
+        there is only one other label. With None no sample is OOD.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample, which do not count for OOD samples.
+        the losses themselves, one per sample, which are ignored for OOD samples.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels of the ID samples, true and
-        predicted.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels of the ID samples, true and predicted.
 
     randomize : bool, default=False
         If False, samples tied at the threshold are accepted together or not at all. If
-        True, a share of them may be, and the risk is the expected one.
+        True, a share of them may be accepted, and the risk is an expectation.
 
     infeasible : float >= 0, default=nan
-        What to return where no rule meets both bounds. NaN comes with a warning; a
+        Value to return if no rule meets both bounds. NaN comes with a warning; a
         number, such as the largest loss, lets a search rank a candidate that misses the
         bounds on one validation part only.
 
@@ -317,23 +320,23 @@ def selective_risk_at_tpr_fpr_score(
 
 @of_arrays
 def selective_risk_at_precision_recall_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    novelty=None,
-    min_precision,
-    min_recall,
-    ood_prior,
-    ood_label="auto",
-    loss="zero_one",
-    labels=None,
-    randomize=False,
-    infeasible=float("nan"),
-    n_directions=181,
-    sample_weight=None,
-):
-    """Compute the least selective risk at a bounded precision and recall.
+    novelty: ArrayLike | None = None,
+    min_precision: float,
+    min_recall: float,
+    ood_prior: float,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    randomize: bool = False,
+    infeasible: float = float("nan"),
+    n_directions: int = 181,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the lowest selective risk under bounds on precision and recall.
 
     Lower is better. The risk of the best threshold that accepts at least the share
     `min_recall` of the ID samples, where at least the share `min_precision` of what it
@@ -343,19 +346,19 @@ def selective_risk_at_precision_recall_score(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
-        `predict_label` gives them: classes, which do not count for OOD samples. None as
-        `y_pred` where `loss` holds the losses themselves.
+        `predict_label` gives them: classes, which are ignored for OOD samples. None as
+        `y_pred` if `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
         Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Finite where `novelty` is given.
+        is always accepted, infinity never. Must be finite if `novelty` is given.
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. `uncertainty` is then the risk score, and
         both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
 
     min_precision : float in ]0, 1]
-        Least share of ID samples among the accepted ones.
+        Smallest share of ID samples among the accepted ones.
 
     min_recall : float in ]0, 1]
         Least share of ID samples to accept.
@@ -366,25 +369,24 @@ def selective_risk_at_precision_recall_score(
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers; but -1 is a class, and no sample OOD, where `y_pred` holds it and there
-        is but one other label. With None no sample is OOD.
+        numbers; but -1 is a class, and no sample is OOD, if `y_pred` contains it and
+        there is only one other label. With None no sample is OOD.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample, which do not count for OOD samples.
+        the losses themselves, one per sample, which are ignored for OOD samples.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels of the ID samples, true and
-        predicted.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels of the ID samples, true and predicted.
 
     randomize : bool, default=False
         If False, samples tied at the threshold are accepted together or not at all. If
-        True, a share of them may be, and the risk is the expected one.
+        True, a share of them may be accepted, and the risk is an expectation.
 
     infeasible : float >= 0, default=nan
-        What to return where no rule meets both bounds. NaN comes with a warning; a
+        Value to return if no rule meets both bounds. NaN comes with a warning; a
         number, such as the largest loss, lets a search rank a candidate that misses the
         bounds on one validation part only.
 

@@ -18,15 +18,18 @@ from sklearn_reject.metrics._losses import (
 )
 from sklearn_reject.metrics._reject_labels import Mark, refuse_reject_label
 
-_MEANING = "deferred samples where defer_label='auto'"
+_MEANING = "deferred samples with defer_label='auto'"
 _MARKS = {
     "y_first": Mark(
         "defer",
         _MEANING,
-        "Pass what `predict_first` returns, the labels of all samples, deferred or not",
+        "Pass the result of `predict_first`, the labels of all samples, deferred or "
+        "not",
     ),
     "y_second": Mark(
-        "defer", _MEANING, "Put None or NaN where the second opinion was not asked"
+        "defer",
+        _MEANING,
+        ("Pass None or NaN for samples that the second opinion was not asked about"),
     ),
 }
 
@@ -41,16 +44,16 @@ def losses_of_opinions(y_true, y_first, y_second, loss, labels):
     if is_pair(loss, without_labels=len(missing) == len(given)):
         if len(missing) < len(given):
             raise ValueError(
-                "loss holds the losses of both opinions, and labels are given as well. "
-                "Pass None as y_true, y_first and y_second, or what a label costs as "
-                "loss."
+                "loss holds the losses of both opinions, but labels are given as well. "
+                "Pass None as y_true, y_first and y_second, or pass the name of a loss "
+                "as loss."
             )
         return tuple(loss)
     if missing:
         raise ValueError(
-            f"{missing[0]} is None. Pass labels, or None as y_true, y_first and "
-            "y_second and both losses as loss=(loss_first, loss_second), each a vector "
-            f"of shape (n_samples,); got loss={name_of_loss(loss)}."
+            f"{missing[0]} is None. Pass all labels, or pass None as y_true, y_first "
+            "and y_second and both losses as loss=(loss_first, loss_second), each a "
+            f"vector of shape (n_samples,); got loss={name_of_loss(loss)}."
         )
     y_true = label_vector(y_true, "y_true")
     answers = {"y_first": y_first, "y_second": y_second}

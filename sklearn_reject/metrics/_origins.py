@@ -47,8 +47,8 @@ def ood_samples(
 def _predictions(y_true, y_pred):
     if y_pred is None:
         raise ValueError(
-            "y_pred is None, which takes the losses themselves, a vector of shape "
-            "(n_samples,), as loss=."
+            "y_pred is None, so loss= must be the losses themselves, a vector of shape "
+            "(n_samples,)."
         )
     y_pred = label_vector(y_pred, "y_pred")
     check_same_length(len(y_true), y_pred=y_pred)
@@ -68,8 +68,8 @@ def find_ood(y_true, ood_label, known=()):
     label, is_ood = split_origin(y_true, ood_label, classes)
     if is_ood.size and is_ood.all():
         raise ValueError(
-            f"y_true holds the OOD label {label!r} only: at least one ID sample is "
-            "needed to measure what is accepted of them."
+            f"y_true holds the OOD label {label!r} only. At least one ID sample is "
+            "needed to measure the share that is accepted."
         )
     return label, is_ood
 
@@ -78,11 +78,11 @@ def refuse_ood_class(label, classes, who):
     """Raise where the OOD label is a class; `who` holds these classes."""
     if label is not None and label in set(np.asarray(classes).tolist()):
         raise ValueError(
-            f"{who} the OOD label {label!r}, but predictions must be classes. "
-            "If it marks rejected samples, pass what `predict_label` returns. If the "
-            "classifier was fitted on OOD samples as one more class, leave them out, "
-            "or wrap it in DoubleScoreOODClassifier, which does. If it is a class, "
-            "name another ood_label, or None where no sample is OOD."
+            f"{who} the OOD label {label!r}, but predictions must be classes. If it "
+            "marks rejected samples, pass the result of `predict_label`. If the "
+            "classifier was fitted on OOD samples as one more class, fit it without "
+            "them, or wrap it in DoubleScoreOODClassifier, which does so. If it is a "
+            "class, pass another ood_label, or None if no sample is OOD."
         )
 
 
@@ -124,9 +124,9 @@ def refuse_wild(estimator, y):
     wild_label = getattr(inner, "wild_label", None)
     if wild_label is not None and wild_label in set(label_vector(y).tolist()):
         raise ValueError(
-            f"y holds wild_label={wild_label!r}: whether such a sample is OOD is not "
-            "known, as it has to be here. Leave these samples out and give some with "
-            "the ood_label, or take the `score` or `measure` of the estimator."
+            f"y holds wild_label={wild_label!r}, but a metric must know which samples "
+            "are OOD. Remove these samples and add some with the ood_label, or use "
+            "`score` or `measure` of the estimator."
         )
 
 

@@ -1,12 +1,25 @@
 """Counts of true against false positives, from labels of which some are missing."""
 
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_reject import _curves as curves
 from sklearn_reject._labels import rate
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 
 
 @of_arrays
-def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight=None):
+def pn_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Label = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count true and false positives among the rated documents at each threshold.
 
     Point k belongs to the rule that predicts every document positive whose score is at
@@ -24,12 +37,12 @@ def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight
         Finite scores, higher = more likely positive.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated. None if nothing but missing
-        values does.
+        Label of documents that were not rated. None if only missing values mean not
+        rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Non-negative weights, such as the inverse of the probability to be rated.
@@ -74,15 +87,15 @@ def pn_curve(y_true, y_score, *, pos_label=None, unrated_label=-1, sample_weight
 
 @of_arrays
 def pn_auc_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    max_fp=None,
-    normalize=False,
-    pos_label=None,
-    unrated_label=-1,
-    sample_weight=None,
-):
+    max_fp: float | None = None,
+    normalize: bool = False,
+    pos_label: Label = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under true positives against false positives.
 
     Higher is better. The area of the trapezoids between the points of
@@ -109,12 +122,12 @@ def pn_auc_score(
         samples, such as folds, are comparable only so.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated. None if nothing but missing
-        values does.
+        Label of documents that were not rated. None if only missing values mean not
+        rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Non-negative weights, such as the inverse of the probability to be rated.

@@ -1,10 +1,16 @@
 """Scorers where only some documents are rated."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from sklearn.metrics import check_scoring
 
 from sklearn_reject._labels import find_rated
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_sample_weight
 from sklearn_reject.metrics._scoring import _Scorer
 
@@ -23,8 +29,8 @@ class RatedScorer(_Scorer):
         if not len(rows):
             raise ValueError(
                 f"y has no rated documents: all {len(y)} are missing or "
-                f"{self._unrated_label!r}, the unrated_label. Use folds that have "
-                "some, such as those of StratifiedKFold."
+                f"{self._unrated_label!r}, the unrated_label. Use folds with rated "
+                "documents, such as those of StratifiedKFold."
             )
         params = {}
         if sample_weight is not None:
@@ -47,17 +53,19 @@ class RatedScorer(_Scorer):
         return f"<{self._scorer!r} of rated documents>"
 
 
-def make_rated_scorer(scoring, *, unrated_label=-1):
-    """Make a scorer that looks at rated documents only, from any other one.
+def make_rated_scorer(
+    scoring: str | Callable[..., Any], *, unrated_label: Label = -1
+) -> Callable[..., float]:
+    """Make a scorer that uses rated documents only, from any other scorer.
 
-    With labels for documents that nobody has rated, such as -1, scorers like that of
-    the precision take these for a class, or raise. This one leaves them out. What is
-    predicted of them does not count then: a model that reports more of what is unrated
-    is not the worse for it. Models are comparable as far as they report documents that
-    were rated, down to the same lowest thresholds.
+    If documents that nobody has rated have a label such as -1, scorers like that of the
+    precision treat it as a class, or raise an error. This scorer leaves these documents
+    out, so their predictions do not count: a model that reports more unrated documents
+    is not judged worse. Models are comparable only if documents were rated down to the
+    same lowest thresholds.
 
-    Where what is missing is NaN, pass a splitter such as `KFold()` for the `cv` of a
-    search: for a number of folds scikit-learn looks for classes, and refuses NaN.
+    If missing ratings are NaN, pass a splitter such as `KFold()` as `cv` of a search:
+    for a number of folds scikit-learn looks for classes, and refuses NaN.
 
     Parameters
     ----------
@@ -67,8 +75,8 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
         where that is given.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated; missing values always do. None
-        if nothing else does.
+        Label of documents that were not rated. Missing values always mean not rated.
+        None if nothing else does.
 
     Returns
     -------
@@ -115,8 +123,8 @@ def make_rated_scorer(scoring, *, unrated_label=-1):
     if not isinstance(scoring, str) and not callable(scoring):
         raise ValueError(
             "scoring must be the name of one scorer, or a callable such as make_scorer "
-            f"returns, got {scoring!r}. Of several scorers, make a dictionary of what "
-            "make_rated_scorer returns for each."
+            f"returns, got {scoring!r}. For several scorers, pass each to "
+            "make_rated_scorer and collect the results in a dictionary."
         )
     # The estimator is not looked at where a scorer is given.
     return RatedScorer(check_scoring(scoring=scoring), unrated_label)

@@ -19,8 +19,8 @@ class Mark(NamedTuple):
 
 _REJECTED = Mark(
     "reject",
-    "rejected samples where reject_label='auto'",
-    "Pass what `predict_label` returns, the labels of all samples, rejected or not",
+    "rejected samples with reject_label='auto'",
+    "Pass the result of `predict_label`, the labels of all samples, rejected or not",
 )
 
 _FEW, _SOME = 8, 2**14
@@ -52,7 +52,7 @@ def refuse_reject_label(
     automatic = resolve_reject_label("auto", classes, automatic=mark.automatic)
     if automatic in unknown and len(known | unknown) > 2:
         raise ValueError(
-            f"{name} holds {automatic!r}, which y_true does not and which stands for "
+            f"{name} holds {automatic!r}, which is not in y_true and stands for "
             f"{mark.meaning}. {mark.way_out}. If it is a class, pass all classes as "
             "labels=."
         )
@@ -60,12 +60,12 @@ def refuse_reject_label(
         shown = ", ".join(map(repr, nsmallest(3, unknown, key=str)))
         of_numbers = ""
         if y_pred.dtype.kind == "f":
-            of_numbers = " A regressor takes another loss, such as loss='squared'."
+            of_numbers = " For a regressor use another loss, such as loss='squared'."
         warn_user(
-            f"{name} holds {shown}, which y_true does not. {mark.way_out}, if this is "
+            f"{name} holds {shown}, which is not in y_true. {mark.way_out}, if this is "
             "a reject label. If it is a class that no sample here has, pass all "
-            "classes as labels=. Losses instead of labels go in as loss=, with None as "
-            f"y_true and y_pred.{of_numbers}",
+            "classes as labels=. To pass losses instead of labels, use loss= with None "
+            f"as y_true and y_pred.{of_numbers}",
         )
 
 

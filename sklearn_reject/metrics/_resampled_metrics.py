@@ -70,7 +70,7 @@ class Arguments:
     def _add(self, key, value, name):
         if key in self.arrays:
             raise ValueError(
-                f"{key!r} is in {name} as well as in metric_params. Leave one out."
+                f"{key!r} is in {name} as well as in metric_params. Omit one of them."
             )
         if key == _MAYBE_OF_SAMPLES and self._is_pair(value):
             self.arrays[key] = _Pair(value)
@@ -84,9 +84,9 @@ class Arguments:
         is_as_long = np.ndim(value) == 1 and len(value) == self.n_samples
         if is_as_long and key not in _OF_CLASSES:
             raise ValueError(
-                f"metric_params[{key!r}] has one value a sample, but would be the same "
-                f"for all resamples. Pass it by name in {name}, as a dict of all "
-                "arrays that are to be resampled."
+                f"metric_params[{key!r}] has one value per sample, but metric_params "
+                f"are not resampled. Pass it by name in {name}, a dict of all arrays "
+                "that are to be resampled."
             )
         self.constants[key] = value
 
@@ -129,8 +129,8 @@ def _count_rows(array, name):
     refuse_dask(array, name)
     if np.ndim(array) == 0 and not hasattr(array, "shape"):
         raise ValueError(
-            f"{name} must be an array of one row a sample, got {array!r}. What is the "
-            "same for all samples goes into metric_params, by name."
+            f"{name} must be an array with one row per sample, got {array!r}. Pass "
+            "arguments that are the same for all samples in metric_params, by name."
         )
     return _num_samples(array)
 
@@ -199,12 +199,11 @@ def _evaluate(metric, args, named):
     value = metric(*args, **named)
     if np.ndim(value) > 0 or np.asarray(value).dtype.kind not in "biuf":
         raise ValueError(
-            "metric must return one number, got "
-            f"{type(value).__name__} of shape {np.shape(value)}. Wrap it in a function "
-            "that picks one."
+            f"metric must return one number, got {type(value).__name__} of shape "
+            f"{np.shape(value)}. Wrap it in a function that returns one number."
         )
     if not np.isfinite(value):
-        raise ValueError(f"metric is {value} on the samples: there is no interval.")
+        raise ValueError(f"metric is {value} on the samples, so there is no interval.")
     return float(value)
 
 

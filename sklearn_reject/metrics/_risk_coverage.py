@@ -1,6 +1,14 @@
 """Metrics of risk and coverage from labels and uncertainties."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Label, TaskLossLike
 from sklearn_reject._validation import check_same_length, check_vector, of_arrays
 from sklearn_reject.metrics._losses import losses_of
 from sklearn_reject.metrics._origins import ood_samples
@@ -8,17 +16,17 @@ from sklearn_reject.metrics._origins import ood_samples
 
 @of_arrays
 def risk_coverage_curve(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    ood_label=None,
-    max_fpr=None,
-    sample_weight=None,
-):
-    """Compute selective risk against coverage, one point a distinct uncertainty.
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    ood_label: Label = None,
+    max_fpr: float | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute selective risk against coverage, one point per distinct uncertainty.
 
     Point k belongs to the rule that accepts every sample whose uncertainty is at most
     ``thresholds[k]`` (FPV23, section 3.1). Lower risk is better.
@@ -26,28 +34,28 @@ def risk_coverage_curve(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned. With an
-        `ood_label`, minus infinity is always accepted and infinity never.
+        Higher = more uncertain. Negate confidences. With an `ood_label`, minus infinity
+        is always accepted and infinity never.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     ood_label : "auto", None or label, default=None
         Label of OOD samples in `y_true`, without which coverage and risk are computed.
         "auto" is "ood" for strings and -1 for numbers; but -1 is a class, and no sample
-        OOD, where `y_pred` holds it and there is but one other label. None says that no
-        sample is OOD. With an OOD label `y_true` is needed, whatever `loss` is.
+        is OOD, if `y_pred` contains it and there is only one other label. None says
+        that no sample is OOD. With an OOD label `y_true` is needed, whatever `loss` is.
 
     max_fpr : float in [0, 1], default=None
         Largest share of OOD samples to accept: the curve ends where a threshold accepts
@@ -107,16 +115,16 @@ def risk_coverage_curve(
 
 @of_arrays
 def aurc_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    interpolation="mean",
-    normalize=None,
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    interpolation: Literal["mean", "trapezoid"] = "mean",
+    normalize: Literal["excess", "prr"] | None = None,
+) -> float:
     """Compute the area under the risk-coverage curve. Lower is better.
 
     The mean of the n selective risks, one a prefix of the samples in the order of their
@@ -133,21 +141,21 @@ def aurc_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -205,8 +213,14 @@ def aurc_score(
 
 @of_arrays
 def augrc_score(
-    y_true, y_pred, uncertainty, *, loss="zero_one", labels=None, sample_weight=None
-):
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
+    *,
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the area under the generalized risk-coverage curve. Lower is better.
 
     The integral of coverage times selective risk over the coverage, which is the mean
@@ -217,21 +231,21 @@ def augrc_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -267,15 +281,15 @@ def augrc_score(
 
 @of_arrays
 def sele_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    ties="inclusive",
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    ties: Literal["inclusive", "midrank"] = "inclusive",
+) -> float:
     """Compute the SELE statistic, a pairwise relative of AuRC. Lower is better.
 
     The mean over all pairs (i, j) of l_i [u_i <= u_j] (FPV23, eq. 29). For distinct
@@ -285,21 +299,21 @@ def sele_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -339,16 +353,16 @@ def sele_score(
 
 @of_arrays
 def selective_risk_at_coverage_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    coverage,
-    randomize=False,
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    coverage: float,
+    randomize: bool = False,
+) -> float:
     """Compute the risk at the smallest threshold that reaches a coverage.
 
     Lower is better.
@@ -356,21 +370,21 @@ def selective_risk_at_coverage_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
@@ -417,16 +431,16 @@ def selective_risk_at_coverage_score(
 
 @of_arrays
 def coverage_at_risk_score(
-    y_true,
-    y_pred,
-    uncertainty,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    uncertainty: ArrayLike,
     *,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-    risk,
-    randomize=False,
-):
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    risk: float,
+    randomize: bool = False,
+) -> float:
     """Compute the largest coverage whose selective risk is at most `risk`.
 
     Higher is better. NaN with a warning where no threshold keeps the risk.
@@ -434,21 +448,21 @@ def coverage_at_risk_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-        True labels or targets, and the predictions for all samples, rejected or not: of
-        a classifier what :meth:`~sklearn_reject.SelectiveClassifier.predict_label`
-        returns. None where `loss` holds the losses themselves.
+        True labels or targets, and the predictions for all samples, rejected or not, as
+        :meth:`~sklearn_reject.SelectiveClassifier.predict_label` returns them. None if
+        `loss` contains the losses themselves.
 
     uncertainty : array-like of shape (n_samples,)
-        Higher = more uncertain. Confidences go in with the sign turned.
+        Higher = more uncertain. Negate confidences.
 
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample.
+        the losses themselves, one per sample.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.

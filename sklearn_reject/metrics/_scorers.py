@@ -1,9 +1,14 @@
 """What makes scorers for cross-validation and parameter search."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import wraps
 from math import isfinite
 from numbers import Real
+from typing import Any, Literal
 
+from sklearn_reject._typing import Decorated
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.metrics._deferral_scoring import CostScorer, DeferralScorer
 from sklearn_reject.metrics._ood import fpr_at_tpr_score, ood_auroc_score
@@ -38,7 +43,7 @@ def _named(make):
     return make
 
 
-def get_selective_scorer(name, /, **params):
+def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     """Get a scorer for cross-validation and parameter search by its name.
 
     Parameters
@@ -146,7 +151,7 @@ def get_selective_scorer(name, /, **params):
     return _MAKERS[name](**params)
 
 
-def get_selective_scorer_names():
+def get_selective_scorer_names() -> list[str]:
     """Get the names of the scorers.
 
     Returns
@@ -163,7 +168,7 @@ def get_selective_scorer_names():
     return sorted(_MAKERS)
 
 
-def _tell_from_scorer(make):
+def _tell_from_scorer(make: Decorated) -> Decorated:
     """Raise where what makes a scorer is called as if it were one."""
 
     @wraps(make)
@@ -181,15 +186,15 @@ def _tell_from_scorer(make):
 
 @_tell_from_scorer
 def make_selective_scorer(
-    metric,
+    metric: Callable[..., Any],
     /,
     *,
-    on_reject="count_as_error",
-    coverage=None,
-    reject_penalty=None,
-    greater_is_better=True,
-    **kwargs,
-):
+    on_reject: Literal["count_as_error", "drop", "error"] = "count_as_error",
+    coverage: float | None = None,
+    reject_penalty: float | None = None,
+    greater_is_better: bool = True,
+    **kwargs: Any,
+) -> Callable[..., float]:
     """Make a scorer from a metric of predictions, such as those of scikit-learn.
 
     Parameters
@@ -200,24 +205,23 @@ def make_selective_scorer(
     on_reject : {"count_as_error", "drop", "error"}, default="count_as_error"
         What happens to rejected samples. "count_as_error" gives them a wrong label or
         the `reject_penalty`, "error" raises if there is one, and "drop" leaves them
-        out, which takes a `coverage`: accuracy on what a classifier accepts of its own
-        accord rewards rejecting everything.
+        out, which needs a `coverage`: otherwise rejecting everything would be rewarded.
 
     coverage : float in ]0, 1], default=None
-        Accept the least uncertain samples, at least that share of them, instead of
+        Accept at least this share of the samples, the least uncertain ones, instead of
         those that the estimator accepts.
 
     reject_penalty : float, default=None
-        What a rejected sample counts under "count_as_error", in units of the metric:
-        the value is coverage * metric(accepted) + (1 - coverage) * penalty, and the
-        penalty where nothing is accepted. With `sample_weight` the coverage is the
-        weighted one. That is the metric of all samples, with the penalty in the place
-        of the rejected ones, if it is a mean over samples, as the mean squared error
-        is; of others, such as F1 or R2, it is a mixture. Regressors need it, as they
-        have no wrong label.
+        Value of a rejected sample with "count_as_error", in units of the metric: the
+        value is coverage * metric(accepted) + (1 - coverage) * penalty, and the penalty
+        where nothing is accepted. With `sample_weight` the coverage is the weighted
+        one. That is the metric of all samples, with the penalty in the place of the
+        rejected ones, if it is a mean over samples, as the mean squared error is; of
+        others, such as F1 or R2, it is a mixture. Regressors need it, as they have no
+        wrong label.
 
     greater_is_better : bool, default=True
-        Whether the metric is a score rather than a loss, whose sign is turned.
+        Whether the metric is a score rather than a loss, which is negated.
 
     **kwargs : dict
         Passed to the metric.
@@ -255,7 +259,7 @@ def make_selective_scorer(
         raise TypeError(
             "metric must be a function (y_true, y_pred), such as "
             f"sklearn.metrics.f1_score with average='macro', got {metric!r}. A scorer "
-            "asks for predictions itself, and would not know which are rejected."
+            "predicts itself and would not know which samples are rejected."
         )
     check_option(on_reject, "on_reject", ("count_as_error", "drop", "error"))
     if coverage is not None:
@@ -276,8 +280,9 @@ def _check_penalty(penalty, on_reject):
         return
     if on_reject != "count_as_error":
         raise ValueError(
-            f"reject_penalty={penalty!r} is what a rejected sample counts with "
-            f"on_reject='count_as_error', but on_reject={on_reject!r}. Leave one out."
+            f"reject_penalty={penalty!r} is the value of a rejected sample with "
+            f"on_reject='count_as_error', but on_reject={on_reject!r}. Omit one of "
+            "them."
         )
     is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
     if not (is_number and isfinite(penalty)):
@@ -287,8 +292,9 @@ def _check_penalty(penalty, on_reject):
 def _check_normalize(normalize):
     if normalize == "prr":
         raise ValueError(
-            "normalize='prr' is higher is better, so its negative is no score. Use "
-            "normalize='excess', which orders classifiers on the same samples."
+            "With normalize='prr' higher is better, so its negative is not a score. "
+            "Use normalize='excess', which ranks classifiers on the same samples in "
+            "the same way."
         )
     check_option(normalize, "normalize", (None, "excess"))
 

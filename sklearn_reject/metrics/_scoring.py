@@ -81,7 +81,7 @@ class SelectiveScorer(_Scorer):
             return self._judged_by
         refuse_regressor(
             estimator,
-            "and has no labels that are right or wrong. Take a scorer with a loss: "
+            "and has no labels that are right or wrong. Use a scorer with a loss: "
             "get_selective_scorer with 'neg_aurc', 'neg_augrc' or 'coverage_at_risk'",
         )
         return {"loss": "zero_one"}
@@ -193,9 +193,9 @@ def _refuse_targets(estimator, y):
     if is_regression(estimator) or is_continuous or y.ndim > 1:
         raise ValueError(
             "on_reject='count_as_error' gives rejected samples a wrong label, but "
-            f"{type(estimator).__name__} predicts numbers or several outputs, of which "
-            "none is a wrong label. Pass what a rejected sample counts in the metric "
-            "as reject_penalty=, or use on_reject='drop' with a coverage."
+            f"{type(estimator).__name__} predicts numbers or multiple outputs, where "
+            "no label is wrong for certain. Pass the value of a rejected sample as "
+            "reject_penalty=, or use on_reject='drop' with a coverage."
         )
 
 
@@ -209,9 +209,9 @@ def _mistake(y, labels, accepted, estimator):
         classes = np.union1d(classes, getattr(estimator, "classes_", classes))
     if len(classes) < 2:
         raise ValueError(
-            "on_reject='count_as_error' needs at least two classes to mistake for each "
-            f"other, got {classes.tolist()}. Pass what a rejected sample counts in the "
-            "metric as reject_penalty=."
+            "on_reject='count_as_error' needs at least two classes, because a rejected "
+            f"sample gets a wrong label, got {classes.tolist()}. Pass the value of a "
+            "rejected sample as reject_penalty=."
         )
     other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
     labels = labels.astype(classes.dtype)
@@ -243,9 +243,8 @@ class SetScorer(_Scorer):
             return -set_loss(y, y_pred, loss=self._loss, average=average)
         if average != "samples":
             raise ValueError(
-                f"average={average!r} makes sets of the samples of each label, or of "
-                "all entries, where a sample has several labels; here it has one. "
-                "Take average='samples'."
+                f"average={average!r} is for multilabel targets, but here each sample "
+                "has one label. Use average='samples'."
             )
         seen = np.asarray(getattr(estimator, "classes_", np.unique(y)))
         classes = with_unseen(seen, y)
@@ -284,8 +283,8 @@ def _check_groups(groups):
     """
     if groups is not None and not _routing_enabled():
         raise ValueError(
-            "groups say which samples form a set where there are two classes, but "
-            "here each sample is a set of its own: leave groups out."
+            "groups define sets of samples for two classes, but here each sample is a "
+            "set. Omit groups."
         )
 
 

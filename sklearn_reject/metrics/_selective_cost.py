@@ -1,8 +1,12 @@
 """The mean cost of samples, some of which are rejected."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import unique_labels
 
+from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import (
     as_label_array,
     check_flags,
@@ -24,16 +28,16 @@ from sklearn_reject.metrics._reject_labels import refuse_reject_label
 
 @of_arrays
 def selective_cost_score(
-    y_true,
-    y_pred,
-    accepted,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    accepted: ArrayLike,
     *,
-    reject_cost,
-    loss="zero_one",
-    labels=None,
-    sample_weight=None,
-):
-    """Compute the mean cost of a sample: its loss, or what a rejection costs.
+    reject_cost: ArrayLike,
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the mean cost per sample: its loss, or the cost of a rejection.
 
     Lower is better. What stands in `y_true` and `y_pred` at rejected samples does not
     matter, so that `y_pred` may be what `predict` returns.
@@ -54,12 +58,11 @@ def selective_cost_score(
     loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
             array-like of shape (n_samples,), default="zero_one"
         Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
-        the losses themselves, one a sample, of which those of rejected samples do not
-        matter.
+        the losses themselves, one per sample; those of rejected samples are ignored.
 
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the cost matrix, and those that `y_pred` may hold though
-        `y_true` does not. None takes the sorted labels that occur.
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.

@@ -1,7 +1,13 @@
 """Realised losses of predicted sets."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import Label, MatrixLike, SetLossLike
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
 from sklearn_reject.decoding import AVERAGES, count_sets
 from sklearn_reject.losses import check_set_loss
@@ -9,18 +15,18 @@ from sklearn_reject.losses import check_set_loss
 
 @of_arrays
 def set_loss(
-    y_true,
-    y_pred,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    loss="f1",
-    beta=1.0,
-    zero_division=0.0,
-    groups=None,
-    pos_label=None,
-    labels=None,
-    average="samples",
-    sample_weight=None,
-):
+    loss: SetLossLike = "f1",
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    groups: ArrayLike | None = None,
+    pos_label: Label = None,
+    labels: ArrayLike | None = None,
+    average: Literal["samples", "macro", "micro"] | None = "samples",
+    sample_weight: ArrayLike | None = None,
+) -> Any:
     """Compute the loss of predicted sets from their confusion matrices.
 
     Lower is better. What a set is depends on the shapes:
@@ -140,18 +146,18 @@ def _check_weight(sample_weight, average, n_sets):
         return None
     if average is None:
         raise ValueError(
-            "sample_weight weighs the sets in their mean, but average=None asks for "
-            "the loss of each. Leave one of the two out."
+            "sample_weight weighs the sets in their mean, but average=None returns the "
+            "loss of each set. Omit one of the two."
         )
     if average != "samples":
         raise ValueError(
-            "sample_weight weighs rows in their mean, but with "
-            f"average={average!r} they are within a set, whose items are counted. "
-            "Leave it out, or take average='samples'."
+            f"sample_weight weighs rows, but with average={average!r} rows are items "
+            "of a set and have no weights. Omit sample_weight, or use "
+            "average='samples'."
         )
     if np.shape(sample_weight) != (n_sets,):
         raise ValueError(
-            f"sample_weight must hold one weight a set, shape ({n_sets},), got shape "
+            f"sample_weight must hold one weight per set, shape ({n_sets},), got shape "
             f"{np.shape(sample_weight)}. Samples within a set are not weighted."
         )
     return check_sample_weight(sample_weight, n_sets)

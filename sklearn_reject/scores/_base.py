@@ -1,5 +1,7 @@
 """What all uncertainty scores have in common."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +12,7 @@ from sklearn_reject._doc_link import (
     doc_link_params,
 )
 from sklearn_reject._response import Response
+from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import check_same_length
 from sklearn_reject.scores._values import check_scores
 
@@ -41,12 +44,12 @@ def find_labels(score, response):
 
 
 class UncertaintyScore(BaseEstimator):
-    """Base of all uncertainty scores: what a fitted one says about samples.
+    """Base class of uncertainty scores.
 
     A subclass writes `fit`, which sets `estimator_`, and `_uncertainty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more uncertain. Derive from :class:`PlugInScore` or :class:`LearnedScore` rather
-    than from this.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more uncertain. Derive from :class:`PlugInScore` or :class:`LearnedScore`
+    rather than from this.
 
     Examples
     --------
@@ -60,7 +63,7 @@ class UncertaintyScore(BaseEstimator):
     _doc_link_url_param_generator = doc_link_params
 
     #: What `uncertainty_score` may call it, once it is registered.
-    name = None
+    name: str | None = None
 
     #: Whether the score estimates the conditional risk, so that it can be compared
     #: with a reject cost without any data.
@@ -69,7 +72,7 @@ class UncertaintyScore(BaseEstimator):
     #: Whether `fit` learns from samples, which the classifier must not have seen.
     learns = False
 
-    def uncertainty(self, X):
+    def uncertainty(self, X: MatrixLike) -> np.ndarray:
         """Return how uncertain the classifier's prediction is for each sample.
 
         Parameters
@@ -85,7 +88,7 @@ class UncertaintyScore(BaseEstimator):
         check_is_fitted(self, "estimator_")
         return self.from_response(Response(self.estimator_, X))
 
-    def from_response(self, response):
+    def from_response(self, response: Response) -> np.ndarray:
         """Return the uncertainty of a response that is computed already.
 
         Parameters
@@ -101,7 +104,7 @@ class UncertaintyScore(BaseEstimator):
         values = self._uncertainty(response)
         return check_scores(values, response.n_samples, "uncertainty_score")
 
-    def evaluate(self, response):
+    def evaluate(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions, and how uncertain they are.
 
         Parameters
@@ -119,7 +122,7 @@ class UncertaintyScore(BaseEstimator):
         uncertainty = self._uncertainty(response)
         return self.labels(response), uncertainty
 
-    def labels(self, response):
+    def labels(self, response: Response) -> np.ndarray:
         """Return the predictions that the uncertainty is about.
 
         Parameters

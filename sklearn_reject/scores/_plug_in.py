@@ -1,22 +1,28 @@
 """Scores read off probabilities and decision values (FPV23, section 3.2)."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
 import numpy as np
 from scipy.special import entr
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response import BATCH_SIZE, row_products, row_sums
+from sklearn_reject._response import BATCH_SIZE, Response, row_products, row_sums
+from sklearn_reject._typing import Estimator, MatrixLike, TaskLossLike
 from sklearn_reject._validation import check_option
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.scores._base import UncertaintyScore
 
 
 class PlugInScore(UncertaintyScore):
-    """Base of the scores that need nothing but a fitted classifier.
+    """Base class of scores that only need a fitted classifier.
 
     A subclass writes `_uncertainty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more uncertain.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more uncertain.
 
     Examples
     --------
@@ -32,7 +38,9 @@ class PlugInScore(UncertaintyScore):
     array([0.  , 0.26])
     """
 
-    def fit(self, X=None, y=None, *, estimator):
+    def fit(
+        self, X: MatrixLike | None = None, y: Any = None, *, estimator: Estimator
+    ) -> Self:
         """Remember the classifier; a plug-in score learns nothing else.
 
         Parameters
@@ -94,13 +102,17 @@ class ConditionalRisk(PlugInScore):
 
     name = "conditional_risk"
 
-    def __init__(self, loss=None, decision="predict"):
+    def __init__(
+        self,
+        loss: TaskLossLike | None = None,
+        decision: Literal["predict", "bayes"] = "predict",
+    ) -> None:
         self.loss = loss
         self.decision = decision
 
     estimates_risk = True
 
-    def evaluate(self, response):
+    def evaluate(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions, and how uncertain they are.
 
         Parameters
@@ -120,7 +132,7 @@ class ConditionalRisk(PlugInScore):
         labels = response.classes[risks.argmin(axis=1)]
         return labels, risks.min(axis=1)
 
-    def labels(self, response):
+    def labels(self, response: Response) -> np.ndarray:
         """Return the predictions that the uncertainty is about.
 
         Parameters
@@ -169,7 +181,7 @@ class ConditionalRisk(PlugInScore):
 
 
 class Margin(PlugInScore):
-    """How close the classifier's decision values are to a tie, with the sign turned.
+    """Negative margin between the largest decision values of the classifier.
 
     With one decision value f a sample it is -abs(f). With one a class it depends on
     `kind`. In units of the decision function.
@@ -183,7 +195,7 @@ class Margin(PlugInScore):
     Raises
     ------
     ValueError
-        If the classifier has no `decision_function` with one value a class.
+        If the classifier has no `decision_function` with one value per class.
 
     Examples
     --------
@@ -198,7 +210,7 @@ class Margin(PlugInScore):
 
     name = "margin"
 
-    def __init__(self, kind="top_two"):
+    def __init__(self, kind: Literal["top_two", "max"] = "top_two") -> None:
         self.kind = kind
 
     def _check(self, estimator):
@@ -293,7 +305,7 @@ class CallableScore(PlugInScore):
     array([0.1 , 0.12])
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def _uncertainty(self, response):
@@ -321,8 +333,8 @@ def entropies(probabilities):
 def _gap_of_top_two(values):
     if values.shape[1] == 1:
         raise ValueError(
-            "The gap between the two largest classes needs at least two classes, got a "
-            "classifier fitted on one class."
+            "The gap between the two largest probabilities needs at least two classes, "
+            "got a classifier fitted on one class."
         )
     second, first = np.partition(values, -2, axis=1)[:, -2:].T
     return first - second

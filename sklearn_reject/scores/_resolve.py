@@ -1,9 +1,12 @@
 """From the names, callables and objects that a user gives to score objects."""
 
+from __future__ import annotations
+
 from sklearn.base import OutlierMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._typing import Decorated
 from sklearn_reject.scores._automatic import automatic_score
 from sklearn_reject.scores._base import UncertaintyScore
 from sklearn_reject.scores._plug_in import (
@@ -82,8 +85,8 @@ _NOVELTY_SCORES = {
 _RESERVED = ("auto", "confidence", ExpectedGain.name)
 
 
-def register_score(score):
-    """Make a score class known by its name.
+def register_score(score: Decorated) -> Decorated:
+    """Register a score class under its name.
 
     From then on `uncertainty_score` or `novelty_score` take the name, in this process:
     one that loads a pickled estimator has to import the class, too.
@@ -116,13 +119,13 @@ def register_score(score):
     name = score.name
     if not isinstance(name, str) or not name:
         raise ValueError(
-            f"{score.__name__} must have a class attribute `name`, the text that it is "
-            f"found by, got {name!r}."
+            f"{score.__name__} must have a class attribute `name`, the name to use it "
+            f"by, got {name!r}."
         )
     if name in _RESERVED or known.get(name, score) is not score:
         raise ValueError(
-            f"The name {name!r} of {score.__name__} is taken. Choose one that is "
-            f"among neither {list(_RESERVED)} nor {sorted(known)}."
+            f"The name {name!r} of {score.__name__} is taken. Choose a name that is "
+            f"neither in {list(_RESERVED)} nor in {sorted(known)}."
         )
     known[name] = score
     return score
@@ -140,8 +143,8 @@ def _find_table(score):
     )
 
 
-def get_score_names():
-    """Return the names that `uncertainty_score` accepts beside "auto".
+def get_score_names() -> list[str]:
+    """Return the names that `uncertainty_score` accepts besides "auto".
 
     Returns
     -------
@@ -215,10 +218,9 @@ def resolve_score(
         check_is_fitted(score.estimator, "estimator_")
     elif getattr(score, "needs_expert", False):
         raise ValueError(
-            f"{name}={uncertainty_score!r} learns from the labels of an expert, which "
-            "are known to a DeferringClassifier only, as its gain_score. Take "
-            "'error_probability', or fit it with expert_labels and pass "
-            "FrozenEstimator(score)."
+            f"{name}={uncertainty_score!r} learns from the labels of an expert and can "
+            "only be the gain_score of a DeferringClassifier. Use 'error_probability', "
+            "or fit the score with expert_labels and pass FrozenEstimator(score)."
         )
     return with_defaults(score, loss=loss, random_state=random_state)
 
@@ -263,7 +265,7 @@ def _to_score(given, estimator, parameter):
     )
 
 
-def get_novelty_names():
+def get_novelty_names() -> list[str]:
     """Return the names that `novelty_score` accepts.
 
     Returns
@@ -342,7 +344,7 @@ def _to_novelty(given):
         return CallableNovelty(score)
     if isinstance(score, OutlierMixin) or hasattr(score, "score_samples"):
         raise ValueError(
-            f"novelty_score={score!r} is no score but an outlier detector. Wrap it: "
+            f"novelty_score={score!r} is an outlier detector and not a score. Wrap it: "
             "OutlierDetector(detector)."
         )
     raise ValueError(

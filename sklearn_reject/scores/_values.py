@@ -49,7 +49,7 @@ def _check_exact(array, name):
 def _as_vector(values, n_samples, name):
     """Return what may be numbers, in an array of the right shape."""
     if n_samples == 0:
-        raise ValueError(f"{name} is empty: at least one sample is needed.")
+        raise ValueError(f"{name} is empty. At least one sample is needed.")
     if sparse.issparse(values):
         raise ValueError(
             f"{name} returned a sparse matrix. Return a dense vector: "
@@ -59,7 +59,7 @@ def _as_vector(values, n_samples, name):
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(
-            f"{name} returned what is no vector of shape ({n_samples},): {error}"
+            f"{name} must return a vector of shape ({n_samples},): {error}"
         ) from error
     if array.shape != (n_samples,):
         raise ValueError(
@@ -68,8 +68,8 @@ def _as_vector(values, n_samples, name):
         )
     if array.dtype.kind not in "biufO":
         raise ValueError(
-            f"{name} must hold numbers, real ones, got an array of dtype "
-            f"{array.dtype}. Convert it before it is returned."
+            f"{name} must hold real numbers, got an array of dtype {array.dtype}. "
+            "Convert it before you return it."
         )
     return array
 
@@ -83,7 +83,7 @@ def _refuse_rows(array, is_bad, name, rule):
     shown = ", ".join(map(str, rows[:_N_SHOWN]))
     raise ValueError(
         f"{name} {rule}, got {array[rows].tolist()[0]!r} in row{'s' * (len(rows) > 1)} "
-        f"{shown}{more} ({len(rows)} of the {len(array)} samples it was given), and "
-        "nothing is decided about any. Return a finite number for every sample that "
-        "may come, a large one where nothing is known of it."
+        f"{shown}{more} ({len(rows)} of the {len(array)} samples), so no decision is "
+        "made. Return a finite number for every possible sample, and a large one if "
+        "nothing is known about it."
     )

@@ -76,7 +76,7 @@ class Bets(DictMixin):
         if self.sums.shape != (2, _WIDTH) or not np.isfinite(self.sums).all():
             raise ValueError(
                 f"sums must be finite and of shape {(2, _WIDTH)}, got the shape "
-                f"{self.sums.shape}. Restore them by the version that wrote them."
+                f"{self.sums.shape}. Restore them with the version that wrote them."
             )
         if self.n_samples < 0:
             raise ValueError(f"n_samples must be >= 0, got {self.n_samples}.")
@@ -162,7 +162,7 @@ class Restarts(DictMixin):
         if shape != STAKES.shape or not np.isfinite(self.log_capitals).all():
             raise ValueError(
                 f"log_capitals must be finite and of shape {STAKES.shape}, got the "
-                f"shape {shape}. Restore them by the version that wrote them."
+                f"shape {shape}. Restore them with the version that wrote them."
             )
         if not 0 <= self.cash <= 1 - _SHARE_AT_START:
             raise ValueError(f"cash must be in [0, 0.5], got {self.cash}.")

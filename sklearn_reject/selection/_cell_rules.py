@@ -46,8 +46,8 @@ class CellSample:
     def __init__(self, table, parts=None, *, near=True):
         if near and not (np.isfinite(table.low[0]) and np.isfinite(table.high[-1])):
             raise ValueError(
-                "The summary has infinite scores, which a rule cannot compare. Leave "
-                "these samples out, or give them a finite score."
+                "The summary has infinite scores, which a rule cannot compare. Remove "
+                "these samples, or give them a finite score."
             )
         self.near = near
         self.table = merge_near_cells(table) if near else table
@@ -210,7 +210,7 @@ def solve_failures_of_cells(sample, rate, bound, max_loss):
             f"{rate:g}",
             fewest_for_failures(rate / max_loss),
             max_loss / (n_samples + 1),
-            " or ask for a larger rate",
+            " or use a larger rate",
         )
     limit = allowed * max_loss * (1 + RELATIVE_TOLERANCE)
 

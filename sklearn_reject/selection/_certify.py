@@ -88,13 +88,14 @@ def check_confidence(confidence, sample_weight=None):
     is_number = isinstance(confidence, Real) and not isinstance(confidence, bool)
     if not is_number or not 0 < confidence < 1:
         raise ValueError(
-            f"confidence must be a number in ]0, 1[, got {confidence!r}. Pass one such "
-            "as 0.9, or None for a rule without a guarantee."
+            f"confidence must be a number in ]0, 1[, got {confidence!r}. Pass for "
+            "example 0.9, or None for a rule without a guarantee."
         )
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight cannot be combined with confidence: the guarantee is for "
-            "samples drawn alike. Pass sample_weight=None, or confidence=None."
+            "sample_weight cannot be combined with confidence, because the guarantee "
+            "needs samples from one distribution. Pass sample_weight=None, or "
+            "confidence=None."
         )
     return float(confidence)
 
@@ -112,13 +113,13 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
     if max_loss is None and between.size:
         raise ValueError(
             "max_loss is needed to certify losses that are not all 0 or 1, got "
-            f"{between[0]}. Pass the largest loss that is possible, not the largest in "
-            "the sample: the guarantee rests on it."
+            f"{between[0]}. Pass the largest possible loss, not the largest one in the "
+            "sample, because the guarantee depends on it."
         )
     if losses.max() > largest:
         raise ValueError(
             f"losses holds {losses.max():g}, above max_loss={largest:g}. Pass the "
-            "largest loss that is possible, or clip the losses to max_loss."
+            "largest possible loss, or clip the losses to max_loss."
         )
     if name == "auto":
         # What losses are possible decides, not what losses were seen: a choice between
@@ -185,15 +186,16 @@ def refuse_hopeless(
     """Raise where even a sample without any loss would pass no test."""
     if risk == 0:
         raise InfeasibleTargetError(
-            f"{name} is 0, which no finite sample can certify: a small risk may show "
-            "no loss at all. Ask for a positive one, or pass confidence=None."
+            f"{name} is 0, which no finite sample can certify, because with a small "
+            "risk a sample may have no loss at all. Use a positive value, or pass "
+            "confidence=None."
         )
     fewest = _fewest_samples(risk / max_loss, bound, search, delta)
     if n_samples < fewest:
         raise InfeasibleTargetError(
             f"{n_samples} samples cannot certify the target risk {risk} at "
             f"confidence={1 - delta:g}, even without any loss: at least {fewest} are "
-            "needed. Give more samples, or ask for a larger risk or less confidence."
+            "needed. Use more samples, a larger risk or a lower confidence."
         )
 
 
@@ -220,11 +222,11 @@ def nothing_passes(find, n_samples, risk, max_loss, confidence):
     lowest *= max_loss
     coverage = n_accepted / n_samples
     return InfeasibleTargetError(
-        f"No threshold can be certified to keep the target risk {risk} with "
-        f"confidence={confidence:g} on {n_samples} samples. About the smallest "
-        f"risk that can be is {round_up(lowest)}, at coverage {round_down(coverage)}. "
-        "Ask for a risk of at least that or less confidence, give more samples, or use "
-        "a score that orders the errors better.",
+        f"No threshold can be certified for the target risk {risk} with "
+        f"confidence={confidence:g} on {n_samples} samples. The smallest risk that "
+        f"can be certified is about {round_up(lowest)}, at coverage "
+        f"{round_down(coverage)}. Use at least this risk, a lower confidence, more "
+        "samples, or a score that ranks the errors better.",
         lowest_risk=lowest,
         coverage=coverage,
     )

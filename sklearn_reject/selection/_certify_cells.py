@@ -67,15 +67,15 @@ def choose_bound_of_sums(table, name, max_loss):
     """Return the bound of a name, which the losses allow for, and the largest loss."""
     if name == "betting":
         raise ValueError(
-            "bound='betting' takes the losses one by one, and a summary keeps sums of "
-            "them. Pass bound='hoeffding_bentkus', or all samples to the function."
+            "bound='betting' needs single losses, but a summary stores only their "
+            "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
         )
     is_unit = table.is_unit
     if max_loss is None and not is_unit:
         raise ValueError(
             "max_loss is needed to certify losses that are not all 0 or 1. Pass the "
-            "largest loss that is possible, not the largest in the sample: the "
-            "guarantee rests on it."
+            "largest possible loss, not the largest one in the sample, because the "
+            "guarantee depends on it."
         )
     if name == "binomial" and (max_loss not in (None, 1) or not is_unit):
         raise ValueError(
@@ -87,8 +87,8 @@ def choose_bound_of_sums(table, name, max_loss):
     largest = 1.0 if max_loss is None else max_loss
     if table.largest.max() > largest:
         raise ValueError(
-            f"losses held {table.largest.max():g}, above max_loss={largest:g}. Pass "
-            "the largest loss that is possible, or clip the losses to max_loss."
+            f"losses contained {table.largest.max():g}, above max_loss={largest:g}. "
+            "Pass the largest possible loss, or clip the losses to max_loss."
         )
     return name, largest
 
@@ -148,7 +148,7 @@ def certify_failures_of_cells(sample, rate, confidence, bound, max_loss):
             f"{rate:g} at confidence={confidence:g}",
             bound.fewest(rate / max_loss, delta),
             bound.lowest_rate(n_samples, delta) * max_loss,
-            ", or ask for a larger rate or less confidence",
+            ", or use a larger rate or a lower confidence",
         )
     n_accepted = int(borders.counts[index])
     return borders.rule(index, certificate(n_accepted, min(p_value(index), 1.0)))

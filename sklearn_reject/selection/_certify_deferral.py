@@ -152,12 +152,11 @@ def _nothing_passes(search, risk, max_loss, confidence):
     lowest *= max_loss
     rate = np.count_nonzero(sample.defer(*cut)) / len(sample)
     return InfeasibleTargetError(
-        f"No rule can be certified to keep target_risk={risk:g} with "
-        f"confidence={confidence:g} on {len(sample)} samples. About the smallest "
-        f"system risk that can be is {round_up(lowest)}, at a deferral rate of "
-        f"{round_up(rate)}. Ask for a risk of at least that or less confidence, give "
-        "more samples, or use a better second opinion or a gain that orders the "
-        "samples better.",
+        f"No rule can be certified for target_risk={risk:g} with "
+        f"confidence={confidence:g} on {len(sample)} samples. The smallest system "
+        f"risk that can be certified is about {round_up(lowest)}, at a deferral rate "
+        f"of {round_up(rate)}. Use at least this risk, a lower confidence, more "
+        "samples, a better second opinion, or a gain that ranks the samples better.",
         lowest_risk=lowest,
         attainable={"deferral_rate": rate},
     )

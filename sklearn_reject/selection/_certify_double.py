@@ -9,21 +9,26 @@ Draws break ties; samples of the same score and draw are accepted together, whic
 the bound on the risk allows for.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_origin_samples, starts_of_ties
+from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._certify_levels import check_levels, refuse_few_samples
-from sklearn_reject.selection._ood_rule import precision_of, snap_sums
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of, snap_sums
 from sklearn_reject.selection._rule import check_draws
 
 # By how much, relatively, an attainable rate is reported on the safe side.
@@ -95,25 +100,25 @@ class OODCertificate(DictMixin):
 
 @of_arrays
 def certify_double_score(
-    rule,
-    uncertainty_scores,
-    novelty_scores,
-    losses,
-    is_ood,
+    rule: DoubleScoreRule,
+    uncertainty_scores: ArrayLike,
+    novelty_scores: ArrayLike,
+    losses: ArrayLike,
+    is_ood: ArrayLike,
     *,
-    confidence,
-    min_tpr=None,
-    max_fpr=None,
-    max_risk=None,
-    min_precision=None,
-    min_recall=None,
-    ood_prior=None,
-    wild_share=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
+    confidence: float,
+    min_tpr: float | None = None,
+    max_fpr: float | None = None,
+    max_risk: float | None = None,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    ood_prior: float | None = None,
+    wild_share: float | None = None,
+    bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> DoubleScoreRule:
     """Set the threshold of a rule so that its bounds hold for the population.
 
     The weights of both scores stay. The smallest threshold whose TPR is certified is
@@ -162,7 +167,7 @@ def certify_double_score(
         `max_loss` is None.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible. None stands for a loss that is 0 or 1.
+        Largest possible loss. None stands for a loss that is 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
         Numbers in [0, 1[ that break ties: those of :func:`keyed_draws` for the keys
@@ -350,7 +355,7 @@ class _Calibration:
     def _infeasible_risk(self, levels, rank, max_risk):
         """Return the error of too large losses up to an ID sample."""
         mean = self.losses[:rank].mean()
-        reason = f"the mean loss of the ID samples accepted is {mean:.3g}"
+        reason = f"the mean loss of the accepted ID samples is {mean:.3g}"
         asked, extreme = f"max_risk={levels.max_risk:g}", max_risk * (1 + _SLACK)
         return self._infeasible(levels, rank, asked, reason, ("min_risk", extreme))
 
@@ -361,15 +366,20 @@ class _Calibration:
         least = (round_down if kind == "largest" else round_up)(value)
         bound, wanted = asked.partition("=")[0], levels.model.tpr_name
         most = self._largest_tpr(levels, rank)
-        other, way_out = f"No {wanted} can be beside {asked}.", f"Relax {bound}"
+        other, way_out = (
+            f"No {wanted} can be certified together with {asked}.",
+            f"Relax {bound}",
+        )
         if not np.isnan(most):
-            other = f"Beside {asked} the largest {wanted} that can be is "
+            other = (
+                f"Together with {asked}, the largest {wanted} that can be certified is "
+            )
             other += f"{round_down(most)}."
             way_out = "Relax one of the bounds"
         return InfeasibleTargetError(
-            f"{asked} cannot be certified beside {wanted}={levels.min_tpr:g}: "
-            f"{reason}, where the {kind} {bound} that can be certified is {least}. "
-            f"{other} {way_out} up to that, give more samples, or ask for less "
+            f"{asked} cannot be certified together with {wanted}={levels.min_tpr:g}: "
+            f"{reason}, and the {kind} {bound} that can be certified is {least}. "
+            f"{other} {way_out} up to this value, use more samples, or use a lower "
             "confidence.",
             attainable={wanted.replace("min", "max"): most, name: value},
         )
@@ -408,7 +418,7 @@ def _infeasible_tpr(levels, of_id):
     """Return the error of too many ID samples of infinite score."""
     share, name = np.mean(of_id == np.inf), levels.model.tpr_name
     return InfeasibleTargetError(
-        f"{name}={levels.min_tpr:g} cannot be certified: {share:.3g} of the ID samples "
-        f"have infinite novelty and are rejected by any rule. Lower {name}, or use "
-        "another novelty_score."
+        f"{name}={levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
+        f"samples have infinite novelty and are rejected by every rule. Lower {name}, "
+        "or use another novelty_score."
     )

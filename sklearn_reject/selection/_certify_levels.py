@@ -99,7 +99,7 @@ def check_levels(confidence, bounds, wild_share):
     model, _ = check_model(**{name: bounds.get(name) for name in MODEL_PARAMETERS})
     if isinstance(model, CostModel):
         raise ValueError(
-            f"costs={bounds['costs']!r} are no bounds that could be certified. Pass "
+            f"costs={bounds['costs']!r} are not bounds and cannot be certified. Pass "
             "min_tpr and max_fpr, min_tpr and max_risk, or min_precision, min_recall "
             "and ood_prior."
         )
@@ -154,9 +154,9 @@ def refuse_few_samples(levels, n_id, n_ood, max_loss):
     wanted = f"{model.tpr_name}={levels.min_tpr:g}"
     if levels.rank(n_id) > n_id:
         raise InfeasibleTargetError(
-            f"{n_id} ID samples cannot certify {wanted}, even if all are accepted: "
-            f"{_count(levels.min_tpr, delta)} are needed. Give more samples, lower "
-            f"{model.tpr_name}, or ask for less confidence.",
+            f"{n_id} ID samples cannot certify {wanted}, even if all are accepted. "
+            f"{_count(levels.min_tpr, delta)} are needed. Use more samples, a lower "
+            f"{model.tpr_name}, or a lower confidence.",
             attainable=_most_tpr(levels, n_id),
         )
     if levels.finds_fpr:
@@ -167,9 +167,9 @@ def refuse_few_samples(levels, n_id, n_ood, max_loss):
         rate = levels.largest_rate(levels.min_tpr)
         raise InfeasibleTargetError(
             f"{n_ood} OOD samples cannot certify {model.ood_name}={model.bound:g} "
-            f"beside {wanted}, even if none is accepted: {_count(1 - rate, delta)} are "
-            f"needed. Give more samples, relax {model.ood_name}, or ask for less "
-            "confidence.",
+            f"together with {wanted}, even if none is accepted. "
+            f"{_count(1 - rate, delta)} are needed. Use more samples, relax "
+            f"{model.ood_name}, or use a lower confidence.",
             attainable=_least_fpr(levels, n_ood),
         )
 
@@ -199,10 +199,10 @@ def _refuse_few_accepted(levels, n_accepted, max_loss):
     if share >= 1 or (1 - share) ** n_accepted <= levels.delta:
         return
     raise InfeasibleTargetError(
-        f"{n_accepted} accepted ID samples cannot certify max_risk={levels.max_risk:g} "
-        f"beside min_tpr={levels.min_tpr:g}, even without any loss: "
-        f"{_count(1 - share, levels.delta)} are needed. Give more samples, raise "
-        "max_risk, or ask for less confidence.",
+        f"{n_accepted} accepted ID samples cannot certify "
+        f"max_risk={levels.max_risk:g} together with min_tpr={levels.min_tpr:g}, even "
+        f"without any loss. {_count(1 - share, levels.delta)} are needed. Use more "
+        "samples, raise max_risk, or use a lower confidence.",
         attainable=_least_risk(levels, n_accepted, max_loss),
     )
 

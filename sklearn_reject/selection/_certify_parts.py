@@ -283,18 +283,18 @@ def _refuse_hopeless(problem):
     for part, ranks in zip(problem.binding, problem.members, strict=True):
         if part.target == 0:
             raise InfeasibleTargetError(
-                f"The target of {part} is 0, which no finite sample can certify: a "
-                "small risk may show no loss at all. Ask for a positive one, or pass "
-                "confidence=None."
+                f"The target of {part} is 0, which no finite sample can certify, "
+                "because with a small risk a sample may have no loss at all. Use a "
+                "positive value, or pass confidence=None."
             )
         risk = part.target / problem.max_loss
         fewest = problem.bound.fewest(risk, problem.delta)
         if len(ranks) < fewest:
             raise InfeasibleTargetError(
-                f"The {len(ranks)} members of {part}, of {len(problem.ranked)} "
-                f"samples, cannot certify its target {part.target:.6g} at confidence="
-                f"{problem.confidence:g}, even without any loss: at least {fewest} are "
-                "needed. Give more samples, or ask for a larger risk or less "
+                f"{len(ranks)} of the {len(problem.ranked)} samples are members of "
+                f"{part}. They cannot certify its target {part.target:.6g} at "
+                f"confidence={problem.confidence:g}, even without any loss. At least "
+                f"{fewest} are needed. Use more samples, a larger risk or a lower "
                 "confidence."
             )
 
@@ -316,12 +316,13 @@ def _nothing_passes(problem, find, counts):
         for part in problem.binding
     }
     return InfeasibleTargetError(
-        "No threshold can be certified to keep all of the targets "
+        "No threshold can be certified for all targets "
         f"{name_targets(problem.binding)} with confidence={problem.confidence:g} on "
-        f"{len(problem.ranked)} samples. With each times about "
-        f"{round_up(passing)}, one of coverage {round_down(coverage)} can be; the "
-        f"trouble is {_hardest(problem)}. Ask for larger risks or less confidence, "
-        "give more samples, or use a score that orders the errors better.",
+        f"{len(problem.ranked)} samples. With each target multiplied by about "
+        f"{round_up(passing)}, a rule with coverage {round_down(coverage)} can be "
+        f"certified. The hardest target is that of {_hardest(problem)}. Use larger "
+        "risks, a lower confidence, more samples, or a score that ranks the errors "
+        "better.",
         coverage=coverage,
         attainable=attainable,
     )

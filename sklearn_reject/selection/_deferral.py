@@ -1,9 +1,13 @@
 """Deferral to a second opinion solved on a sample: by cost, by budget and by risk."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.selection._certify import check_confidence
 from sklearn_reject.selection._deferral_by_group import solve_deferral_by_group
@@ -13,30 +17,31 @@ from sklearn_reject.selection._deferral_certified import (
     solve_certified_risk,
 )
 from sklearn_reject.selection._deferral_exact import SOLVERS, solve_cost
+from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._gain_groups import group_by_gain
 from sklearn_reject.selection._solve_by_group import is_by_group
 
 
 @of_arrays
 def solve_deferral(
-    gain,
-    loss_first,
-    loss_second,
+    gain: ArrayLike,
+    loss_first: ArrayLike,
+    loss_second: ArrayLike,
     *,
-    deferral_cost=None,
-    max_deferral=None,
-    target_risk=None,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    pilot=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
+    deferral_cost: Target | None = None,
+    max_deferral: Target | None = None,
+    target_risk: Target | None = None,
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    pilot: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> DeferralRule | Other:
     """Find which samples to defer to a second opinion, by their gain.
 
     A first opinion answers, such as a small model; a second one, such as a larger model
@@ -65,8 +70,8 @@ def solve_deferral(
 
     loss_second : array-like of shape (n_samples,)
         Non-negative losses of the second opinion, NaN or None where it was not asked.
-        Risks, and with weights rates too, are those of the other samples, as if these
-        were drawn at random; a warning says so where they evidently were not.
+        Risks, and with weights also rates, are those of the other samples, as if these
+        had been drawn at random; a warning says if they apparently were not.
 
     deferral_cost : float >= 0 or dict of group to float, default=None
         Cost of asking about a sample, in units of the loss: minimise the system risk
@@ -95,13 +100,13 @@ def solve_deferral(
         it and a `target_risk` only, `draws` and `random_state` with it only.
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
-        Where p-values come from: "binomial" is exact for losses that are 0 or
-        `max_loss`, the others hold for all losses between. "auto" is the binomial where
-        `max_loss` is None, else betting.
+        Bound that gives the p-values: "binomial" is exact for losses that are 0 or
+        `max_loss`, the others hold for all losses between. "auto" is the binomial if
+        `max_loss` is None, otherwise betting.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     pilot : tuple of three array-likes of shape (n_pilot,), default=None
         Gain, loss of the first and loss of the second opinion on samples that are
@@ -127,8 +132,8 @@ def solve_deferral(
         no rule meets the target has that of the least system risk, with a warning.
 
     all_groups : array-like of shape (n_groups,), default=None
-        Every group that there is, named before the sample is drawn; None stands for
-        those that occur in `groups`. A group without samples is deferred.
+        All groups, fixed before the sample is drawn. None takes those that occur in
+        `groups`. A group without samples is deferred.
 
     Returns
     -------
@@ -197,8 +202,8 @@ def solve_deferral(
         return SOLVERS[name](groups, target, randomize)
     if name == "deferral_cost":
         raise ValueError(
-            f"confidence={confidence!r} is not used with deferral_cost: a cost is "
-            "weighed, and no promise that could be broken. Pass confidence=None, or "
+            f"confidence={confidence!r} is not used with deferral_cost, because a cost "
+            "is not a bound that could be guaranteed. Pass confidence=None, or "
             "max_deferral or target_risk."
         )
     check_confidence(confidence, sample_weight)

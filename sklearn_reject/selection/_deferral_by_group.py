@@ -68,7 +68,7 @@ def solve_deferral_by_group(
     def solve_one(label, rows):
         if not is_known[rows].any():
             raise InfeasibleTargetError(
-                "the second opinion is known of no sample of it"
+                "the second opinion is unknown for all its samples"
             )
         arrays, weights = take(rows)
         given = {name: targets[label], "pilot": pilots.get(label)}
@@ -106,9 +106,9 @@ def _pilots_by_group(pilot, labels):
         return {}
     if not isinstance(pilot, (tuple, list)) or len(pilot) != 4:
         raise ValueError(
-            "pilot must be a tuple of four arrays where there are groups: gain, "
-            f"loss_first, loss_second and groups, got {type(pilot).__name__}. Pass "
-            "these, or None to set a fifth of each group aside."
+            "with groups, pilot must be a tuple of four arrays, gain, loss_first, "
+            f"loss_second and groups, got {type(pilot).__name__}. Pass these, or None "
+            "to set a fifth of each group aside."
         )
     *arrays, groups = (*map(np.asarray, pilot[:3]), as_labels(pilot[3], "pilot"))
     codes = encode_labels(groups, labels)
@@ -134,5 +134,8 @@ def _explain(error):
 _report = partial(
     report_failures,
     explain=_explain,
-    fate="have that of the least system risk, or defer all where nothing is known",
+    fate=(
+        "use the rule of the lowest system risk, or defer everything if nothing is "
+        "known"
+    ),
 )

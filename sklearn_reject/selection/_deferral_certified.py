@@ -89,8 +89,8 @@ def _choose_pilot(arrays, pilot, randomize, random_state):
         return read_pilot(pilot, randomize), np.arange(n_samples)
     if n_samples < 2:
         raise InfeasibleTargetError(
-            "A single sample certifies nothing, as one has to be set aside to choose "
-            "the rules to test. Give more samples, or pass confidence=None."
+            "A single sample cannot certify a rule, because one sample is set aside to "
+            "choose the rules to test. Use more samples, or pass confidence=None."
         )
     aside, rows = split_pilot(n_samples, random_state)
     return Pilot(*(each[aside] for each in arrays), randomize), rows
@@ -129,9 +129,9 @@ def _warn_of_few_samples(n_samples, rate, confidence):
     while most_successes(fewest, rate, 1 - confidence) < 1:
         fewest += max(1, fewest // 100)
     warn_user(
-        f"Nothing is deferred: {n_samples} samples cannot certify that a share of at "
-        f"most max_deferral={rate:g} is, with confidence={confidence:g}, if any is. "
-        f"About {fewest} are needed. Give more, or pass confidence=None."
+        f"Nothing is deferred: {n_samples} samples cannot certify "
+        f"max_deferral={rate:g} with confidence={confidence:g} for any rule that "
+        f"defers. About {fewest} are needed. Use more samples, or pass confidence=None."
     )
 
 

@@ -65,8 +65,8 @@ def _infeasible(groups, risk):
     return InfeasibleTargetError(
         f"No rule attains target_risk={risk:g} on the calibration set: the lowest "
         f"system risk is {round_up(lowest)}, at a deferral rate of {round_up(rate)}. "
-        "Ask for a risk of at least that, or use a better second opinion or a gain "
-        "that orders the samples better.",
+        "Use at least this risk, a better second opinion, or a gain that ranks the "
+        "samples better.",
         lowest_risk=lowest,
         attainable={"deferral_rate": rate},
     )

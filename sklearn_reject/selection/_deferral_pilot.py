@@ -146,8 +146,8 @@ def read_pilot(pilot, randomize):
     if not isinstance(pilot, (tuple, list)) or len(pilot) != 3:
         raise ValueError(
             "pilot must be a tuple of three arrays, gain, loss_first and loss_second, "
-            f"got {type(pilot).__name__}. Pass those of samples that are not among the "
-            "others, or None to set a fifth of these aside."
+            f"got {type(pilot).__name__}. Pass the arrays of other samples, or None to "
+            "set a fifth of these samples aside."
         )
     try:
         return Pilot(*pilot, randomize)

@@ -1,11 +1,16 @@
 """The rule that defers samples to a second opinion, and what it achieves."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
 from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._rule import Certificate, compare, decide
@@ -13,7 +18,7 @@ from sklearn_reject.selection._rule import Certificate, compare, decide
 
 @dataclass(frozen=True)
 class DeferralRule(DictMixin):
-    """Defer above a threshold on the gain, at random at it, and keep below.
+    """Rule that defers samples above a threshold on the gain, at random at it.
 
     The gain of a sample estimates by how much the loss of the first opinion is larger
     than that of the second one, or orders the samples as that would. It is at the
@@ -51,7 +56,7 @@ class DeferralRule(DictMixin):
         Number of those of which the second opinion was known. Risks are theirs.
 
     certificate : Certificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        Certificate of the guarantee, if there is a confidence.
 
     Examples
     --------
@@ -74,7 +79,7 @@ class DeferralRule(DictMixin):
     n_asked: int = 0
     certificate: Certificate | None = None
 
-    def defer_proba(self, gain):
+    def defer_proba(self, gain: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
         Parameters
@@ -90,7 +95,13 @@ class DeferralRule(DictMixin):
         is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
         return np.where(is_at, self.proba_at_threshold, is_above.astype(np.float64))
 
-    def defer(self, gain, *, draws=None, random_state=None):
+    def defer(
+        self,
+        gain: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Defer or keep each sample, at random only at the threshold.
 
         Parameters
@@ -128,7 +139,14 @@ class DeferralRule(DictMixin):
         is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
         return decide(is_above, is_at, self.proba_at_threshold, draws, random_state)
 
-    def measure(self, gain, loss_first, loss_second, *, sample_weight=None):
+    def measure(
+        self,
+        gain: ArrayLike,
+        loss_first: ArrayLike,
+        loss_second: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -141,8 +159,8 @@ class DeferralRule(DictMixin):
 
         loss_second : array-like of shape (n_samples,)
             Non-negative losses of the second opinion, NaN or None where it was not
-            asked. Risks, and with weights rates too, are those of the other samples, as
-            if these were drawn at random; a warning says so where they evidently were
+            asked. Risks, and with weights also rates, are those of the other samples,
+            as if these had been drawn at random; a warning says if they apparently were
             not.
 
         sample_weight : array-like of shape (n_samples,), default=None
@@ -169,14 +187,14 @@ class DeferralRule(DictMixin):
 
     def monitor(
         self,
-        target=None,
+        target: float | None = None,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
-        """Return a monitor of the losses of the system: of whoever answers.
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> RiskMonitor:
+        """Return a monitor of the system risk, whoever answers.
 
         Parameters
         ----------
@@ -187,21 +205,22 @@ class DeferralRule(DictMixin):
             same samples: an alarm then may say no more than that.
 
         confidence : float in ]0, 1[, default=0.95
-            Least probability that there never is a false alarm, and of the interval.
+            Probability that there is never a false alarm, and that the interval always
+            holds.
 
         max_loss : float > 0, default=1.0
-            Largest loss that is possible, known beforehand.
+            Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Where the labels of a random part of the samples are looked up only, the
-            smallest probability with which one is. The smaller it is, the more samples
-            it takes to see a risk above the target.
+            Smallest probability of a sample to be labelled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
 
         since : {"start", "any"}, default="start"
-            Which samples the alarm is about: all since the start, whose mean may be
-            good although the last ones are bad, or those since any one update. "any"
-            notices a change after many samples far sooner, and takes a few more at the
-            start.
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
 
         Returns
         -------
@@ -237,8 +256,8 @@ class DeferralRule(DictMixin):
         if not self.system_risk > 0:
             raise ValueError(
                 f"The rule has no certified risk, and system_risk={self.system_risk} "
-                "on its calibration set is nothing to hold it to. Pass the largest "
-                "risk that is tolerated as target."
+                "on its calibration set cannot serve as target. Pass the largest "
+                "acceptable risk as target."
             )
         return self.system_risk
 

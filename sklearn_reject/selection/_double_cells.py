@@ -1,15 +1,21 @@
 """A summary of two scores that adds up, and what it certifies of rules."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import refuse_iterator
+from sklearn_reject._typing import Parts
 from sklearn_reject._validation import check_count, check_other
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._double_measure import (
+    RuleIntervals,
     check_part,
     measure_intervals,
     sum_accepted,
@@ -17,6 +23,7 @@ from sklearn_reject.selection._double_measure import (
     with_worst,
 )
 from sklearn_reject.selection._double_tuning import CellSearch
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, SingleScoreRule
 from sklearn_reject.selection._plane_bounds import (
     Cells,
     accepted_shares,
@@ -103,8 +110,8 @@ class DoubleScoreSummary(DictMixin):
         """Check the parameters, and start with no cells where none are given."""
         if check_count(self.max_cells, "max_cells") < _FEWEST_CELLS:
             raise ValueError(
-                f"max_cells must be at least {_FEWEST_CELLS}, got {self.max_cells}: "
-                "infinite novelty of either sign has a cell of its own."
+                f"max_cells must be at least {_FEWEST_CELLS}, got {self.max_cells}, "
+                "because infinite novelty of either sign has its own cell."
             )
         if self.shift is not None and self.shift not in range(-N_BITS, N_BITS + 1):
             raise ValueError(
@@ -115,25 +122,31 @@ class DoubleScoreSummary(DictMixin):
         if self.cells.ndim != 2 or len(self.cells) != len(COLUMNS):
             raise ValueError(
                 f"cells must be of shape ({len(COLUMNS)}, n_cells), got "
-                f"{self.cells.shape}. Pass those of another summary."
+                f"{self.cells.shape}. Pass the cells of another summary."
             )
 
     @property
-    def n_samples(self):
-        """Number of samples so far, without those of zero weight."""
+    def n_samples(self) -> int:
+        """Number of samples with positive weight so far."""
         return n_rows_of(self.cells)
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         """Number of cells."""
         return self.cells.shape[1]
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the table of the cells."""
         return self.cells.nbytes
 
-    def update(self, scores, losses, is_ood, sample_weight=None):
+    def update(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        is_ood: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add samples.
 
         Parameters
@@ -173,7 +186,7 @@ class DoubleScoreSummary(DictMixin):
         (self.cells,), self.shift = tables, shift
         return self
 
-    def merge(self, other):
+    def merge(self, other: DoubleScoreSummary) -> Self:
         """Return a summary of the samples of both.
 
         Parameters
@@ -199,15 +212,15 @@ class DoubleScoreSummary(DictMixin):
         check_other(self, other, "summary", "summaries")
         if other.max_cells != self.max_cells:
             raise ValueError(
-                f"other has max_cells={other.max_cells}, this summary "
-                f"{self.max_cells}: what is lost by fewer cells cannot be had back. "
-                "Make all summaries with the same max_cells."
+                f"other has max_cells={other.max_cells}, but this summary has "
+                f"{self.max_cells}. Summaries with fewer cells have lost detail. Make "
+                "all summaries with the same max_cells."
             )
         if self.shift != other.shift and None not in (self.shift, other.shift):
             warn_user(
-                f"The summaries have shift={self.shift} and shift={other.shift}: cells "
-                "of one that overlap with some of the other become one, and intervals "
-                "wider. Pass the shift of one to all, as "
+                f"The summaries have shift={self.shift} and shift={other.shift}. "
+                "Overlapping cells are joined, and intervals become wider. Use the "
+                "same shift for all summaries, as in "
                 f"DoubleScoreSummary(shift={self.shift})."
             )
         cells, shift = merge_tables(
@@ -215,7 +228,13 @@ class DoubleScoreSummary(DictMixin):
         )
         return DoubleScoreSummary(self.max_cells, cells, shift)
 
-    def measure(self, rule, *, score=None, parts=None):
+    def measure(
+        self,
+        rule: DoubleScoreRule | SingleScoreRule,
+        *,
+        score: Literal["risk", "novelty"] | None = None,
+        parts: Parts | None = None,
+    ) -> RuleIntervals:
         """Return certified intervals of what a rule achieves on the samples.
 
         Parameters
@@ -275,18 +294,18 @@ class DoubleScoreSummary(DictMixin):
     def tune(
         self,
         *,
-        min_tpr=None,
-        max_fpr=None,
-        max_risk=None,
-        min_precision=None,
-        min_recall=None,
-        costs=None,
-        ood_prior=None,
-        n_directions=181,
-        allow_reversed=False,
-        parts=None,
-    ):
-        """Find the direction and threshold of which the cells certify most.
+        min_tpr: float | None = None,
+        max_fpr: float | None = None,
+        max_risk: float | None = None,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        costs: tuple[float, float, float] | None = None,
+        ood_prior: float | None = None,
+        n_directions: int = 181,
+        allow_reversed: bool = False,
+        parts: Parts | None = None,
+    ) -> DoubleScoreRule:
+        """Find the weights and threshold for which the cells certify most.
 
         All thresholds at the ends of cells are compared in each direction of a grid. A
         bound is kept if it is for all samples that the cells may stand for, and of the
@@ -299,19 +318,19 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
-            bound.
+            Largest share of the OOD samples to accept, in addition to `min_tpr`. None
+            for no bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the
-            place of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, in addition to `min_tpr` and
+            instead of `max_fpr`. The rule with the lowest FPR is then found.
 
         min_precision : float in ]0, 1], default=None
-            Least share of ID samples among the accepted ones. Needs `min_recall` and
+            Smallest share of ID samples among the accepted ones. Needs `min_recall` and
             `ood_prior`.
 
         min_recall : float in ]0, 1], default=None
-            Least share of the ID samples to accept, beside `min_precision`.
+            Smallest share of the ID samples to accept, in addition to `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
             Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
@@ -319,7 +338,7 @@ class DoubleScoreSummary(DictMixin):
             `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning
+            Share of OOD samples in production, which may differ from that in the tuning
             sample.
 
         n_directions : int >= 2, default=181
@@ -385,17 +404,17 @@ class DoubleScoreSummary(DictMixin):
     def lower_bound(
         self,
         *,
-        min_tpr=None,
-        max_fpr=None,
-        max_risk=None,
-        min_precision=None,
-        min_recall=None,
-        costs=None,
-        ood_prior=None,
-        n_directions=181,
-        allow_reversed=False,
-    ):
-        """Return the least risk that a rule which keeps the bounds may have.
+        min_tpr: float | None = None,
+        max_fpr: float | None = None,
+        max_risk: float | None = None,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        costs: tuple[float, float, float] | None = None,
+        ood_prior: float | None = None,
+        n_directions: int = 181,
+        allow_reversed: bool = False,
+    ) -> float:
+        """Return a lower bound on the risk of any rule that meets the bounds.
 
         It bounds how much :meth:`tune` may miss: no :class:`DoubleScoreRule` whose
         weights are not negative (the risk weight may be with `allow_reversed`), of any
@@ -408,19 +427,19 @@ class DoubleScoreSummary(DictMixin):
             Least share of the ID samples to accept.
 
         max_fpr : float in [0, 1], default=None
-            Largest share of the OOD samples to accept, beside `min_tpr`. None for no
-            bound.
+            Largest share of the OOD samples to accept, in addition to `min_tpr`. None
+            for no bound.
 
         max_risk : float >= 0, default=None
-            Largest selective risk, in units of the loss, beside `min_tpr` and in the
-            place of `max_fpr`: the rule of least FPR is found then.
+            Largest selective risk, in units of the loss, in addition to `min_tpr` and
+            instead of `max_fpr`. The rule with the lowest FPR is then found.
 
         min_precision : float in ]0, 1], default=None
-            Least share of ID samples among the accepted ones. Needs `min_recall` and
+            Smallest share of ID samples among the accepted ones. Needs `min_recall` and
             `ood_prior`.
 
         min_recall : float in ]0, 1], default=None
-            Least share of the ID samples to accept, beside `min_precision`.
+            Smallest share of the ID samples to accept, in addition to `min_precision`.
 
         costs : tuple of three floats >= 0, default=None
             Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting
@@ -428,7 +447,7 @@ class DoubleScoreSummary(DictMixin):
             `ood_prior`.
 
         ood_prior : float in [0, 1[, default=None
-            Share of OOD samples in use, which may differ from that in the tuning
+            Share of OOD samples in production, which may differ from that in the tuning
             sample.
 
         n_directions : int >= 2, default=181
@@ -466,8 +485,8 @@ class DoubleScoreSummary(DictMixin):
         cells = Cells(self.cells)
         if not cells.id_rows.any():
             raise ValueError(
-                "The summary has no ID sample (of positive weight): at least one is "
-                "needed to measure what is accepted of them. Update it first."
+                "The summary has no ID sample (of positive weight). At least one is "
+                "needed to measure the share that is accepted. Update it first."
             )
         return cells
 
@@ -493,7 +512,7 @@ class DoubleScoreSummary(DictMixin):
                 yield [array[inside] for array in samples]
         if found != n_rows_of(asked.table):
             raise ValueError(
-                f"parts have {found} rows in the cells that are looked at, and "
-                f"{n_rows_of(asked.table)} were summarised. Pass all of the samples "
-                "that the summary was updated with, and each once."
+                f"parts have {found} rows in the cells of interest, but "
+                f"{n_rows_of(asked.table)} were summarised. Pass all samples that the "
+                "summary was updated with, each of them once."
             )

@@ -72,7 +72,7 @@ def check_part(scores, losses, is_ood, sample_weight=None):
     if scores.ndim != 2 or scores.shape[1] != 2:
         raise ValueError(
             "scores must be of shape (n_samples, 2), risk and novelty, got "
-            f"{scores.shape}. Stack them by np.column_stack([risk, novelty])."
+            f"{scores.shape}. Stack them with np.column_stack([risk, novelty])."
         )
     check_same_length(len(scores), losses=losses, is_ood=is_ood)
     weight = check_part_weight(sample_weight, len(scores))
@@ -91,16 +91,16 @@ def view_cells(rule, score, cells):
     if type(rule) is DoubleScoreRule and score is None:
         return cells, (rule.risk_weight, rule.novelty_weight)
     if type(rule) is DoubleScoreRule:
-        raise ValueError(f"score={score!r} is for rules of a single score.")
+        raise ValueError(f"score={score!r} is only for rules of a single score.")
     if not isinstance(rule, SingleScoreRule):
         raise ValueError(
             "rule must be a DoubleScoreRule or a SingleScoreRule, got "
-            f"{type(rule).__name__}. Of other rules the cells certify nothing."
+            f"{type(rule).__name__}. The cells cannot certify other rules."
         )
     if score is None:
         raise ValueError(
-            "score is None, and a SingleScoreRule does not say which of both scores it "
-            "is for. Pass 'risk' or 'novelty'."
+            "score is None, but a SingleScoreRule can be for either score. Pass 'risk' "
+            "or 'novelty'."
         )
     if check_option(score, "score", ("risk", "novelty")) == "novelty":
         return cells, (0.0, 1.0)

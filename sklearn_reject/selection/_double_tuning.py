@@ -167,15 +167,18 @@ class CellSearch:
         is_open = self.best_possible() is not None
         certain = ", ".join(f"{name} {value:.4g}" for name, value in attainable.items())
         what = (
-            "A rule may, but the cells cannot tell: relax a bound a little, pass a "
-            f"larger max_cells than {summary.max_cells} and summarise again, or use "
-            "tune_double_score on a part of the samples."
+            "Such a rule may exist, but the cells are too coarse to find it. Relax a "
+            "bound a little, summarise again with a larger max_cells than "
+            f"{summary.max_cells}, or use tune_double_score on a part of the samples."
             if is_open
-            else "No rule of these scores can: relax a bound, or use scores that tell "
-            "ID from OOD samples better."
+            else (
+                "No rule of these scores can meet the bounds. Relax a bound, or use "
+                "scores that separate ID from OOD samples better."
+            )
         )
         return InfeasibleTargetError(
-            f"No rule is certain to keep all bounds on these {summary.n_samples} "
-            f"samples. Certain, while the other bound holds, is {certain}. {what}",
+            f"No rule certainly meets all bounds on these {summary.n_samples} "
+            "samples. While the other bound holds, the attainable value is "
+            f"{certain}. {what}",
             attainable=attainable,
         )

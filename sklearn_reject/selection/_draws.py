@@ -1,8 +1,11 @@
 """Draws that belong to a row and not to a call."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import of_arrays
 
@@ -15,8 +18,8 @@ _UNUSED_BITS = np.uint64(11)
 
 
 @of_arrays
-def keyed_draws(seed, keys):
-    """Draw a number for each key, the same one whenever and wherever it is drawn.
+def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
+    """Draw a reproducible uniform number for each key.
 
     A number depends on the seed and on its key, and on nothing else: not on the other
     keys, their order, the platform or what was drawn before. So a rule that draws at
@@ -88,8 +91,9 @@ def _check_keys(keys):
     keys = np.asarray(keys)
     if keys.ndim != 1 or (keys.dtype.kind not in "iu" and keys.size):
         raise ValueError(
-            "keys must be a vector of integers, one a sample, got an array of shape "
-            f"{keys.shape} and dtype {keys.dtype}. Hash what identifies a row first."
+            "keys must be a vector of integers, one per sample, got an array of shape "
+            f"{keys.shape} and dtype {keys.dtype}. Hash the identifiers of the rows "
+            "first."
         )
     if keys.dtype.kind == "i":
         keys = keys.astype(np.int64).view(np.uint64)

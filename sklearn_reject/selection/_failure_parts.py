@@ -11,12 +11,18 @@ with the smallest one. If the smallest of the thresholds found breaks any bound,
 above t_z, and so is the one found for z. That alone has a chance of delta.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import check_samples, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection._certify import choose_bound
@@ -33,19 +39,19 @@ _MOST_REMARKS = 3
 
 @of_arrays
 def solve_failure_bounds(
-    scores,
-    losses,
-    bounds,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
-    """Maximise the coverage under bounds on what is accepted and wrong of parts.
+    sample_weight: None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
+    """Maximise the coverage under bounds on the failure rates of parts.
 
     A part is what a label marks, such as a true class. Its failure rate is the mean
     loss of all its samples, zero where they are rejected: with 0/1 loss the share of
@@ -89,18 +95,18 @@ def solve_failure_bounds(
         between. "auto" is the binomial where `max_loss` is None, else betting.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
-        :func:`keyed_draws` for the keys that the samples will have in use, so that
-        score and draw of a row are the same at calibration and in use. Samples equal in
-        both are accepted or rejected together.
+        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the draws where `draws` is None, used with `confidence` only. Pass an
-        int to get the same rule again.
+        Seed of the draws if `draws` is None, used with `confidence` only. Pass an int
+        for reproducible rules.
 
     Returns
     -------
@@ -164,7 +170,7 @@ def solve_failure_bounds(
             return RejectionRule(math.inf, 1.0), []
         if not rows.any():
             raise InfeasibleTargetError(
-                "there is no calibration sample of it",
+                "it has no calibration sample",
                 attainable={"min_failure_rate": max_loss},
             )
         problem = FailureProblem(
@@ -232,7 +238,7 @@ def _solve_each(parts, solve):
         raise _infeasible(failures, len(parts))
     if remarks:
         others = len(remarks) - _MOST_REMARKS
-        more = [f"There are {others} other remarks of this kind."] * (others > 0)
+        more = [f"There are {others} more warnings of this kind."] * (others > 0)
         warn_user(" ".join(remarks[:_MOST_REMARKS] + more))
     return rules
 
@@ -246,11 +252,11 @@ def _infeasible(failures, n_parts):
         if error.attainable
     }
     shown = enumerate_texts([f"{name} {x:g}" for name, x in attainable.items()])
-    hint = f"What can be promised at best is {shown}. " if shown else ""
+    hint = f"The best that can be guaranteed is {shown}. " if shown else ""
     return InfeasibleTargetError(
-        f"{len(failures)} of {n_parts} parts have no rule that keeps their bound. "
-        f"{enumerate_texts(texts, '; ')}. {hint}Give more samples of them, ask for "
-        "larger rates, or leave these bounds out.",
+        f"{len(failures)} of {n_parts} parts have no rule that meets their bound. "
+        f"{enumerate_texts(texts, '; ')}. {hint}Use more samples of them, larger "
+        "rates, or omit these bounds.",
         attainable=attainable,
     )
 

@@ -1,7 +1,12 @@
 """The largest coverage under a bound on failures."""
 
+from __future__ import annotations
+
 from functools import partial
 
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -12,6 +17,7 @@ from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._certify import check_confidence, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
+from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve_by_group import (
     is_by_group,
     solve_arrays_by_group,
@@ -20,21 +26,21 @@ from sklearn_reject.selection._solve_by_group import (
 
 @of_arrays
 def solve_target_failure_rate(
-    scores,
-    losses,
-    target,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
-    """Maximise the coverage under a bound on what is accepted and wrong.
+    sample_weight: None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
+    """Maximise the coverage under a bound on the failure rate.
 
     The failure rate is the expected loss of all samples, zero where they are rejected:
     with 0/1 loss the share of all samples that is accepted and wrong. It never falls as
@@ -46,7 +52,7 @@ def solve_target_failure_rate(
     about one rule; with `confidence`, the rule is one that keeps the target, except
     with a probability of at most 1 - `confidence`. Either way the samples must be
     independent of the classifier and of the score: drawn one by one, and used to fit
-    neither. Of predictions out of fold that is true but approximately.
+    neither. Of out-of-fold predictions that is true but approximately.
 
     Parameters
     ----------
@@ -80,29 +86,29 @@ def solve_target_failure_rate(
         between. "auto" is the binomial where `max_loss` is None, else betting.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
-        :func:`keyed_draws` for the keys that the samples will have in use, so that
-        score and draw of a row are the same at calibration and in use. Samples equal in
-        both are accepted or rejected together.
+        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the draws where `draws` is None, used with `confidence` only. Pass an
-        int to get the same rule again.
+        Seed of the draws if `draws` is None, used with `confidence` only. Pass an int
+        for reproducible rules.
 
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as its predicted class, which must be known before a
-        sample is accepted. Each group then has a rule of its own, solved on its
-        samples. With a confidence, all of them hold together with that probability:
-        each has an equal share of the chance of an error. A group in which no rule
-        meets the target is rejected as a whole, with a warning.
+        sample is accepted. Each group has its own rule, solved on its samples. With a
+        confidence, the targets of all groups hold together with that probability: each
+        gets an equal share of the error probability. A group in which no rule meets the
+        target is rejected as a whole, with a warning.
 
     all_groups : array-like of shape (n_groups,), default=None
-        Every group that there is, named before the sample is drawn; None stands for
-        those that occur in `groups`. A group without samples is rejected.
+        All groups, fixed before the sample is drawn. None takes those that occur in
+        `groups`. A group without samples is rejected.
 
     Returns
     -------
@@ -199,6 +205,7 @@ def refuse_failure_weights(weight):
     """Raise where samples have weights."""
     if weight is not None:
         raise ValueError(
-            "sample_weight cannot be combined with a failure rate: its bound is for "
-            "samples drawn alike. Pass sample_weight=None, or ask for a target_risk."
+            "sample_weight cannot be combined with a failure rate, because its bound "
+            "needs samples from one distribution. Pass sample_weight=None, or use a "
+            "target_risk."
         )

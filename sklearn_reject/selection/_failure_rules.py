@@ -109,8 +109,8 @@ class FailureProblem:
             promise,
             self._fewest(),
             lowest * self.max_loss,
-            ", ask for a larger rate, or pass randomize=True, which accepts samples "
-            "with a probability that so few can promise",
+            ", a larger rate, or randomize=True, which accepts samples with a small "
+            "probability",
         )
 
     def remark(self, rule):
@@ -118,12 +118,12 @@ class FailureProblem:
         remarks = []
         if rule.thinning is not None and rule.thinning.start == -math.inf:
             remarks.append(
-                f"{len(self)} samples are too few to promise the failure rate "
-                f"{self.rate:g}{self._at_confidence()} of all that the score calls "
-                "certain: each of it is accepted with a probability of "
-                f"{rule.thinning.proba:.3g} only. From {self._fewest(self.room)} "
-                "calibration samples on it is accepted for sure. Give more, or ask for "
-                "a larger rate."
+                f"{len(self)} samples are too few to guarantee the failure rate "
+                f"{self.rate:g}{self._at_confidence()} for all samples with low "
+                "scores, so each of them is accepted with a probability of only "
+                f"{rule.thinning.proba:.3g}. With at least {self._fewest(self.room)} "
+                "calibration samples they are always accepted. Use more samples or a "
+                "larger rate."
             )
         if rule.coverage == 0:
             remarks.append(nothing_accepted(self.rate))
@@ -148,9 +148,9 @@ def fewest_for_failures(share):
 def too_few_for_failures(n_samples, promise, fewest, lowest, way_out):
     """Return the error of samples that are too few, `way_out` if not by giving more."""
     return InfeasibleTargetError(
-        f"{n_samples} samples cannot promise the failure rate {promise}, even if none "
-        f"of them is wrong: it takes {fewest}. The smallest rate that these can "
-        f"promise is {round_up(lowest)}. Give more samples{way_out}.",
+        f"{n_samples} samples cannot guarantee the failure rate {promise}, even if "
+        f"none of them is wrong: {fewest} are needed. The smallest rate that can be "
+        f"guaranteed is {round_up(lowest)}. Use more samples{way_out}.",
         attainable={"min_failure_rate": float(round_up(lowest))},
     )
 
@@ -158,9 +158,9 @@ def too_few_for_failures(n_samples, promise, fewest, lowest, way_out):
 def nothing_accepted(rate):
     """Return what a user should know of a rule that accepts nothing."""
     return (
-        f"No calibration sample is accepted, as the failure rate {rate:g} allows for "
-        "no loss so large among the samples that the score calls certain. Use a score "
-        "that orders the errors better, or a larger rate."
+        "No calibration sample is accepted, because the samples with the lowest "
+        f"scores have larger losses than the failure rate {rate:g} allows. Use a "
+        "score that ranks the errors better, or a larger rate."
     )
 
 
@@ -169,7 +169,8 @@ def refuse_least_rate(rate, max_loss):
     if rate / max_loss < _LEAST_SHARE:
         raise InfeasibleTargetError(
             f"target (the failure rate) is {rate:g}, which only a rule that accepts "
-            "nothing keeps: a small risk may show no loss at all. Ask for a larger one."
+            "nothing can meet, because with a small risk a sample may have no loss at "
+            "all. Use a larger value."
         )
 
 

@@ -1,12 +1,18 @@
 """A rejection rule for each group of samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._typing import Draws, RandomState, Target
 from sklearn_reject._validation import check_same_length, check_samples, take_weight
+from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._partition import as_labels, sort_rows
 from sklearn_reject.selection._rule import (
     RejectionRule,
@@ -19,7 +25,7 @@ from sklearn_reject.selection._rules_by_group import RulesByGroup
 
 @dataclass(frozen=True)
 class GroupedRule(RulesByGroup, DictMixin):
-    """A rule for each of several groups, all others rejected.
+    """One rule per group; samples of unknown groups are rejected.
 
     A group is a label that is known when a sample is to be accepted or rejected: the
     predicted class, or a column of the data, but not the true class. Labels are equal
@@ -63,11 +69,11 @@ class GroupedRule(RulesByGroup, DictMixin):
     _fate = "rejected"
 
     @property
-    def failure_rate(self):
-        """Expected loss of all samples of the calibration set, zero where rejected."""
+    def failure_rate(self) -> float:
+        """Mean loss over all samples of the calibration set, zero for rejected ones."""
         return self.coverage * self.selective_risk if self.coverage else 0.0
 
-    def accept_proba(self, scores, groups):
+    def accept_proba(self, scores: ArrayLike, groups: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -87,8 +93,8 @@ class GroupedRule(RulesByGroup, DictMixin):
         scores, codes = self._locate(scores, groups)
         return self._probability(scores, codes)
 
-    def at_threshold(self, scores, groups):
-        """Tell which samples are at the threshold of their group.
+    def at_threshold(self, scores: ArrayLike, groups: ArrayLike) -> np.ndarray:
+        """Return which samples are at the threshold of their group.
 
         Parameters
         ----------
@@ -106,7 +112,14 @@ class GroupedRule(RulesByGroup, DictMixin):
         scores, codes = self._locate(scores, groups)
         return compare(scores, self._thresholds(codes))[1]
 
-    def accept(self, scores, groups, *, draws=None, random_state=None):
+    def accept(
+        self,
+        scores: ArrayLike,
+        groups: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold of its group.
 
         Parameters
@@ -124,8 +137,8 @@ class GroupedRule(RulesByGroup, DictMixin):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -141,7 +154,14 @@ class GroupedRule(RulesByGroup, DictMixin):
         is_open = (probability > 0) & (probability < 1)
         return decide(probability == 1, is_open, probability, draws, random_state)
 
-    def measure(self, scores, losses, groups, *, sample_weight=None):
+    def measure(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        groups: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -191,14 +211,14 @@ class GroupedRule(RulesByGroup, DictMixin):
 
     def monitor(
         self,
-        target=None,
+        target: Target | None = None,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
-        """Return a monitor of the losses of what is accepted, for each group.
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> dict[Any, RiskMonitor]:
+        """Return a monitor of the losses of accepted samples, for each group.
 
         All of them together have a false alarm with a probability of at most 1 -
         `confidence`, and all intervals hold together with `confidence`: of G monitors
@@ -218,18 +238,18 @@ class GroupedRule(RulesByGroup, DictMixin):
             intervals together.
 
         max_loss : float > 0, default=1.0
-            Largest loss that is possible, known beforehand.
+            Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Where the labels of a random part of the samples are looked up only, the
-            smallest probability with which one is. The smaller it is, the more samples
-            it takes to see a risk above the target.
+            Smallest probability of a sample to be labelled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
 
         since : {"start", "any"}, default="start"
-            Which samples the alarm is about: all since the start, whose mean may be
-            good although the last ones are bad, or those since any one update. "any"
-            notices a change after many samples far sooner, and takes a few more at the
-            start.
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
 
         Returns
         -------
@@ -264,7 +284,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         watched = [label for label in self.rules if self.rules[label].threshold > -inf]
         if not watched:
             raise ValueError(
-                "No group accepts anything, so that there is no risk to watch. Solve "
+                "No group accepts any sample, so there is no risk to monitor. Solve "
                 "the rules for another target."
             )
         return self._monitors(

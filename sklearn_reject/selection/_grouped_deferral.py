@@ -1,11 +1,16 @@
 """A deferral rule for each group of samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._typing import Draws, RandomState, Target
 from sklearn_reject._validation import check_same_length, check_vector, take_weight
 from sklearn_reject.exceptions import gather_warnings
 from sklearn_reject.selection._deferral_rule import (
@@ -13,6 +18,7 @@ from sklearn_reject.selection._deferral_rule import (
     compare_gains,
     measure_deferral,
 )
+from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._partition import as_labels, sort_rows
 from sklearn_reject.selection._rule import decide
 from sklearn_reject.selection._rules_by_group import RulesByGroup
@@ -82,7 +88,7 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
     _kind = "DeferralRule"
     _fate = "deferred"
 
-    def defer_proba(self, gain, groups):
+    def defer_proba(self, gain: ArrayLike, groups: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
         Parameters
@@ -102,7 +108,14 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         is_above, is_at, chances = self._compare(*self._locate(gain, groups, "gain"))
         return np.where(is_at, chances, is_above.astype(np.float64))
 
-    def defer(self, gain, groups, *, draws=None, random_state=None):
+    def defer(
+        self,
+        gain: ArrayLike,
+        groups: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Defer or keep each sample, at random only at the threshold of its group.
 
         Parameters
@@ -136,7 +149,15 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         is_above, is_at, chances = self._compare(*self._locate(gain, groups, "gain"))
         return decide(is_above, is_at, chances, draws, random_state)
 
-    def measure(self, gain, loss_first, loss_second, groups, *, sample_weight=None):
+    def measure(
+        self,
+        gain: ArrayLike,
+        loss_first: ArrayLike,
+        loss_second: ArrayLike,
+        groups: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -149,8 +170,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
 
         loss_second : array-like of shape (n_samples,)
             Non-negative losses of the second opinion, NaN or None where it was not
-            asked. Risks, and with weights rates too, are those of the other samples, as
-            if these were drawn at random; a warning says so where they evidently were
+            asked. Risks, and with weights also rates, are those of the other samples,
+            as if these had been drawn at random; a warning says if they apparently were
             not.
 
         groups : array-like of shape (n_samples,)
@@ -194,13 +215,13 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
 
     def monitor(
         self,
-        target=None,
+        target: Target | None = None,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> dict[Any, RiskMonitor]:
         """Return a monitor of the losses of whoever answers, for each group.
 
         All of them together have a false alarm with a probability of at most 1 -
@@ -221,18 +242,18 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
             intervals together.
 
         max_loss : float > 0, default=1.0
-            Largest loss that is possible, known beforehand.
+            Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Where the labels of a random part of the samples are looked up only, the
-            smallest probability with which one is. The smaller it is, the more samples
-            it takes to see a risk above the target.
+            Smallest probability of a sample to be labelled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
 
         since : {"start", "any"}, default="start"
-            Which samples the alarm is about: all since the start, whose mean may be
-            good although the last ones are bad, or those since any one update. "any"
-            notices a change after many samples far sooner, and takes a few more at the
-            start.
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
 
         Returns
         -------

@@ -1,8 +1,12 @@
 """Monitors of a deployed rule: alarms and intervals that hold at all times."""
 
+from __future__ import annotations
+
 import math
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import (
     as_real_array,
@@ -43,20 +47,21 @@ class RiskMonitor(Monitor):
         Largest risk that is tolerated: expected loss of an accepted sample.
 
     confidence : float in ]0, 1[, default=0.95
-        Least probability that there never is a false alarm, and of the interval.
+        Probability that there is never a false alarm, and that the interval always
+        holds.
 
     max_loss : float > 0, default=1.0
-        Largest loss that is possible, known beforehand.
+        Largest possible loss, known beforehand.
 
     min_inclusion_proba : float in ]0, 1], default=1.0
-        Where the labels of a random part of the samples are looked up only, the
-        smallest probability with which one is. The smaller it is, the more samples it
-        takes to see a risk above the target.
+        Smallest probability of a sample to be labelled, if only a random part is. The
+        smaller it is, the more samples are needed to detect a risk above the target.
 
     since : {"start", "any"}, default="start"
-        Which samples the alarm is about: all since the start, whose mean may be good
-        although the last ones are bad, or those since any one update. "any" notices a
-        change after many samples far sooner, and takes a few more at the start.
+        Samples that the alarm is about: all since the start, whose mean may be good
+        although the last ones are bad, or those since any one update. "any" detects a
+        change after many samples much earlier, and needs a few more samples at the
+        start.
 
     Attributes
     ----------
@@ -124,13 +129,13 @@ class RiskMonitor(Monitor):
 
     def __init__(
         self,
-        target,
+        target: float,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> None:
         super().__init__(confidence, since)
         self.max_loss = check_number(max_loss, "max_loss", open_low=True)
         self.min_inclusion_proba = check_number(
@@ -140,8 +145,8 @@ class RiskMonitor(Monitor):
         if self.target >= self.max_loss:
             raise ValueError(
                 f"target={self.target:g} is not below max_loss={self.max_loss:g}, so "
-                "that no risk could be above it. Give the monitor the largest loss "
-                "that is possible as max_loss."
+                "no risk could exceed it. Pass the largest possible loss as max_loss "
+                "of the monitor."
             )
         self._start()
 
@@ -153,8 +158,10 @@ class RiskMonitor(Monitor):
     def _scale(self):
         return self.max_loss / self.min_inclusion_proba
 
-    def update(self, losses, inclusion_proba=None):
-        """Take further samples.
+    def update(
+        self, losses: ArrayLike, inclusion_proba: ArrayLike | None = None
+    ) -> Self:
+        """Update the monitor with further samples.
 
         Parameters
         ----------
@@ -205,9 +212,9 @@ class RiskMonitor(Monitor):
         if bad.size:
             raise ValueError(
                 f"losses must be in [0, max_loss={self.max_loss:g}], got "
-                f"{losses[bad[0]]} in row {bad[0]} ({bad.size} such values). Bets rest "
-                "on the largest loss: give the monitor the largest that is possible "
-                "as max_loss."
+                f"{losses[bad[0]]} in row {bad[0]} ({bad.size} such values). The "
+                "guarantee depends on the largest loss. Pass the largest possible loss "
+                "as max_loss of the monitor."
             )
 
     def _check_proba(self, proba, losses):
@@ -220,19 +227,19 @@ class RiskMonitor(Monitor):
         bad = np.flatnonzero(~((proba >= least) & (proba <= 1)))
         if bad.size:
             raise ValueError(
-                "inclusion_proba must be in [min_inclusion_proba="
-                f"{self.min_inclusion_proba:g}, 1], got {proba[bad[0]]} in row "
-                f"{bad[0]} ({bad.size} such values). Give the monitor the smallest "
-                "probability that is possible as min_inclusion_proba; a sample that "
-                "is never looked up cannot be watched."
+                "inclusion_proba must be in "
+                f"[min_inclusion_proba={self.min_inclusion_proba:g}, 1], got "
+                f"{proba[bad[0]]} in row {bad[0]} ({bad.size} such values). Pass the "
+                "smallest possible probability as min_inclusion_proba of the monitor. "
+                "Samples that are never labelled cannot be monitored."
             )
         is_known = ~np.isnan(losses)
         lost = np.flatnonzero(~is_known & (proba == 1))
         if lost.size:
             raise ValueError(
-                f"losses has NaN in row {lost[0]} ({lost.size} such values), where "
-                "inclusion_proba is 1. Pass the loss, or the probability with which "
-                "it was to be known."
+                f"losses has NaN in row {lost[0]} ({lost.size} such values), although "
+                "inclusion_proba is 1. Pass the loss, or the probability that the "
+                "sample was to be labelled."
             )
         _warn_of_odd_audit(int(is_known.sum()), proba)
         return proba
@@ -253,16 +260,18 @@ class CoverageMonitor(Monitor):
         Share of samples that is expected to be accepted.
 
     confidence : float in ]0, 1[, default=0.95
-        Least probability that there never is a false alarm, and of the interval.
+        Probability that there is never a false alarm, and that the interval always
+        holds.
 
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         What raises the alarm: any other coverage, a smaller, or a larger one. A
         certified coverage promises a least one: watch it with "less".
 
     since : {"start", "any"}, default="start"
-        Which samples the alarm is about: all since the start, whose mean may be good
-        although the last ones are bad, or those since any one update. "any" notices a
-        change after many samples far sooner, and takes a few more at the start.
+        Samples that the alarm is about: all since the start, whose mean may be good
+        although the last ones are bad, or those since any one update. "any" detects a
+        change after many samples much earlier, and needs a few more samples at the
+        start.
 
     Attributes
     ----------
@@ -297,16 +306,21 @@ class CoverageMonitor(Monitor):
     _SETTINGS = ("coverage", "confidence", "alternative", "since")
 
     def __init__(
-        self, coverage, *, confidence=0.95, alternative="two-sided", since="start"
-    ):
+        self,
+        coverage: float,
+        *,
+        confidence: float = 0.95,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        since: Literal["start", "any"] = "start",
+    ) -> None:
         super().__init__(confidence, since)
         ends = {"open_low": True, "open_high": True}
         self.coverage = check_number(coverage, "coverage", high=1, **ends)
         self.alternative = check_option(alternative, "alternative", _SIDES)
         self._start()
 
-    def update(self, accepted):
-        """Take further samples.
+    def update(self, accepted: ArrayLike) -> Self:
+        """Update the monitor with further samples.
 
         Parameters
         ----------
@@ -344,7 +358,7 @@ def _as_vector(values, name):
     if array.ndim != 1:
         raise ValueError(
             f"{name} must be a number or a vector of shape (n_samples,), got an array "
-            f"of shape {array.shape}. Pass one number a sample, for example with "
+            f"of shape {array.shape}. Pass one number per sample, for example with "
             "`.ravel()`."
         )
     return array
@@ -354,9 +368,9 @@ def _refuse_gaps(losses):
     gaps = np.flatnonzero(np.isnan(losses))
     if gaps.size:
         raise ValueError(
-            f"losses has NaN in row {gaps[0]} ({gaps.size} such values). Leave out "
-            "samples until their labels are known or, where labels are looked up at "
-            "random, pass the probability of that as inclusion_proba."
+            f"losses has NaN in row {gaps[0]} ({gaps.size} such values). Pass samples "
+            "when their labels are known. If you label a random part only, pass the "
+            "probability of each sample to be labelled as inclusion_proba."
         )
 
 
@@ -370,7 +384,7 @@ def _warn_of_odd_audit(n_known, proba):
     distance = abs(n_known - expected)
     if distance**2 > 2 * math.log(2 / _INCREDIBLE) * (variance + distance / 3):
         warn_user(
-            f"{n_known} of {len(proba)} losses are known, where inclusion_proba lets "
-            f"expect {expected:.1f}. Pass NaN for each accepted sample whose label was "
-            "not looked up, and the probability with which each was to be."
+            f"{n_known} of {len(proba)} losses are known, but inclusion_proba implies "
+            f"about {expected:.1f}. Pass NaN for each accepted sample without a label, "
+            "and the probability of each sample to be labelled."
         )

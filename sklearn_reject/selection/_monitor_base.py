@@ -1,12 +1,16 @@
 """What monitors share: their bets, the alarm, merging and strict JSON."""
 
+from __future__ import annotations
+
 import math
 from copy import copy
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._interval import Interval
+from sklearn_reject._typing import Options
 from sklearn_reject._validation import check_level, check_option, check_other
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._bets import Bets, Restarts, log_capital
@@ -25,7 +29,7 @@ class Monitor:
     _scale = 1.0
     _largest = 1.0
 
-    def __init__(self, confidence, since):
+    def __init__(self, confidence: float, since: Literal["start", "any"]) -> None:
         self.confidence = check_level(confidence, "confidence")
         self.since = check_option(since, "since", _SINCE)
         self._bets = Bets()
@@ -38,27 +42,27 @@ class Monitor:
             self._restarts = [Restarts() for _ in self._log_gains(self._bets)]
 
     @property
-    def n_samples(self):
+    def n_samples(self) -> int:
         """Number of samples so far."""
         return self._bets.n_samples
 
     @property
-    def mean(self):
+    def mean(self) -> float:
         """Mean of the samples so far, NaN where there are none."""
         return self._scale * self._bets.mean
 
     @property
-    def e_value(self):
+    def e_value(self) -> float:
         """Capital of the bets that the promise is broken, 1 at the start."""
         with np.errstate(over="ignore"):
             return float(np.exp(self._log_e_value()))
 
     @property
-    def alarm(self):
+    def alarm(self) -> bool:
         """Whether the promise was found to be broken, now or after an update before."""
         return self._alarm
 
-    def interval(self):
+    def interval(self) -> Interval:
         """Return the mean so far, and where that of the population may be.
 
         Returns
@@ -73,7 +77,7 @@ class Monitor:
         low, high = (min(self._scale * end, self._largest) for end in (low, high))
         return Interval(self.mean, low, high, self.n_samples)
 
-    def merge(self, other):
+    def merge(self, other: Monitor) -> Self:
         """Return a monitor of the samples of both.
 
         Parameters
@@ -105,19 +109,19 @@ class Monitor:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
                 raise ValueError(
-                    f"other has {name}={theirs!r}, and not {ours!r}. Merge monitors of "
-                    "the same parameters."
+                    f"other has {name}={theirs!r}, but this monitor has {ours!r}. "
+                    "Merge monitors with the same parameters."
                 )
         merged = copy(self)
         merged._take(other._bets)
         if other.alarm and not merged.alarm:
             warn_user(
-                "other has raised an alarm, which the samples of both together do not "
-                "call for. It stands on its own: look at it before you drop `other`."
+                "other has raised an alarm, but the merged monitor has not. The alarm "
+                "of `other` is still valid. Check it before you discard `other`."
             )
         return merged
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
 
         Returns
@@ -132,7 +136,7 @@ class Monitor:
         return {"type": type(self).__name__, **settings, **state}
 
     @classmethod
-    def from_dict(cls, state):
+    def from_dict(cls, state: Options) -> Self:
         """Return the monitor that `to_dict` has written.
 
         Parameters

@@ -192,12 +192,11 @@ def _infeasible(tpr_name, min_tpr, other, attainable):
     way_out = "Use scores"
     if relaxed:
         what = relaxed[0] if len(relaxed) == 1 else "one of the bounds"
-        way_out = f"Relax {what} up to that, or use scores"
+        way_out = f"Relax {what} up to this value, or use scores"
     return InfeasibleTargetError(
-        f"No rule of this kind attains {asked} on these samples: "
-        f"{_attained(most, tpr, beside)}, "
-        f"{_attained(extreme, value, f' at {wanted}')}. {way_out} that tell ID from "
-        "OOD samples better.",
+        f"No rule attains {asked} on these samples: {_attained(most, tpr, beside)}, "
+        f"{_attained(extreme, value, f' at {wanted}')}. {way_out} that separate ID "
+        "from OOD samples better.",
         attainable=attainable,
     )
 
@@ -261,14 +260,14 @@ def check_model(
     if sum(given.values()) != 1:
         what = "more than one" if any(given.values()) else "none"
         raise ValueError(
-            f"Exactly one model must be asked for, got {what}. Give {_MODELS}."
+            f"Exactly one target must be given, got {what}. Pass {_MODELS}."
         )
     if given["tpr"]:
         return _tpr_model(min_tpr, max_fpr, max_risk), ood_prior
     if ood_prior is None:
         raise ValueError(
             "ood_prior is needed with min_precision, min_recall and costs, got None. "
-            "Pass the share of OOD samples that you expect in use."
+            "Pass the share of OOD samples that you expect in production."
         )
     if given["costs"]:
         return CostModel(check_costs(costs), ood_prior), ood_prior
@@ -278,16 +277,18 @@ def check_model(
 def _tpr_model(min_tpr, max_fpr, max_risk):
     if max_fpr is not None and max_risk is not None:
         raise ValueError(
-            f"max_fpr={max_fpr!r} and max_risk={max_risk!r} exclude each other: with "
-            "max_fpr the risk is minimised, with max_risk the FPR. Pass one of them."
+            f"max_fpr={max_fpr!r} and max_risk={max_risk!r} exclude each other, "
+            "because max_fpr minimises the risk and max_risk minimises the FPR. Pass "
+            "one of them."
         )
     if min_tpr is None:
         bound, least = f"max_fpr={max_fpr!r}", "risk"
         if max_risk is not None:
             bound, least = f"max_risk={max_risk!r}", "FPR"
         raise ValueError(
-            f"{bound} needs min_tpr, got None: a rule that rejects nearly everything "
-            f"has the least {least}. Pass the share of ID samples to accept."
+            f"{bound} needs min_tpr, got None. Without it, a rule that rejects nearly "
+            f"everything would have the lowest {least}. Pass the share of ID samples "
+            "to accept."
         )
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
     if max_risk is not None:
@@ -302,7 +303,8 @@ def _precision_model(min_precision, min_recall, ood_prior):
     for name, value in (("min_precision", min_precision), ("min_recall", min_recall)):
         if value is None:
             raise ValueError(
-                f"{name} is None: min_precision and min_recall are given together."
+                f"{name} is None, but min_precision and min_recall must be given "
+                "together."
             )
     precision = check_number(min_precision, "min_precision", high=1.0, open_low=True)
     recall = check_number(min_recall, "min_recall", high=1.0, open_low=True)
@@ -323,8 +325,8 @@ def check_costs(costs):
         reject_id, accept_ood, reject_ood = costs
     except (TypeError, ValueError) as error:
         raise ValueError(
-            "costs must be three numbers, of rejecting an ID, of accepting an OOD and "
-            f"of rejecting an OOD sample, got {costs!r}."
+            "costs must be three numbers, the costs of rejecting an ID sample, of "
+            f"accepting an OOD sample and of rejecting an OOD sample, got {costs!r}."
         ) from error
     reject_id = check_number(reject_id, "costs[0] (of rejecting an ID sample)")
     accept_ood = check_number(accept_ood, "costs[1] (of accepting an OOD sample)")

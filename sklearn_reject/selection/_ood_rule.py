@@ -1,8 +1,12 @@
 """Rules for ID and OOD samples, of one score or of two."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import (
@@ -12,6 +16,7 @@ from sklearn_reject._curves import (
     sizes_of_sums,
     snap,
 )
+from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,
@@ -136,7 +141,7 @@ class SingleScoreRule(_OODRule):
         Share of OOD samples in use.
 
     certificate : OODCertificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        Certificate of the guarantee, if there is a confidence.
 
     Examples
     --------
@@ -149,7 +154,7 @@ class SingleScoreRule(_OODRule):
     array([ True,  True, False])
     """
 
-    def accept_proba(self, scores):
+    def accept_proba(self, scores: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -165,8 +170,8 @@ class SingleScoreRule(_OODRule):
         is_below, is_at = self._compare(scores)
         return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
-    def at_threshold(self, scores):
-        """Tell which samples are at the threshold.
+    def at_threshold(self, scores: ArrayLike) -> np.ndarray:
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -181,7 +186,13 @@ class SingleScoreRule(_OODRule):
         """
         return self._compare(scores)[1]
 
-    def accept(self, scores, *, draws=None, random_state=None):
+    def accept(
+        self,
+        scores: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold.
 
         Parameters
@@ -196,8 +207,8 @@ class SingleScoreRule(_OODRule):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -215,7 +226,15 @@ class SingleScoreRule(_OODRule):
     def _compare(self, scores):
         return self._compare_sums(check_extended_vector(scores, "scores"))
 
-    def measure(self, scores, losses, is_ood, *, sample_weight=None, wild_share=None):
+    def measure(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        is_ood: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        wild_share: float | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -251,7 +270,7 @@ class SingleScoreRule(_OODRule):
 
 @dataclass(frozen=True, kw_only=True)
 class DoubleScoreRule(_OODRule):
-    """Accept below a threshold of a weighted sum of a risk and a novelty score.
+    """Rule that accepts by a weighted sum of a risk and a novelty score.
 
     The sum is s = risk_weight * r + novelty_weight * g (FPP23: s = r + mu g), in the
     units of the two scores as they are given. Tuned rules have a risk weight of 1, of 0
@@ -292,7 +311,7 @@ class DoubleScoreRule(_OODRule):
         Share of OOD samples in use.
 
     certificate : OODCertificate, default=None
-        What holds for the population with high probability, if that was asked for.
+        Certificate of the guarantee, if there is a confidence.
 
     risk_weight : float, default=1.0
         Weight of the risk score, at most 1 in magnitude.
@@ -314,7 +333,7 @@ class DoubleScoreRule(_OODRule):
     novelty_weight: float = 0.0
 
     @property
-    def mu(self):
+    def mu(self) -> float:
         """Weight of the novelty in units of that of the risk; infinite where it is 0.
 
         Negative where the risk weight is: the order of s is then that of minus
@@ -324,7 +343,9 @@ class DoubleScoreRule(_OODRule):
             return float("inf")
         return self.novelty_weight / self.risk_weight
 
-    def combine(self, uncertainty_scores, novelty_scores):
+    def combine(
+        self, uncertainty_scores: ArrayLike, novelty_scores: ArrayLike
+    ) -> np.ndarray:
         """Return the score that the rule compares with its threshold.
 
         Parameters
@@ -353,7 +374,9 @@ class DoubleScoreRule(_OODRule):
         weights = self.risk_weight, self.novelty_weight
         return combine(*terms, weights), sizes_of_sums(*terms, weights)
 
-    def accept_proba(self, uncertainty_scores, novelty_scores):
+    def accept_proba(
+        self, uncertainty_scores: ArrayLike, novelty_scores: ArrayLike
+    ) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -372,8 +395,10 @@ class DoubleScoreRule(_OODRule):
         is_below, is_at = self._compare(uncertainty_scores, novelty_scores)
         return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
-    def at_threshold(self, uncertainty_scores, novelty_scores):
-        """Tell which samples are at the threshold.
+    def at_threshold(
+        self, uncertainty_scores: ArrayLike, novelty_scores: ArrayLike
+    ) -> np.ndarray:
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -392,8 +417,13 @@ class DoubleScoreRule(_OODRule):
         return self._compare(uncertainty_scores, novelty_scores)[1]
 
     def accept(
-        self, uncertainty_scores, novelty_scores, *, draws=None, random_state=None
-    ):
+        self,
+        uncertainty_scores: ArrayLike,
+        novelty_scores: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold.
 
         Parameters
@@ -411,8 +441,8 @@ class DoubleScoreRule(_OODRule):
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -433,14 +463,14 @@ class DoubleScoreRule(_OODRule):
 
     def measure(
         self,
-        uncertainty_scores,
-        novelty_scores,
-        losses,
-        is_ood,
+        uncertainty_scores: ArrayLike,
+        novelty_scores: ArrayLike,
+        losses: ArrayLike,
+        is_ood: ArrayLike,
         *,
-        sample_weight=None,
-        wild_share=None,
-    ):
+        sample_weight: ArrayLike | None = None,
+        wild_share: float | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters

@@ -19,8 +19,8 @@ def check_risk_tolerance(tolerance, model):
     if tolerance > 0 and not isinstance(model, BoundedModel):
         raise ValueError(
             f"risk_tolerance={tolerance:g} has no meaning with "
-            f"{'max_risk' if hasattr(model, 'max_risk') else 'costs'}, where the least "
-            "risk is not what is asked for. Leave it at 0."
+            f"{'max_risk' if hasattr(model, 'max_risk') else 'costs'}, which does not "
+            "minimise the risk. Set it to 0."
         )
     return tolerance
 
@@ -32,7 +32,7 @@ def refuse_without_ood(model):
     parameter, way_out = model.needs_ood
     raise ValueError(
         f"is_ood is False for all samples (of positive weight), and {parameter} needs "
-        f"OOD samples: nothing is known about the FPR without. Add some, or {way_out}."
+        f"OOD samples to know the FPR. Add some, or {way_out}."
     )
 
 

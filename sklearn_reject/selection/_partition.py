@@ -45,8 +45,8 @@ def make_partition(groups, n_samples, all_groups=None):
     unknown = [label for label in seen if label not in known]
     if unknown:
         raise ValueError(
-            f"groups holds {enumerate_labels(unknown)}, which all_groups lacks. Name "
-            "every group there, or pass all_groups=None."
+            f"groups holds {enumerate_labels(unknown)}, which is not in all_groups. "
+            "Add every group there, or pass all_groups=None."
         )
     known = sort_labels(known)
     return sort_rows(encode_labels(labels, known), known)
@@ -80,7 +80,7 @@ def as_labels(groups, name):
 def _labels_of_array(groups, name):
     if groups.ndim != 1:
         raise ValueError(
-            f"{name} must be a vector with one label a sample, got an array of shape "
+            f"{name} must be a vector with one label per sample, got an array of shape "
             f"{groups.shape}. Pass a single column, for example with `.ravel()`."
         )
     kind = groups.dtype.kind
@@ -110,8 +110,8 @@ def distinct_labels(labels, name):
         rows = [row for row, label in enumerate(labels) if _is_missing(label)]
         raise ValueError(
             f"{name} has no label ({labels[rows[0]]}) in row {rows[0]} ({len(rows)} "
-            "such rows). Give these rows a group of their own, such as 'missing', or "
-            "leave them out."
+            "such rows). Give these rows their own group, such as 'missing', or remove "
+            "them."
         )
     return distinct
 
@@ -157,9 +157,9 @@ def _hashed(look_up, labels, name):
                 hash(label)
             except TypeError:
                 raise ValueError(
-                    f"{name} must hold labels such as numbers or text, one a sample, "
-                    f"got {label!r} in row {row}, which cannot be hashed. Pass its "
-                    "text or a tuple."
+                    f"{name} must hold labels such as numbers or strings, one per "
+                    f"sample, got {label!r} in row {row}, which cannot be hashed. Pass "
+                    "a string or a tuple."
                 ) from None
         raise
 

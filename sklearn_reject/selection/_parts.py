@@ -1,5 +1,7 @@
 """Parts of a sample, each with a bound of its own."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -119,7 +121,7 @@ class BoundedRisk(NamedTuple):
     n_samples: int
 
     @property
-    def failure_rate(self):
+    def failure_rate(self) -> float:
         """Mean loss of all members, zero where rejected; NaN where there is none."""
         return self.coverage * self.risk if self.coverage else 0.0
 
@@ -185,9 +187,9 @@ def _check_pair(kind, pair):
     is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
     if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
         raise ValueError(
-            f"bounds[{kind!r}] must be a pair of labels, one a sample, and of a dict "
-            "label -> target with at least one entry. Pass for example "
-            "(y_true, {1: 0.1})."
+            f"bounds[{kind!r}] must be a pair of labels (one per sample) and a dict "
+            "label -> target with at least one entry. For example, pass (y_true, {1: "
+            "0.1})."
         )
     return pair
 
@@ -198,7 +200,7 @@ def _parts_of_kind(kind, labels, targets, n_samples):
     if labels.ndim != 1:
         raise ValueError(
             f"{name} must be a vector of shape (n_samples,), got an array of shape "
-            f"{labels.shape}. Pass one label a sample."
+            f"{labels.shape}. Pass one label per sample."
         )
     check_same_length(n_samples, **{name: labels})
     refuse_missing_labels(labels, name)

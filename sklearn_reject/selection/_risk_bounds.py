@@ -1,8 +1,13 @@
 """One threshold under several bounds, each on the risk of a part."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import (
@@ -13,6 +18,7 @@ from sklearn_reject._curves import (
     snap_sorted,
     starts_of_ties,
 )
+from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -39,23 +45,24 @@ from sklearn_reject.selection._parts import (
     order_parts,
     show_some,
 )
+from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
 
 
 @of_arrays
 def solve_risk_bounds(
-    scores,
-    losses,
-    bounds,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
     """Maximise the coverage of one threshold under bounds on the risk of parts.
 
     A part is what a label marks, such as a true or a predicted class: of what is
@@ -98,23 +105,23 @@ def solve_risk_bounds(
         below are used with it only.
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
-        Where p-values come from: "binomial" is exact for losses that are 0 or
-        `max_loss`, the others hold for all losses between. "auto" is the binomial where
-        `max_loss` is None, else betting.
+        Bound that gives the p-values: "binomial" is exact for losses that are 0 or
+        `max_loss`, the others hold for all losses between. "auto" is the binomial if
+        `max_loss` is None, otherwise betting.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
-        :func:`keyed_draws` for the keys that the samples will have in use, so that
-        score and draw of a row are the same at calibration and in use. Samples equal in
-        both are accepted or rejected together.
+        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the draws where `draws` is None, and of the order of bets. Pass an int
-        to get the same rule again.
+        Seed of the draws if `draws` is None, and of the order of bets. Pass an int for
+        reproducible rules.
 
     Returns
     -------
@@ -341,10 +348,9 @@ def _warn_of_empty_parts(parts):
     empty = [part for part in parts if not part.members.any()]
     if empty:
         warn_user(
-            f"No sample is a member of {name_parts(empty)}, so that any rule meets the "
-            "target of it. A predicted class may never be predicted. Else check that "
-            "labels and the keys of the targets are of the same kind, or give samples "
-            "of each."
+            f"No sample is a member of {name_parts(empty)}, so any rule meets its "
+            "target. The classifier may never predict this class. Otherwise check that "
+            "labels and the keys of the targets are of the same kind, or add samples."
         )
 
 
@@ -389,9 +395,8 @@ def _warn_of_nothing_accepted(sample, last):
     ]
     if absent:
         warn_user(
-            f"Nothing is accepted of {name_parts(absent)}: that is how the target of "
-            "it is met, and says nothing. Ask for larger risks, or use a score that "
-            "orders the errors better."
+            f"No sample of {name_parts(absent)} is accepted, so its target is met "
+            "trivially. Use larger risks, or a score that ranks the errors better."
         )
 
 
@@ -417,13 +422,13 @@ def _infeasible(sample):
     closest = ""
     if np.isfinite(factor):
         closest = (
-            f"With each target times {round_up(factor)}, one of coverage "
-            f"{round_down(coverage)} does. "
+            f"With each target multiplied by {round_up(factor)}, a threshold with "
+            f"coverage {round_down(coverage)} meets them. "
         )
     return InfeasibleTargetError(
-        "No threshold meets all of the targets "
-        f"{name_targets(sample.parts)} on the tuning sample: {trouble}. {closest}Ask "
-        "for larger risks, or use a score that orders the errors better.",
+        f"No threshold meets all of the targets {name_targets(sample.parts)} on the "
+        f"tuning sample: {trouble}. {closest}Use larger risks, or a score that ranks "
+        "the errors better.",
         coverage=coverage if closest else float("nan"),
         attainable=attainable,
     )

@@ -1,6 +1,11 @@
 """A summary of scores and losses that adds up, and what can be told from it."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._curves import (
@@ -18,6 +23,7 @@ from sklearn_reject._curves import (
     last_within_risk,
 )
 from sklearn_reject._interval import Interval
+from sklearn_reject._typing import Options, Parts
 from sklearn_reject._validation import (
     as_real_array,
     check_count,
@@ -48,6 +54,7 @@ from sklearn_reject.selection._certify_cells import (
     certify_risk_of_cells,
 )
 from sklearn_reject.selection._failure_rules import nothing_accepted
+from sklearn_reject.selection._rule import RejectionRule
 
 # Weighted losses below this have lost digits, or vanished.
 _LEAST_LOSS = 1e-305
@@ -58,7 +65,7 @@ _FEWEST_BITS, _MOST_BITS = 13, 32
 
 
 class RiskCoverageSummary:
-    """What curves, areas and rules need to know of scores and losses, in little memory.
+    """Compact summary of scores and losses for curves, areas and rules.
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
     parts add up to that of the whole, wherever each was made, so that samples that fit
@@ -120,31 +127,36 @@ class RiskCoverageSummary:
     0.5463
     """
 
-    def __init__(self, n_bits=22):
+    def __init__(self, n_bits: int = 22) -> None:
         self.n_bits = check_count(n_bits, "n_bits")
         if not _FEWEST_BITS <= n_bits <= _MOST_BITS:
             raise ValueError(
                 f"n_bits must be in [{_FEWEST_BITS}, {_MOST_BITS}], got {n_bits}. With "
-                "22 a cell is as wide as a thousandth of its scores."
+                "22 the width of a cell is a thousandth of its scores."
             )
         self._table = empty_table(self.n_bits)
 
     @property
-    def n_samples(self):
-        """Number of samples, those of zero weight left out."""
+    def n_samples(self) -> int:
+        """Number of samples with positive weight."""
         return int(self._table.rows.sum())
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         """Number of cells with samples."""
         return len(self._table)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the summary."""
         return self._table.nbytes
 
-    def update(self, scores, losses, sample_weight=None):
+    def update(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add samples.
 
         Parameters
@@ -182,7 +194,7 @@ class RiskCoverageSummary:
         self._table = add_tables(self._table, counted)
         return self
 
-    def merge(self, other):
+    def merge(self, other: RiskCoverageSummary) -> Self:
         """Return the summary of the samples of both.
 
         Parameters
@@ -203,14 +215,14 @@ class RiskCoverageSummary:
         check_other(self, other, "summary", "summaries")
         if other.n_bits != self.n_bits:
             raise ValueError(
-                f"other has n_bits={other.n_bits}, and not {self.n_bits}, so that its "
-                "cells are others. Make summaries with the same n_bits."
+                f"other has n_bits={other.n_bits}, but this summary has {self.n_bits}, "
+                "so their cells differ. Make summaries with the same n_bits."
             )
         merged = RiskCoverageSummary(self.n_bits)
         merged._table = add_tables(self._table, other._table)
         return merged
 
-    def aurc(self, *, parts=None):
+    def aurc(self, *, parts: Parts | None = None) -> Interval:
         """Return the area under the risk-coverage curve. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.aurc_score` with
@@ -219,11 +231,11 @@ class RiskCoverageSummary:
         Parameters
         ----------
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -242,7 +254,7 @@ class RiskCoverageSummary:
             return self._interval(*bound_aurc(bounds))
         return self._interval(exact_aurc(table, bounds, parts))
 
-    def augrc(self, *, parts=None):
+    def augrc(self, *, parts: Parts | None = None) -> Interval:
         """Return the area under the generalized risk-coverage curve. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.augrc_score`.
@@ -250,11 +262,11 @@ class RiskCoverageSummary:
         Parameters
         ----------
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -270,7 +282,12 @@ class RiskCoverageSummary:
         """
         return self.sele(ties="midrank", parts=parts)
 
-    def sele(self, *, ties="inclusive", parts=None):
+    def sele(
+        self,
+        *,
+        ties: Literal["inclusive", "midrank"] = "inclusive",
+        parts: Parts | None = None,
+    ) -> Interval:
         """Return the SELE statistic. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.sele_score`.
@@ -282,11 +299,11 @@ class RiskCoverageSummary:
             full as in the paper, or one half.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -309,7 +326,9 @@ class RiskCoverageSummary:
             return self._interval(*bound)
         return self._interval(exact_pairs(table, bounds, parts, inclusive=inclusive))
 
-    def selective_risk_at_coverage(self, coverage, *, randomize=False, parts=None):
+    def selective_risk_at_coverage(
+        self, coverage: float, *, randomize: bool = False, parts: Parts | None = None
+    ) -> Interval:
         """Return the risk at the smallest threshold that reaches a coverage.
 
         That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
@@ -325,11 +344,11 @@ class RiskCoverageSummary:
             share of that group is accepted that makes the coverage exact.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -355,7 +374,9 @@ class RiskCoverageSummary:
         value = np.clip(bounds.mean_risk([coverage]), low, high)
         return self._interval(value[0], low[0], high[0])
 
-    def coverage_at_risk(self, risk, *, randomize=False, parts=None):
+    def coverage_at_risk(
+        self, risk: float, *, randomize: bool = False, parts: Parts | None = None
+    ) -> Interval:
         """Return the largest coverage whose selective risk stays within a bound.
 
         That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
@@ -371,11 +392,11 @@ class RiskCoverageSummary:
             share of the one that would exceed the risk is accepted.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -405,7 +426,9 @@ class RiskCoverageSummary:
         low = 0.0 if np.isnan(value) else value
         return Interval(low, low, max(low, min(highest, 1.0)), self.n_samples)
 
-    def risk_coverage_curve(self, *, max_points=1000):
+    def risk_coverage_curve(
+        self, *, max_points: int = 1000
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return points of the risk-coverage curve between cells, which are exact.
 
         Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
@@ -440,7 +463,7 @@ class RiskCoverageSummary:
         coverage = bounds.ends[cells] / bounds.total
         return coverage, bounds.sums[cells] / bounds.ends[cells], table.high[cells]
 
-    def risk_coverage_band(self, coverage):
+    def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return a band that always contains the risk-coverage curve.
 
         Parameters
@@ -468,14 +491,14 @@ class RiskCoverageSummary:
 
     def solve_target_risk(
         self,
-        target,
+        target: float,
         *,
-        randomize=True,
-        confidence=None,
-        bound="auto",
-        max_loss=None,
-        parts=None,
-    ):
+        randomize: bool = True,
+        confidence: float | None = None,
+        bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+        max_loss: float | None = None,
+        parts: Parts | None = None,
+    ) -> RejectionRule:
         """Maximise the coverage under a bound on the selective risk.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_risk` or, without
@@ -500,16 +523,16 @@ class RiskCoverageSummary:
             where `max_loss` is None.
 
         max_loss : float > 0, default=None
-            Largest loss that is possible, not the largest in the sample. None stands
-            for a loss that is 0 or 1.
+            Largest possible loss, not the largest one in the sample. None means that
+            losses are 0 or 1.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -535,8 +558,13 @@ class RiskCoverageSummary:
         return certify_risk_of_cells(self._sample(), risk, confidence, bound, max_loss)
 
     def solve_target_coverage(
-        self, target, *, randomize=True, confidence=None, parts=None
-    ):
+        self,
+        target: float,
+        *,
+        randomize: bool = True,
+        confidence: float | None = None,
+        parts: Parts | None = None,
+    ) -> RejectionRule:
         """Minimise the selective risk under a bound on the coverage.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_coverage` or, without
@@ -555,12 +583,12 @@ class RiskCoverageSummary:
             possible with weights.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -580,8 +608,10 @@ class RiskCoverageSummary:
         confidence = self._check_confidence(confidence, parts)
         return certify_coverage_of_cells(self._sample(), high, confidence)
 
-    def solve_reject_cost(self, target, *, parts=None):
-        """Minimise the expected loss when rejecting has a price.
+    def solve_reject_cost(
+        self, target: float, *, parts: Parts | None = None
+    ) -> RejectionRule:
+        """Minimise the expected loss with a cost of rejection.
 
         The rule of :func:`~sklearn_reject.selection.solve_reject_cost` or, without
         `parts`, one whose threshold is between cells.
@@ -592,11 +622,11 @@ class RiskCoverageSummary:
             Cost of rejecting a sample, in units of the loss.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -613,9 +643,15 @@ class RiskCoverageSummary:
         return solve_cost_of_cells(self._sample(parts), cost)
 
     def solve_target_failure_rate(
-        self, target, *, confidence=None, bound="auto", max_loss=None, parts=None
-    ):
-        """Maximise the coverage under a bound on what is accepted and wrong.
+        self,
+        target: float,
+        *,
+        confidence: float | None = None,
+        bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
+        max_loss: float | None = None,
+        parts: Parts | None = None,
+    ) -> RejectionRule:
+        """Maximise the coverage under a bound on the failure rate.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_failure_rate` with
         ``randomize=False`` or, without `parts`, one whose threshold is between cells.
@@ -635,16 +671,16 @@ class RiskCoverageSummary:
             the binomial where `max_loss` is None.
 
         max_loss : float > 0, default=None
-            Largest loss that is possible, not the largest in the sample. None stands
-            for a loss that is 0 or 1.
+            Largest possible loss, not the largest one in the sample. None means that
+            losses are 0 or 1.
 
         parts : iterable or callable, default=None
-            The samples, to be read once more: pairs of scores and losses, or triples
-            with weights, in a list or whatever else can be run through again. A
-            callable gets `ranges`, an array of shape (n_ranges, 2), and returns such an
-            iterable, without samples whose score is outside of these closed intervals
-            if it likes. None reads nothing.
-            Not possible with `confidence`, which needs none.
+            The samples, which are read a second time: pairs of scores and losses, or
+            triples with weights, in a list or another iterable that can be iterated
+            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
+            returns such an iterable; it may leave out samples whose score is outside of
+            these closed intervals. None reads nothing. Not possible with `confidence`,
+            which needs none.
 
         Returns
         -------
@@ -669,7 +705,8 @@ class RiskCoverageSummary:
         if self._table.weight is not None:
             raise ValueError(
                 "The summary has sample weights, which cannot be combined with a "
-                "failure rate: its bound is for samples drawn alike. Ask for a risk."
+                "failure rate, because its bound needs samples from one distribution. "
+                "Use a target risk."
             )
         if confidence is not None:
             confidence = self._check_confidence(confidence, parts)
@@ -682,7 +719,7 @@ class RiskCoverageSummary:
             warn_user(nothing_accepted(rate))
         return rule
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
 
         Returns
@@ -693,7 +730,7 @@ class RiskCoverageSummary:
         return {"type": type(self).__name__, "cells": self._table.to_dict()}
 
     @classmethod
-    def from_dict(cls, state):
+    def from_dict(cls, state: Options) -> Self:
         """Return the summary that `to_dict` has written.
 
         Parameters
@@ -730,7 +767,7 @@ class RiskCoverageSummary:
         """Return the table of at least one sample, and the bounds of it."""
         if not len(self._table):
             raise ValueError(
-                "The summary has no samples (of positive weight) yet: update it first."
+                "The summary has no samples (of positive weight) yet. Update it first."
             )
         self._refuse_vanished()
         return self._table, CellBounds(self._table)
@@ -742,9 +779,9 @@ class RiskCoverageSummary:
             return
         if table.largest.max() > 0:
             raise ValueError(
-                f"losses of at most {table.largest.max():g} have sample_weight so "
-                "small that products vanish. Give all parts larger weights, or losses "
-                "in a smaller unit."
+                f"losses of at most {table.largest.max():g} have sample_weight that is "
+                "so small that products underflow. Use larger weights in all parts, or "
+                "losses in a smaller unit."
             )
 
     def _sample(self, parts=None, *, near=True):
@@ -768,8 +805,8 @@ class RiskCoverageSummary:
         """Return the confidence, after refusing what does not go with it."""
         if parts is not None:
             raise ValueError(
-                "parts cannot be combined with confidence: thresholds between cells "
-                "are tested, for which nothing has to be read again. Pass parts=None."
+                "parts cannot be combined with confidence, because thresholds between "
+                "cells are certified without a second reading. Pass parts=None."
             )
         return check_confidence(confidence, self._table.weight)
 

@@ -1,12 +1,17 @@
 """The rejection rule, its certificate, and what it achieves on its calibration set."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import batches, group_validated, tie_range
+from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
@@ -111,7 +116,7 @@ class Thinning(DictMixin):
     proba_at_start: float
     proba: float
 
-    def accept_proba(self, scores):
+    def accept_proba(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that scores below the threshold are accepted.
 
         Parameters
@@ -145,8 +150,8 @@ def decide(is_below, is_at, probability, draws, random_state):
     """
     if draws is not None and random_state is not None:
         raise ValueError(
-            f"random_state={random_state!r} is not used where draws are given. Pass "
-            "one of them."
+            f"random_state={random_state!r} is not used if draws are given. Pass one "
+            "of them."
         )
     if not callable(draws) and draws is not None:
         draws = check_draws(draws, len(is_below))
@@ -172,14 +177,15 @@ def check_draws(draws, n_samples):
     outside = draws[(draws < 0) | (draws >= 1)]
     if outside.size:
         raise ValueError(
-            f"draws must be in [0, 1[, got {outside[0]}. Pass those of keyed_draws."
+            f"draws must be in [0, 1[, got {outside[0]}. Pass the result of "
+            "keyed_draws."
         )
     return draws
 
 
 @dataclass(frozen=True)
 class RejectionRule(DictMixin):
-    """Accept below a threshold, at random at it, reject above (FPV23, eq. 25).
+    """Rule that accepts below a threshold, at random at it (FPV23, eq. 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's
     magnitude, as the scores of one sample do that are computed in other batches or on
@@ -236,15 +242,15 @@ class RejectionRule(DictMixin):
     thinning: Thinning | None = None
 
     @property
-    def failure_rate(self):
-        """Expected loss of all samples of the calibration set, zero where rejected.
+    def failure_rate(self) -> float:
+        """Mean loss over all samples of the calibration set, zero for rejected ones.
 
         The share of all samples that is accepted and wrong where the loss is 0 or 1:
         `coverage` times `selective_risk`, lower is better.
         """
         return self.coverage * self.selective_risk if self.coverage else 0.0
 
-    def accept_proba(self, scores):
+    def accept_proba(self, scores: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -265,8 +271,8 @@ class RejectionRule(DictMixin):
             probability *= self.thinning.accept_proba(scores)
         return np.where(is_at, self.proba_at_threshold, probability)
 
-    def at_threshold(self, scores):
-        """Tell which samples are at the threshold.
+    def at_threshold(self, scores: ArrayLike) -> np.ndarray:
+        """Return which samples are at the threshold.
 
         Parameters
         ----------
@@ -280,7 +286,13 @@ class RejectionRule(DictMixin):
         """
         return compare(check_vector(scores, "scores"), self.threshold)[1]
 
-    def accept(self, scores, *, draws=None, random_state=None):
+    def accept(
+        self,
+        scores: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold.
 
         Or where a `thinning` says so.
@@ -297,8 +309,8 @@ class RejectionRule(DictMixin):
             the samples whose numbers are used to these, and is not called for none.
 
         random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be accepted in one batch and not in another.
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
 
         Returns
         -------
@@ -321,7 +333,13 @@ class RejectionRule(DictMixin):
         is_open = (probability > 0) & (probability < 1)
         return decide(probability == 1, is_open, probability, draws, random_state)
 
-    def measure(self, scores, losses, *, sample_weight=None):
+    def measure(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Return the rule with what it achieves on another sample.
 
         Parameters
@@ -371,7 +389,7 @@ class RejectionRule(DictMixin):
             reject_cost=hull_slope(groups, n_reached),
         )
 
-    def equivalent_targets(self):
+    def equivalent_targets(self) -> dict[str, Any]:
         """Return the three targets that lead to this rule on its calibration set.
 
         That is the sample that solved the rule or, after :meth:`measure`, the one that
@@ -406,14 +424,14 @@ class RejectionRule(DictMixin):
 
     def monitor(
         self,
-        target=None,
+        target: float | None = None,
         *,
-        confidence=0.95,
-        max_loss=1.0,
-        min_inclusion_proba=1.0,
-        since="start",
-    ):
-        """Return a monitor of the losses of what the rule accepts.
+        confidence: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> RiskMonitor:
+        """Return a monitor of the losses of accepted samples.
 
         Parameters
         ----------
@@ -424,21 +442,22 @@ class RejectionRule(DictMixin):
             the same samples: an alarm then may say no more than that.
 
         confidence : float in ]0, 1[, default=0.95
-            Least probability that there never is a false alarm, and of the interval.
+            Probability that there is never a false alarm, and that the interval always
+            holds.
 
         max_loss : float > 0, default=1.0
-            Largest loss that is possible, known beforehand.
+            Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Where the labels of a random part of the samples are looked up only, the
-            smallest probability with which one is. The smaller it is, the more samples
-            it takes to see a risk above the target.
+            Smallest probability of a sample to be labelled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
 
         since : {"start", "any"}, default="start"
-            Which samples the alarm is about: all since the start, whose mean may be
-            good although the last ones are bad, or those since any one update. "any"
-            notices a change after many samples far sooner, and takes a few more at the
-            start.
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
 
         Returns
         -------
@@ -473,14 +492,14 @@ class RejectionRule(DictMixin):
             return self.certificate.target
         if not self.selective_risk > 0:
             raise ValueError(
-                f"The rule has no certified risk, and selective_risk="
-                f"{self.selective_risk} on its calibration set is nothing to hold it "
-                "to. Pass the largest risk that is tolerated as target."
+                "The rule has no certified risk, and "
+                f"selective_risk={self.selective_risk} on its calibration set cannot "
+                "serve as target. Pass the largest acceptable risk as target."
             )
         return self.selective_risk
 
 
-def chow_rule(reject_cost):
+def chow_rule(reject_cost: float) -> RejectionRule:
     """Return the rule for a score that estimates the conditional risk itself.
 
     Rejecting costs `reject_cost`, so a sample is accepted if its risk is at most that

@@ -1,7 +1,10 @@
 """What the rules of groups share: labels, certificates, monitors."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._validation import check_level, check_same_length, check_vector
@@ -15,6 +18,7 @@ from sklearn_reject.selection._partition import (
     share_confidence,
     targets_by_group,
 )
+from sklearn_reject.selection._rule import Certificate
 
 
 class RulesByGroup:
@@ -45,7 +49,7 @@ class RulesByGroup:
         return hash((frozenset(self.rules.items()), *values[1:]))
 
     @property
-    def certificate(self):
+    def certificate(self) -> dict[Any, Certificate] | None:
         """Certificates by group, dict of group to Certificate; None if there is none.
 
         They hold all together with the probability that was asked for: the
@@ -70,7 +74,7 @@ class RulesByGroup:
             warn_user(
                 f"{len(unseen)} of {len(labels)} samples are in groups without a rule, "
                 f"and are {self._fate}: {count_labels(labels[row] for row in unseen)}. "
-                "Calibrate with samples of these groups."
+                "Add samples of these groups to the calibration set."
             )
         return codes
 

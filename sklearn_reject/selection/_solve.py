@@ -1,9 +1,13 @@
 """The three rejection models solved on a sample (FPV23, section 2)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import (
@@ -14,6 +18,7 @@ from sklearn_reject._curves import (
     share_reaching_coverage,
     share_within_risk,
 )
+from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
     check_option,
@@ -40,9 +45,15 @@ from sklearn_reject.selection._solve_by_group import (
 
 @of_arrays
 def solve_reject_cost(
-    scores, losses, target, *, sample_weight=None, groups=None, all_groups=None
-):
-    """Minimise the expected loss when rejecting has a price (Chow's model).
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
+    """Minimise the expected loss with a cost of rejection (Chow's model).
 
     Finds the prefix of the samples, in the order of their score, with the least
     loss plus `target` a rejected sample; of equal minima the largest coverage. Meant
@@ -66,14 +77,14 @@ def solve_reject_cost(
 
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as its predicted class, which must be known before a
-        sample is accepted. Each group then has a rule of its own, solved on its
-        samples. With a confidence, all of them hold together with that probability:
-        each has an equal share of the chance of an error. A group in which no rule
-        meets the target is rejected as a whole, with a warning.
+        sample is accepted. Each group has its own rule, solved on its samples. With a
+        confidence, the targets of all groups hold together with that probability: each
+        gets an equal share of the error probability. A group in which no rule meets the
+        target is rejected as a whole, with a warning.
 
     all_groups : array-like of shape (n_groups,), default=None
-        Every group that there is, named before the sample is drawn; None stands for
-        those that occur in `groups`. A group without samples is rejected.
+        All groups, fixed before the sample is drawn. None takes those that occur in
+        `groups`. A group without samples is rejected.
 
     Returns
     -------
@@ -106,21 +117,21 @@ def solve_reject_cost(
 
 @of_arrays
 def solve_target_risk(
-    scores,
-    losses,
-    target,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    bound="auto",
-    search="fixed_sequence",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    bound: RiskBound = "auto",
+    search: Literal["fixed_sequence", "bonferroni", "sgr"] = "fixed_sequence",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
     """Maximise the coverage under a bound on the selective risk.
 
     The bounded-improvement model (FPV23, problem 3 and theorem 3). Without
@@ -160,9 +171,9 @@ def solve_target_risk(
         below are used with it only.
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
-        Where p-values come from: "binomial" is exact for losses that are 0 or
-        `max_loss`, the others hold for all losses between. "auto" is the binomial where
-        `max_loss` is None, else betting.
+        Bound that gives the p-values: "binomial" is exact for losses that are 0 or
+        `max_loss`, the others hold for all losses between. "auto" is the binomial if
+        `max_loss` is None, otherwise betting.
 
     search : {"fixed_sequence", "bonferroni", "sgr"}, default="fixed_sequence"
         How the thresholds are tested: one after the other from several starts, on a
@@ -170,29 +181,29 @@ def solve_target_risk(
         that stays over the target once it is.
 
     max_loss : float > 0, default=None
-        Largest loss that is possible, not the largest in the sample. None stands for a
-        loss that is 0 or 1.
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
-        :func:`keyed_draws` for the keys that the samples will have in use, so that
-        score and draw of a row are the same at calibration and in use. Samples equal in
-        both are accepted or rejected together.
+        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the draws where `draws` is None, and of the order of bets. Pass an int
-        to get the same rule again.
+        Seed of the draws if `draws` is None, and of the order of bets. Pass an int for
+        reproducible rules.
 
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as its predicted class, which must be known before a
-        sample is accepted. Each group then has a rule of its own, solved on its
-        samples. With a confidence, all of them hold together with that probability:
-        each has an equal share of the chance of an error. A group in which no rule
-        meets the target is rejected as a whole, with a warning.
+        sample is accepted. Each group has its own rule, solved on its samples. With a
+        confidence, the targets of all groups hold together with that probability: each
+        gets an equal share of the error probability. A group in which no rule meets the
+        target is rejected as a whole, with a warning.
 
     all_groups : array-like of shape (n_groups,), default=None
-        Every group that there is, named before the sample is drawn; None stands for
-        those that occur in `groups`. A group without samples is rejected.
+        All groups, fixed before the sample is drawn. None takes those that occur in
+        `groups`. A group without samples is rejected.
 
     Returns
     -------
@@ -307,18 +318,18 @@ def solve_nearest_risk(
 
 @of_arrays
 def solve_target_coverage(
-    scores,
-    losses,
-    target,
+    scores: ArrayLike,
+    losses: ArrayLike,
+    target: Target,
     *,
-    sample_weight=None,
-    randomize=True,
-    confidence=None,
-    draws=None,
-    random_state=None,
-    groups=None,
-    all_groups=None,
-):
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
+    all_groups: ArrayLike | None = None,
+) -> RejectionRule | Other:
     """Minimise the selective risk under a bound on the coverage.
 
     The bounded-abstention model (FPV23, problem 5 and theorem 6). The rule meets the
@@ -354,25 +365,25 @@ def solve_target_coverage(
         the sample is too small to tell, everything is accepted.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
-        :func:`keyed_draws` for the keys that the samples will have in use, so that
-        score and draw of a row are the same at calibration and in use. Samples equal in
-        both are accepted or rejected together.
+        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Source of the draws where `draws` is None, used with `confidence` only. Pass an
-        int to get the same rule again.
+        Seed of the draws if `draws` is None, used with `confidence` only. Pass an int
+        for reproducible rules.
 
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as its predicted class, which must be known before a
-        sample is accepted. Each group then has a rule of its own, solved on its
-        samples. With a confidence, all of them hold together with that probability:
-        each has an equal share of the chance of an error. A group in which no rule
-        meets the target is rejected as a whole, with a warning.
+        sample is accepted. Each group has its own rule, solved on its samples. With a
+        confidence, the targets of all groups hold together with that probability: each
+        gets an equal share of the error probability. A group in which no rule meets the
+        target is rejected as a whole, with a warning.
 
     all_groups : array-like of shape (n_groups,), default=None
-        Every group that there is, named before the sample is drawn; None stands for
-        those that occur in `groups`. A group without samples is rejected.
+        All groups, fixed before the sample is drawn. None takes those that occur in
+        `groups`. A group without samples is rejected.
 
     Returns
     -------
@@ -516,10 +527,10 @@ def infeasible_risk(groups, risk):
     weight, _ = groups.prefix(int(within[-1]) + 1)
     coverage = weight / float(groups.total_weight)
     return InfeasibleTargetError(
-        f"No threshold attains the target risk {risk} on the tuning sample: the lowest "
-        f"selective risk is {round_up(lowest)}, at coverage {round_down(coverage)}. "
-        "Ask for a risk of at least that, or use a score that orders the errors "
-        "better.",
+        f"No threshold attains the target risk {risk} on the tuning sample: the "
+        f"lowest selective risk is {round_up(lowest)}, at coverage "
+        f"{round_down(coverage)}. Use at least this risk, or a score that ranks the "
+        "errors better.",
         lowest_risk=lowest,
         coverage=coverage,
     )

@@ -31,8 +31,7 @@ def is_by_group(groups, all_groups):
     """Tell whether each group gets a rule; raise for their names without samples'."""
     if groups is None and all_groups is not None:
         raise ValueError(
-            "all_groups is not used without groups. Pass the group of each sample as "
-            "groups."
+            "all_groups needs groups. Pass the group of each sample as groups."
         )
     return groups is not None
 
@@ -106,7 +105,7 @@ def collect_rules(partition, solve, give_up, report, weight=None):
     for label, rows in partition:
         try:
             if not is_present(rows, take_weight(weight, rows)):
-                raise InfeasibleTargetError("there is no calibration sample of it")
+                raise InfeasibleTargetError("it has no calibration sample")
             with gather_warnings() as messages:
                 rules[label] = solve(label, rows)
             for giver, (first, *_) in messages.items():
@@ -134,7 +133,7 @@ def _remark(messages):
     (label, message), *others = messages.items()
     if others:
         others = enumerate_labels(label for label, _ in others)
-        message = f"{message} Much the same holds in the groups {others}."
+        message = f"{message} The same applies to the groups {others}."
     warn_user(f"group {label!r}: {message}")
 
 
@@ -147,15 +146,15 @@ def report_failures(failures, n_groups, *, explain, fate):
     texts = enumerate_texts(texts, "; ")
     if len(failures) == n_groups:
         raise InfeasibleTargetError(
-            f"No group has a rule that meets its target. {texts}. Ask for a risk of at "
-            "least that, as a dict with a target for each group, for fewer groups, or "
-            "for less confidence, or give more samples.",
+            f"No group has a rule that meets its target. {texts}. Use a larger risk (a "
+            "dict sets a target for each group), fewer groups, a lower confidence, or "
+            "more samples.",
             attainable={label: error.lowest_risk for label, error in failures.items()},
         )
     warn_user(
         f"{len(failures)} of {n_groups} groups have no rule that meets the target, and "
-        f"{fate}. {texts}. Give more samples of them, or another target, as a dict "
-        "with one for each group."
+        f"{fate}. {texts}. Add samples of these groups, or pass a dict with a target "
+        "for each group."
     )
 
 

@@ -1,8 +1,11 @@
 """A stated combination of risk and novelty, for want of OOD samples to tune one on."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import (
@@ -53,7 +56,7 @@ class Tail(DictMixin):
     values: tuple = field(repr=False)
     slope: float
 
-    def __call__(self, scores):
+    def __call__(self, scores: ArrayLike) -> np.ndarray:
         """Return the values of scores, ndarray of shape (n_samples,)."""
         scores = np.asarray(scores, dtype=np.float64)
         beyond = np.where(scores > self.scores[-1], scores - self.scores[-1], 0.0)
@@ -275,8 +278,8 @@ def _reach(min_tpr, randomize, combined, losses, is_ood, weight):
 
 def _infeasible(min_tpr, most):
     return InfeasibleTargetError(
-        f"No threshold attains min_tpr={min_tpr:g}: a share of {round_down(most)} of "
-        "the ID samples has a novelty that is not infinite. Ask for at most that, or "
-        "use another novelty_score.",
+        f"No threshold attains min_tpr={min_tpr:g}, because only a share of "
+        f"{round_down(most)} of the ID samples has a finite novelty. Use at most this "
+        "value, or another novelty_score.",
         attainable={"max_tpr": most},
     )

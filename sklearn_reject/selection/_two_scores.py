@@ -1,9 +1,13 @@
 """The best direction and threshold of two scores."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject._curves import (
     check_n_directions,
@@ -50,27 +54,27 @@ _FEWEST_SLOPES = 61
 
 @of_arrays
 def tune_double_score(
-    uncertainty_scores,
-    novelty_scores,
-    losses,
-    is_ood,
+    uncertainty_scores: ArrayLike,
+    novelty_scores: ArrayLike,
+    losses: ArrayLike,
+    is_ood: ArrayLike,
     *,
-    min_tpr=None,
-    max_fpr=None,
-    max_risk=None,
-    min_precision=None,
-    min_recall=None,
-    costs=None,
-    ood_prior=None,
-    risk_tolerance=0.0,
-    wild_share=None,
-    n_directions=181,
-    allow_reversed=False,
-    method="auto",
-    randomize=True,
-    sample_weight=None,
-    n_jobs=None,
-):
+    min_tpr: float | None = None,
+    max_fpr: float | None = None,
+    max_risk: float | None = None,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    costs: tuple[float, float, float] | None = None,
+    ood_prior: float | None = None,
+    risk_tolerance: float | Literal["standard_error"] = 0.0,
+    wild_share: float | None = None,
+    n_directions: int = 181,
+    allow_reversed: bool = False,
+    method: Literal["auto", "exact", "grid"] = "auto",
+    randomize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> DoubleScoreRule:
     """Find the best weights and threshold of two scores for ID and OOD samples.
 
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,
@@ -96,40 +100,43 @@ def tune_double_score(
 
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution or, with `wild_share`, of the mixture.
-        Without any (of positive weight) the FPR is NaN, and what needs it is refused.
+        Without any (of positive weight) the FPR is NaN, and targets that need it raise
+        an error.
 
     min_tpr : float in ]0, 1], default=None
         Least share of the ID samples to accept.
 
     max_fpr : float in [0, 1], default=None
-        Largest share of the OOD samples to accept, beside `min_tpr`. None for no bound.
+        Largest share of the OOD samples to accept, in addition to `min_tpr`. None for
+        no bound.
 
     max_risk : float >= 0, default=None
-        Largest selective risk, in units of the loss, beside `min_tpr` and in the place
-        of `max_fpr`: the rule of least FPR is found then.
+        Largest selective risk, in units of the loss, in addition to `min_tpr` and
+        instead of `max_fpr`. The rule with the lowest FPR is then found.
 
     min_precision : float in ]0, 1], default=None
-        Least share of ID samples among the accepted ones. Needs `min_recall` and
+        Smallest share of ID samples among the accepted ones. Needs `min_recall` and
         `ood_prior`.
 
     min_recall : float in ]0, 1], default=None
-        Least share of the ID samples to accept, beside `min_precision`.
+        Smallest share of the ID samples to accept, in addition to `min_precision`.
 
     costs : tuple of three floats >= 0, default=None
         Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
         in units of the loss. The second must be above the third. Needs `ood_prior`.
 
     ood_prior : float in [0, 1[, default=None
-        Share of OOD samples in use, which may differ from that in the tuning sample.
+        Share of OOD samples in production, which may differ from that in the tuning
+        sample.
 
     risk_tolerance : float >= 0 or "standard_error", default=0.0
-        Of the rules whose risk exceeds the least one by at most that, in units of the
-        loss, the one of least FPR is taken, or of largest precision where that is
-        bounded; of equal ones that of the largest TPR. Zero leaves the rule of least
-        risk. "standard_error" is that of the mean loss of what this rule accepts: the
-        root of the variance of these losses over their number, with weights the
-        effective one. Costs and `max_risk` minimise something
-        else, and have no tolerance; without OOD samples it is not used.
+        Of the rules whose risk exceeds the lowest one by at most this value, in units
+        of the loss, the one with the lowest FPR is taken (or with the largest
+        precision, if that is bounded); of equal ones that with the largest TPR. Zero
+        takes the rule with the lowest risk. "standard_error" is the standard error of
+        the mean loss of the samples that this rule accepts, with the effective number
+        of samples if there are weights. Not used with costs, with `max_risk` and
+        without OOD samples.
 
     wild_share : float in ]0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
@@ -260,9 +267,10 @@ def tune_double_score(
 def _warn_if_reversed(rule):
     if rule.risk_weight < 0:
         warn_user(
-            "The rule found has risk_weight=-1: of equal novelty, samples of HIGH risk "
-            "score are accepted first. That fits noise unless the risk score is wrong "
-            "about these samples; look at it, or pass allow_reversed=False."
+            "The rule has risk_weight=-1: among samples of equal novelty, those with a "
+            "HIGH risk score are accepted first. This fits noise unless the risk score "
+            "is wrong about these samples. Check the score, or pass "
+            "allow_reversed=False."
         )
 
 

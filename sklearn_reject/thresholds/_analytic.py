@@ -249,8 +249,8 @@ class _InvertedFamily:
         starts = np.asarray(self.family.starts(n_classifiers), dtype=np.float64)
         if starts.ndim != 2 or 0 in starts.shape or not np.isfinite(starts).all():
             raise ValueError(
-                "family.starts(n_classifiers) must return a finite matrix, one row of "
-                f"parameters a start, got an array of shape {starts.shape}."
+                "family.starts(n_classifiers) must return a finite matrix with one row "
+                f"of parameters per start, got an array of shape {starts.shape}."
             )
         return starts
 

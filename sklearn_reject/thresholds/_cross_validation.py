@@ -1,5 +1,7 @@
 """Operating points, cross-validated."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 
@@ -72,7 +74,7 @@ class CrossValidatedPoint(DictMixin):
     normalized_area: float
 
     @property
-    def precision(self):
+    def precision(self) -> float:
         """Share of true positives among what is predicted, NaN if nothing is."""
         predicted = self.tp + self.fp
         return self.tp / predicted if predicted else float("nan")
@@ -127,7 +129,7 @@ def _warn_of_missing_classes(trains):
         decision = "all" if train.is_positive.any() else "nothing"
         warn_user(
             f"cv: fold {number} leaves no rated {missing} to tune the thresholds on, "
-            f"so that its test part is counted as if {decision} down to the lowest "
+            f"so its test part is counted as if {decision} down to the lowest "
             "thresholds were predicted positive. Use fewer or stratified folds, or "
             "rate more documents.",
         )

@@ -338,8 +338,8 @@ def check_scores(scores):
         row, column = np.argwhere(bad)[0]
         raise ValueError(
             f"scores must be finite, got {array[row, column]} in row {row}, column "
-            f"{column} ({bad.sum()} such values). Give a document that a classifier "
-            "has not seen NaN, and one that it is sure of its lowest or highest score."
+            f"{column} ({bad.sum()} such values). Use NaN for documents that a "
+            "classifier has not seen, and a large finite score where it is certain."
         )
     return array
 
@@ -360,10 +360,10 @@ def _weigh_drawn(weight, chance):
         weight = (1.0 if weight is None else weight) / chance
     if weight.max() > _LARGEST_WEIGHT:
         raise ValueError(
-            "propensity: documents weigh sample_weight / propensity, which is up to "
-            f"{weight.max():g}, too large to be summed. The smallest propensity is "
-            f"{chance.min():g}: give none that is a rounded zero, or rescale "
-            "sample_weight."
+            "propensity: the weights of documents, sample_weight / propensity, are up "
+            f"to {weight.max():g}, which is too large to be summed. The smallest "
+            f"propensity is {chance.min():g}. Check that it is not a rounded zero, or "
+            "rescale sample_weight."
         )
     return weight
 
@@ -380,13 +380,14 @@ def check_propensity(propensity, is_rated):
         row = f" in row {outside[0]}" if outside.size else ""
         raise ValueError(
             "propensity must hold one probability in ]0, 1] for each document, or NaN "
-            f"where it was not to be rated by a draw, got {got}{row}."
+            f"where no draw could select it, got {got}{row}."
         )
     unknown = np.flatnonzero(np.isnan(chance) & is_rated)
     if unknown.size:
         raise ValueError(
             f"propensity is NaN in row {unknown[0]}, which is rated ({unknown.size} "
-            "such rows). Give what was certain to be rated the propensity 1."
+            "such rows). Use a propensity of 1 for documents that were certain to be "
+            "rated."
         )
     return chance
 
@@ -397,13 +398,13 @@ def _check_columns_vary(rated):
         ran = values[~np.isnan(values)]
         if not len(ran):
             raise ValueError(
-                f"scores in column {column} are NaN for every rated document, so that "
-                "nothing is known of this classifier. Leave it out."
+                f"scores in column {column} are NaN for every rated document, so "
+                "nothing is known about this classifier. Remove it."
             )
         if len(ran) == len(values) and ran.min() == ran.max():
             raise ValueError(
                 f"scores in column {column} are constant, {ran[0]:g} for every rated "
-                "document, so no threshold tells them apart. Leave this classifier out."
+                "document, so no threshold separates them. Remove this classifier."
             )
 
 
@@ -412,13 +413,13 @@ def _check_classes_reached(is_positive, base, base_thresholds):
     if not is_positive.all() and is_positive.any():
         return
     missing = "negatives" if len(is_positive) and is_positive.all() else "positives"
-    reason = ", which base_thresholds say"
+    reason = ", as given by base_thresholds"
     if base_thresholds is None:
         reason = ", below which ratings are incomplete"
     raise ValueError(
         f"y has no rated {missing} that the lowest thresholds {base.tolist()} "
-        f"reach{reason}. Rate more documents, or say from where on a sample was rated "
-        "by base_thresholds."
+        f"reach{reason}. Rate more documents, or pass base_thresholds, the scores "
+        "above which a sample was rated."
     )
 
 
@@ -464,8 +465,8 @@ def _check_base(base_thresholds, rated):
     if out.size:
         raise ValueError(
             f"base_thresholds: no rated document reaches {base[out[0]]:g} in column "
-            f"{out[0]}, so nothing is known about thresholds of that classifier. Lower "
-            "it, or leave the classifier out."
+            f"{out[0]}, so nothing is known about thresholds of this classifier. Lower "
+            "it, or remove the classifier."
         )
     return base, reached
 
@@ -499,11 +500,11 @@ def _refuse_region(column, row, highest, rule):
     where = f"column {column}" if rule == "any" else f"any column, as in {column}"
     raise ValueError(
         f"y: no rated document scores above all unrated ones in {where}: row {row} is "
-        f"unrated and scores {highest:g} there, so that there is no threshold down to "
-        "which ratings are known. Rate this and what else is missing; where only a "
-        "sample was rated, say from where on by base_thresholds=, or with what "
-        "probability by propensity=; where other classifiers chose what to rate, make "
-        "them part of the ensemble."
+        f"unrated and scores {highest:g} there, so there is no threshold above which "
+        "all documents are rated. Rate this document and the other missing ones. If "
+        "only a sample was rated, pass base_thresholds= (the scores above which it was "
+        "drawn) or propensity= (its probabilities). If other classifiers selected the "
+        "documents to rate, add them to the ensemble."
     )
 
 

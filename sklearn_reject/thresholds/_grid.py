@@ -223,19 +223,19 @@ def check_grid_fits(shape, bytes_per_node=BYTES_PER_NODE, name="n_thresholds"):
     largest = 1
     while grid_fits([min(largest + 1, n) for n in shape], bytes_per_node):
         largest += 1
-    way_out = f"Take n_thresholds={largest} at most"
+    way_out = f"Use at most n_thresholds={largest}"
     if name == "thresholds":
-        way_out = f"Give at most {largest} thresholds of each, infinity included"
+        way_out = f"Use at most {largest} thresholds for each, including infinity"
     if largest == 1:
-        way_out = "Not even n_thresholds=2 fits: take fewer classifiers"
+        way_out = "Not even n_thresholds=2 fits. Use fewer classifiers"
     needed = -(-prod(shape) * bytes_per_node // 2**20)
     raise ValueError(
         f"{name} is too large: {len(shape)} classifiers with up to {max(shape)} "
         f"thresholds each make a grid of {_spell(prod(shape))} nodes, which takes "
         f"{_spell(needed)} MiB, more than scikit-learn's working_memory of "
-        f"{get_config()['working_memory']:g} MiB. {way_out}, allow "
-        f"more by sklearn.set_config(working_memory={_spell(needed)}), or, for a path "
-        'of more than two classifiers, take search="pairs".'
+        f"{get_config()['working_memory']:g} MiB. {way_out}, allow more memory with "
+        f"sklearn.set_config(working_memory={_spell(needed)}), or, for a path of more "
+        'than two classifiers, use search="pairs".'
     )
 
 

@@ -43,13 +43,13 @@ def _check_axis(values, column):
     if not is_vector or not (np.diff(values) > 0).all() or np.isnan(values).any():
         raise ValueError(
             f"thresholds of classifier {column} must be a vector of increasing "
-            f"numbers, none of them NaN, got {values.tolist()}. Sort them and drop "
-            "what is double, as np.unique does."
+            f"numbers, none of them NaN, got {values.tolist()}. Sort them and remove "
+            "duplicates, as np.unique does."
         )
     if values[0] == np.inf:
         raise ValueError(
-            f"thresholds of classifier {column} are infinity alone, which no score "
-            "reaches. Give the lowest threshold, too, or -inf for all scores."
+            f"thresholds of classifier {column} contain only infinity, which no score "
+            "reaches. Add the lowest threshold, or -inf for all scores."
         )
     return values if values[-1] == np.inf else np.append(values, np.inf)
 
@@ -98,8 +98,8 @@ def _as_columns(scores, n_classifiers):
     scores = check_scores(scores)
     if scores.shape[1] != n_classifiers:
         raise ValueError(
-            f"thresholds hold those of {n_classifiers} classifiers, but scores have "
-            f"{scores.shape[1]} columns. Give one vector of thresholds for each column."
+            f"thresholds are for {n_classifiers} classifiers, but scores have "
+            f"{scores.shape[1]} columns. Pass one vector of thresholds for each column."
         )
     return scores
 
@@ -113,9 +113,9 @@ def _check_rated_from(base, unrated, rows, rule):
     raise ValueError(
         f"y: row {rows[first]} is unrated and scores {unrated[first].tolist()}, which "
         f"the lowest thresholds {base.tolist()} predict positive ({inside.size} such "
-        "rows), so that ratings are not known down to them. Give thresholds that start "
-        "above; or where only a sample was rated, say from where on by "
-        "base_thresholds=, or with what probability by propensity=."
+        "rows), so ratings are incomplete above them. Pass thresholds that start "
+        "higher. If only a sample was rated, pass base_thresholds= (the scores above "
+        "which it was drawn) or propensity= (its probabilities)."
     )
 
 
@@ -132,7 +132,7 @@ def _check_floor(base_thresholds, base):
         column = below[0]
         raise ValueError(
             f"thresholds of classifier {column} start at {base[column]:g}, below "
-            f"{floor[column]:g}, from where on documents were rated by "
-            "base_thresholds. Let them start there, or lower base_thresholds."
+            f"{floor[column]:g}, its base_thresholds, above which documents were "
+            "rated. Let them start there, or lower base_thresholds."
         )
     return floor

@@ -1,14 +1,23 @@
 """Paths from the lowest thresholds to the highest."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import gen_batches
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.thresholds._documents import RULES, check_columns, locate_last
+from sklearn_reject.thresholds._documents import (
+    RULES,
+    RatedDocuments,
+    check_columns,
+    locate_last,
+)
 
 # A pass over all points at once is worth while as long as it leaves out so many.
 _LARGEST_PART_LEFT = 0.75
@@ -58,21 +67,21 @@ class ThresholdPath(DictMixin):
     def __post_init__(self):
         check_option(self.rule, "rule", RULES)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.fp)
 
     @cached_property
-    def is_rounded(self):
+    def is_rounded(self) -> bool:
         """Whether FP, TP or their products are more than float64 can hold."""
         return not are_exact(self.fp, self.tp)
 
     @cached_property
-    def majorant(self):
+    def majorant(self) -> np.ndarray:
         """Vertices on the concave majorant of the curve, with falling FP and TP."""
         rising = majorant_vertices(self.fp[::-1], self.tp[::-1])
         return len(self.fp) - 1 - rising[::-1]
 
-    def locate(self, scores):
+    def locate(self, scores: ArrayLike) -> np.ndarray:
         """Return the last vertex at which each document is predicted positive.
 
         Parameters
@@ -94,7 +103,7 @@ class ThresholdPath(DictMixin):
         scores = check_columns(scores, self.thresholds.shape[1])
         return locate_last(self.thresholds, scores, self.rule)
 
-    def recount(self, documents):
+    def recount(self, documents: RatedDocuments) -> Self:
         """Return the same path with the counts, and the area, of other documents.
 
         Parameters

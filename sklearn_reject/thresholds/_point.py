@@ -1,10 +1,13 @@
 """An operating point, and how reliable it is."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import ridder
 
 from sklearn_reject._as_dict import DictMixin
@@ -115,22 +118,22 @@ class OperatingPoint(DictMixin):
         check_option(self.rule, "rule", RULES)
 
     @property
-    def precision(self):
+    def precision(self) -> float:
         """Share of true positives among what is predicted, NaN if nothing is."""
         predicted = self.tp + self.fp
         return self.tp / predicted if predicted else float("nan")
 
     @property
-    def marginal_precision(self):
+    def marginal_precision(self) -> float:
         """The target as a share of true positives among the last predicted."""
         return precision_at(self.target_derivative)
 
     @property
-    def max_fp_per_tp(self):
+    def max_fp_per_tp(self) -> float:
         """The target as false positives for one more true positive."""
         return 1 / self.target_derivative
 
-    def predict(self, scores):
+    def predict(self, scores: ArrayLike) -> np.ndarray:
         """Tell which documents are predicted positive.
 
         Parameters
@@ -194,14 +197,14 @@ def _warn_at_the_edge(documents, path, vertex):
         warn_user(
             "At the operating point all rated positives are predicted positive. Lower "
             f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
-            "too, but ratings are incomplete below. Rate more documents, or ask for a "
+            "too, but ratings are incomplete below. Rate more documents, or use a "
             "larger derivative.",
         )
     elif is_everything and np.isneginf(path.thresholds[vertex]).any():
         warn_user(
             "At the operating point all documents are predicted positive, and so will "
-            "be all new ones. If only rated rows were given, give the others, too, as "
-            "unrated_label; or ask for a larger derivative.",
+            "be all new documents. If you passed only rated rows, add the others with "
+            "unrated_label. Or use a larger derivative.",
         )
 
 
@@ -212,8 +215,8 @@ def _warn_of_unrated(documents, evidence):
         warn_user(
             f"{evidence.n_weightless} of the {n_predicted} documents that are "
             "predicted positive have weight 0 and count neither as true nor as false "
-            "positives. If nobody has rated them, mark them by unrated_label, so that "
-            "no threshold is chosen where ratings are incomplete.",
+            "positives. If nobody has rated them, mark them with unrated_label, so "
+            "that no threshold is chosen where ratings are incomplete.",
         )
         return
     if documents.is_drawn:
@@ -223,10 +226,10 @@ def _warn_of_unrated(documents, evidence):
     if rated_share < _LOW_SHARE and total / unit < _LOW_SHARE * n_predicted:
         warn_user(
             f"Of the {n_predicted} documents that are predicted positive only "
-            f"{100 * rated_share:.3g} % are rated, and the counts are theirs alone: "
+            f"{100 * rated_share:.3g} % are rated, and only these are counted: "
             f"{total:g} true and false positives. If they are a random sample, pass "
-            "the probability of each document to be rated by propensity=, so that "
-            "they stand for all; if not, raise base_thresholds.",
+            "the probability of each document to be rated as propensity=, so that "
+            "they represent all documents; otherwise raise base_thresholds.",
         )
 
 
@@ -239,13 +242,14 @@ def check_attainable(derivative, highest):
         return
     # What can be met, in each of the three names.
     raise InfeasibleTargetError(
-        f"target_derivative={derivative:.6g} (marginal_precision="
-        f"{derivative / (1 + derivative):.6g}, max_fp_per_tp={1 / derivative:.6g}) "
-        "cannot be met on these documents: target_derivative can be at most "
-        f"{round_down(highest)}; this is a marginal_precision of at most "
-        f"{round_down(precision_at(highest))}, or a max_fp_per_tp of at least "
-        f"{round_up(1 / highest)}. Above it, no document would be predicted positive. "
-        "Ask for a smaller derivative, or use scores that rank more positives first.",
+        f"target_derivative={derivative:.6g} "
+        f"(marginal_precision={derivative / (1 + derivative):.6g}, "
+        f"max_fp_per_tp={1 / derivative:.6g}) cannot be met on these documents: "
+        f"target_derivative can be at most {round_down(highest)}; that is a "
+        f"marginal_precision of at most {round_down(precision_at(highest))}, or a "
+        f"max_fp_per_tp of at least {round_up(1 / highest)}. Above it, no document "
+        "would be predicted positive. Use a smaller derivative, or scores that rank "
+        "more positives first.",
         attainable={"min_derivative": 0.0, "max_derivative": highest},
     )
 

@@ -1,9 +1,14 @@
 """The best path and the best point of joint thresholds."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import Label, OnInfeasible, Other
 from sklearn_reject._validation import check_level, check_option, of_arrays
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
@@ -11,8 +16,8 @@ from sklearn_reject.thresholds._direct_targets import direct_thresholds
 from sklearn_reject.thresholds._documents import check_documents
 from sklearn_reject.thresholds._graph import SEARCHES, graph_path
 from sklearn_reject.thresholds._grid import SPACINGS, check_n_thresholds
-from sklearn_reject.thresholds._path import place_midway
-from sklearn_reject.thresholds._point import SMOOTHINGS, make_point
+from sklearn_reject.thresholds._path import ThresholdPath, place_midway
+from sklearn_reject.thresholds._point import SMOOTHINGS, OperatingPoint, make_point
 from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._targets import (
     ON_INFEASIBLE,
@@ -32,21 +37,21 @@ _MOST_FITTED = 4
 
 @of_arrays
 def optimal_path(
-    scores,
-    y,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    rule="any",
-    method="graph",
-    n_thresholds=100,
-    spacing="quantile",
-    search="auto",
-    family="log_odds",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-):
+    rule: Literal["any", "all"] = "any",
+    method: Literal["graph", "analytic"] = "graph",
+    n_thresholds: int = 100,
+    spacing: Literal["quantile", "uniform"] = "quantile",
+    search: Literal["auto", "grid", "pairs"] = "auto",
+    family: Literal["log_odds", "power"] | Other = "log_odds",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    propensity: ArrayLike | None = None,
+) -> ThresholdPath:
     """Find the path of joint thresholds with the largest area under TP against FP.
 
     A path raises the thresholds of several classifiers together, none of them ever
@@ -56,9 +61,9 @@ def optimal_path(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
+        Scores, higher = more likely positive. NaN if a classifier did not run, which
+        reaches no threshold: with "any" the others decide, and with "all" the document
+        is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -89,26 +94,26 @@ def optimal_path(
         For the method "analytic".
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
-        From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches: under "any" there is one
-        choice, and under "all" that which leaves most rated documents if the threshold
-        of one classifier is raised.
+        Scores above which documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches: with "any" there is one
+        choice; with "all", the threshold of one classifier is raised, the one that
+        keeps most rated documents.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated; missing values always do.
+        Label of documents that were not rated. Missing values always mean not rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, such as the inverse of its probability to be rated.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     propensity : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
+        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        and NaN otherwise. Rated documents have the inverse as weight, times
+        `sample_weight`, and represent unrated ones with the same probability. Only
+        unrated documents without a propensity mean that ratings are incomplete.
 
     Returns
     -------
@@ -157,31 +162,31 @@ def optimal_path(
 
 @of_arrays
 def operating_point(
-    scores,
-    y,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    target_derivative=None,
-    marginal_precision=None,
-    max_fp_per_tp=None,
-    max_alerts=None,
-    min_recall=None,
-    objective=None,
-    on_infeasible="raise",
-    method="graph",
-    smoothing="concave",
-    rule="any",
-    n_thresholds=100,
-    spacing="quantile",
-    search="auto",
-    family="log_odds",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-    confidence=0.95,
-):
-    """Find the joint thresholds at which one more false positive just pays.
+    target_derivative: float | None = None,
+    marginal_precision: float | None = None,
+    max_fp_per_tp: float | None = None,
+    max_alerts: int | None = None,
+    min_recall: float | None = None,
+    objective: Literal["f1"] | None = None,
+    on_infeasible: OnInfeasible = "raise",
+    method: Literal["graph", "analytic", "direct"] = "graph",
+    smoothing: Literal["concave", "isotonic"] = "concave",
+    rule: Literal["any", "all"] = "any",
+    n_thresholds: int = 100,
+    spacing: Literal["quantile", "uniform"] = "quantile",
+    search: Literal["auto", "grid", "pairs"] = "auto",
+    family: Literal["log_odds", "power"] | Other = "log_odds",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    propensity: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> OperatingPoint:
+    """Find the joint thresholds that are best for a target.
 
     The point at which the slope dTP/dFP of the PN curve meets a target (RZMR20). The
     curve of counts is a step function, whose differences are noise; the slopes are
@@ -190,9 +195,9 @@ def operating_point(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
+        Scores, higher = more likely positive. NaN if a classifier did not run, which
+        reaches no threshold: with "any" the others decide, and with "all" the document
+        is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -210,21 +215,20 @@ def operating_point(
         False positives 1 / d that one more true positive may cost.
 
     max_alerts : int >= 1, default=None
-        The most true positives with at most so many of all documents given predicted
-        positive, rated or not.
+        The most true positives with at most this number of documents predicted
+        positive, of all documents given, rated or not.
 
     min_recall : float in ]0, 1], default=None
         The fewest false positives with at least this share of all positives found.
-        Only where all documents are rated, or a sample of all of them, see
-        `propensity`.
+        Needs ratings of all documents, or of a sample of them, see `propensity`.
 
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
-        What is done where the target cannot be met on the documents: "raise" raises an
-        InfeasibleTargetError, "nearest" takes the end of what can be attained, and
-        warns.
+        What is done if the target cannot be met on the documents: "raise" raises an
+        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+        warning.
 
     method : {"graph", "analytic", "direct"}, default="graph"
         "graph" and "analytic" find the point on the path of the largest area, see
@@ -264,26 +268,26 @@ def operating_point(
         array of shape (len(x), n_classifiers) that does not fall along x.
 
     base_thresholds : array-like of shape (n_classifiers,), default=None
-        From where on documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches: under "any" there is one
-        choice, and under "all" that which leaves most rated documents if the threshold
-        of one classifier is raised.
+        Scores above which documents were rated, all of them or a sample. None finds the
+        lowest thresholds that no unrated document reaches: with "any" there is one
+        choice; with "all", the threshold of one classifier is raised, the one that
+        keeps most rated documents.
 
     unrated_label : label, default=-1
-        What stands for a document that was not rated; missing values always do.
+        Label of documents that were not rated. Missing values always mean not rated.
 
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, such as the inverse of its probability to be rated.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     propensity : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
+        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        and NaN otherwise. Rated documents have the inverse as weight, times
+        `sample_weight`, and represent unrated ones with the same probability. Only
+        unrated documents without a propensity mean that ratings are incomplete.
 
     confidence : float in ]0, 1[, default=0.95
         Coverage of the intervals of counts and precision.

@@ -33,12 +33,12 @@ def warn_if_selected(documents):
     if not is_whole or not looks_selected(documents.given):
         return
     warn_user(
-        "No document is unrated, but the documents given look as if they had been "
-        "selected because one of their scores is high: there is none whose scores all "
-        "are low. Thresholds may then be chosen where nothing was rated, and predict "
-        "far more documents than are counted. Give the documents that were not rated, "
-        "too, as unrated_label, or say from where on they were rated by "
-        "base_thresholds.",
+        "No document is unrated, but the documents look as if they had been selected "
+        "because one of their scores is high: there is none whose scores are all low. "
+        "Thresholds may then be chosen where nothing was rated, and predict far more "
+        "documents than are counted. Add the documents that were not rated, with "
+        "unrated_label, or pass base_thresholds, the scores above which documents were "
+        "rated.",
     )
 
 

@@ -1,9 +1,14 @@
 """Counts at all combinations of thresholds, which add up over parts of documents."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._typing import OnInfeasible
 from sklearn_reject._validation import as_real_array, check_level, check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds._counted import (
@@ -13,7 +18,8 @@ from sklearn_reject.thresholds._counted import (
 )
 from sklearn_reject.thresholds._graph import best_grid_path
 from sklearn_reject.thresholds._grid import locate_thresholds
-from sklearn_reject.thresholds._point import SMOOTHINGS, make_point
+from sklearn_reject.thresholds._path import ThresholdPath
+from sklearn_reject.thresholds._point import SMOOTHINGS, OperatingPoint, make_point
 from sklearn_reject.thresholds._targets import ON_INFEASIBLE, meet, resolve_target
 
 # Of positives, beyond what rounding of sums of weights may come to.
@@ -57,13 +63,13 @@ class PNTable:
     (2.0, 0.0)
     """
 
-    thresholds: tuple
+    thresholds: tuple[np.ndarray, ...]
     fp: np.ndarray
     tp: np.ndarray
     rule: str
-    counted: CountedDocuments = None
+    counted: CountedDocuments | None = None
 
-    def __add__(self, other):
+    def __add__(self, other: PNTable) -> PNTable:
         if not isinstance(other, PNTable):
             return NotImplemented
         _check_same(self, other)
@@ -75,11 +81,11 @@ class PNTable:
             add_counted(self, other),
         )
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> PNTable:
         # The start of `sum`.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def count_at(self, thresholds):
+    def count_at(self, thresholds: ArrayLike) -> tuple[float, float]:
         """Return false and true positives at one combination of thresholds.
 
         Such as those tuned on the tables of other parts of the documents.
@@ -105,14 +111,14 @@ class PNTable:
         is_there = thresholds.shape == shape and all(t in grid for grid, t in pairs)
         if not is_there:
             raise ValueError(
-                f"thresholds must be one of those of the table for each of the "
-                f"{shape[0]} classifiers, got {thresholds.tolist()}: between them "
-                "nothing was counted."
+                "thresholds must be one of those of the table for each of the "
+                f"{shape[0]} classifiers, got {thresholds.tolist()}. Nothing was "
+                "counted between them."
             )
         node = tuple(locate_thresholds(self.thresholds, thresholds))
         return float(self.fp[node]), float(self.tp[node])
 
-    def optimal_path(self, *, method="graph"):
+    def optimal_path(self, *, method: Literal["graph"] = "graph") -> ThresholdPath:
         """Find the path of the largest area on the grid of the table.
 
         That of :func:`~sklearn_reject.thresholds.optimal_path` with these thresholds.
@@ -149,18 +155,18 @@ class PNTable:
     def operating_point(
         self,
         *,
-        target_derivative=None,
-        marginal_precision=None,
-        max_fp_per_tp=None,
-        max_alerts=None,
-        min_recall=None,
-        objective=None,
-        on_infeasible="raise",
-        method="graph",
-        smoothing="concave",
-        confidence=0.95,
-    ):
-        """Find the joint thresholds at which one more false positive just pays.
+        target_derivative: float | None = None,
+        marginal_precision: float | None = None,
+        max_fp_per_tp: float | None = None,
+        max_alerts: int | None = None,
+        min_recall: float | None = None,
+        objective: Literal["f1"] | None = None,
+        on_infeasible: OnInfeasible = "raise",
+        method: Literal["graph"] = "graph",
+        smoothing: Literal["concave", "isotonic"] = "concave",
+        confidence: float = 0.95,
+    ) -> OperatingPoint:
+        """Find the joint thresholds that are best for a target.
 
         That of :func:`~sklearn_reject.thresholds.operating_point` on a grid with these
         thresholds, with the same counts and intervals. No document is at hand to place
@@ -181,8 +187,8 @@ class PNTable:
             False positives 1 / d that one more true positive may cost.
 
         max_alerts : int >= 1, default=None
-            The most true positives with at most so many of all documents given
-            predicted positive, rated or not.
+            The most true positives with at most this number of documents predicted
+            positive, of all documents given, rated or not.
 
         min_recall : float in ]0, 1], default=None
             The fewest false positives with at least this share of all positives found.
@@ -194,9 +200,9 @@ class PNTable:
             The best F1 of the rated documents.
 
         on_infeasible : {"raise", "nearest"}, default="raise"
-            What is done where the target cannot be met on the documents: "raise" raises
-            an InfeasibleTargetError, "nearest" takes the end of what can be attained,
-            and warns.
+            What is done if the target cannot be met on the documents: "raise" raises an
+            InfeasibleTargetError, "nearest" uses the closest attainable target, with a
+            warning.
 
         method : {"graph"}, default="graph"
             The only method that counts are enough for.
@@ -264,10 +270,10 @@ class PNTable:
             missed -= self.counted.unreachable_positive
             if missed > _LEAST_SHARE * tp:
                 warn_user(
-                    "At the operating point all positives are predicted positive that "
-                    f"the lowest thresholds of the table reach, and {missed:g} are "
-                    "rated below. Lower thresholds might meet the target, too: count "
-                    "from lower ones on, or from -inf."
+                    "At the operating point, all positives that reach the lowest "
+                    f"thresholds of the table are predicted positive, but {missed:g} "
+                    "more positives are rated below them. Lower thresholds might meet "
+                    "the target, too. Start the table at lower thresholds, or at -inf."
                 )
 
     def _check_classes(self):
@@ -278,7 +284,7 @@ class PNTable:
                 raise ValueError(
                     f"The table has no rated {missing} that the lowest thresholds "
                     f"{[float(values[0]) for values in self.thresholds]} reach. Add "
-                    "the tables of other parts of the documents, or give lower "
+                    "the tables of other parts of the documents, or use lower "
                     "thresholds."
                 )
 
@@ -286,9 +292,9 @@ class PNTable:
         """Raise where counts are all that is known."""
         if self.counted is None:
             raise ValueError(
-                "The table was not made by pn_table, so that nothing is known of how "
-                "many documents there are, and an operating point has no intervals. "
-                "Make it by pn_table(scores, y, thresholds=table.thresholds)."
+                "The table was not made by pn_table, so the number of documents is "
+                "unknown, and an operating point has no intervals. Make it with "
+                "pn_table(scores, y, thresholds=table.thresholds)."
             )
 
 
@@ -297,15 +303,15 @@ def _check_method(method):
     if method in ("analytic", "direct"):
         raise ValueError(
             f"method={method!r} needs the scores of documents, which a table does not "
-            "have. Take method='graph', or call the function of the same name with "
-            "the scores and labels of a sample that fits into memory."
+            "have. Use method='graph', or call the function of the same name with the "
+            "scores and labels of a sample that fits into memory."
         )
     check_option(method, "method", ("graph",))
 
 
 def _check_same(first, second):
     """Raise for tables that do not add up, with what differs."""
-    way_out = "Make both by pn_table(..., thresholds=) with one and the same"
+    way_out = "Make both with pn_table(..., thresholds=) and the same"
     if first.rule != second.rule:
         raise ValueError(
             f"Tables of different rules do not add up: rule={first.rule!r} and "

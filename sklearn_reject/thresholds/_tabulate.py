@@ -1,5 +1,13 @@
 """Counts of documents at all combinations of thresholds, chosen or given."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.thresholds._counted import (
     BYTES_PER_WEIGHED_NODE,
@@ -22,19 +30,19 @@ from sklearn_reject.thresholds._table import PNTable
 
 @of_arrays
 def pn_table(
-    scores,
-    y,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    thresholds=None,
-    rule="any",
-    n_thresholds=100,
-    spacing="quantile",
-    base_thresholds=None,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    propensity=None,
-):
+    thresholds: Sequence[ArrayLike] | None = None,
+    rule: Literal["any", "all"] = "any",
+    n_thresholds: int = 100,
+    spacing: Literal["quantile", "uniform"] = "quantile",
+    base_thresholds: ArrayLike | None = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    propensity: ArrayLike | None = None,
+) -> PNTable:
     """Count false and true positives at all combinations of thresholds.
 
     Only rated documents count (RZMR20). One histogram and its cumulative sums along
@@ -45,9 +53,9 @@ def pn_table(
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_classifiers) or (n_documents,)
-        Scores, higher = more likely positive. NaN where a classifier did not run,
-        which reaches no threshold: under "any" the others decide, and under "all" the
-        document is not predicted positive.
+        Scores, higher = more likely positive. NaN if a classifier did not run, which
+        reaches no threshold: with "any" the others decide, and with "all" the document
+        is not predicted positive.
 
     y : array-like of shape (n_documents,)
         1 for rated positives, 0 for rated negatives, `unrated_label` or NaN for the
@@ -84,14 +92,14 @@ def pn_table(
         Weight of each document, such as the inverse of its probability to be rated.
 
     pos_label : label, default=None
-        The positive class. None is 1 where the classes are 0 and 1, and the last of
-        two sorted classes otherwise.
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
 
     propensity : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, where that was left to
-        chance, and NaN where it was not. Rated documents weigh the inverse, times
-        `sample_weight`, and stand for unrated ones that were as likely to be rated.
-        Only unrated documents without a propensity say that ratings are incomplete.
+        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        and NaN otherwise. Rated documents have the inverse as weight, times
+        `sample_weight`, and represent unrated ones with the same probability. Only
+        unrated documents without a propensity mean that ratings are incomplete.
 
     Returns
     -------
@@ -158,8 +166,8 @@ def _refuse_beside_thresholds(n_thresholds, spacing):
     if n_thresholds == 100:
         name = f"spacing={spacing!r}"
     raise ValueError(
-        f"thresholds and {name} exclude each other: n_thresholds and spacing say how "
-        "thresholds are chosen where none are given. Leave one of the two out."
+        f"thresholds and {name} exclude each other: n_thresholds and spacing are only "
+        "for tables without given thresholds. Omit one of the two."
     )
 
 

@@ -43,8 +43,8 @@ def resolve_target(**given):
     if len(given) != 1:
         raise ValueError(
             f"Exactly one of {', '.join(TARGETS[:-1])} and {TARGETS[-1]} must be "
-            "given: the first three are names of one number, and the others ask for "
-            f"something else. Got {given or 'none'}."
+            "given. The first three are names of the same number, the others are "
+            f"different targets. Got {given or 'none'}."
         )
     (name, value), *_ = given.items()
     if name == "max_alerts":
@@ -59,8 +59,8 @@ def resolve_target(**given):
     if not 1 / _LARGEST_SLOPE <= derivative <= _LARGEST_SLOPE:
         raise ValueError(
             f"{name}={value!r} is a slope dTP/dFP of {derivative:g}. It must be "
-            f"between {1 / _LARGEST_SLOPE:g} and {_LARGEST_SLOPE:g}, or its products "
-            "with counts may overflow."
+            f"between {1 / _LARGEST_SLOPE:g} and {_LARGEST_SLOPE:g}, because its "
+            "products with counts might overflow otherwise."
         )
     return SlopeTarget(name, value, derivative)
 
@@ -134,9 +134,9 @@ class AlertsTarget(Target):
             return _last_of_best(is_allowed, -tp, fp)
         least = int(n_predicted[tp > 0].min())
         raise InfeasibleTargetError(
-            f"max_alerts={self.value} cannot be met on these documents but by "
-            f"predicting no positive: the first true positive takes {least} documents "
-            "predicted positive. Allow as many, or use scores that rank more positives "
+            f"max_alerts={self.value} can only be met on these documents by predicting "
+            f"no positive: the first true positive needs {least} documents predicted "
+            "positive. Allow this number, or use scores that rank more positives "
             "first.",
             attainable={"min_alerts": least},
         )
@@ -155,9 +155,9 @@ class RecallTarget(Target):
         if not documents.is_complete:
             raise ValueError(
                 "min_recall needs the number of all positives, but documents are "
-                "unrated below the lowest thresholds "
-                f"{documents.base.tolist()}. Ask for max_alerts or a slope, or rate a "
-                "random sample of all documents and pass propensity, its probability."
+                f"unrated below the lowest thresholds {documents.base.tolist()}. Use "
+                "max_alerts or a slope, or rate a random sample of all documents and "
+                "pass its probability as propensity."
             )
 
     def find_vertex(self, path, documents, smoothing=None):
@@ -175,8 +175,8 @@ class RecallTarget(Target):
             return _last_of_best(is_allowed, fp, -tp)
         raise InfeasibleTargetError(
             f"min_recall={self.value} cannot be met on these documents: the lowest "
-            f"thresholds reach {round_down(highest)} of all rated positives. Ask for "
-            "less, or lower base_thresholds.",
+            f"thresholds reach {round_down(highest)} of all rated positives. Use a "
+            "lower min_recall, or lower base_thresholds.",
             attainable={"max_recall": highest},
         )
 
@@ -223,8 +223,7 @@ def meet(find, target, on_infeasible):
         if on_infeasible == "raise":
             raise
         warn_user(
-            f"{error} As on_infeasible='nearest', the end of what can be attained is "
-            "taken."
+            f"{error} As on_infeasible='nearest', the closest attainable value is used."
         )
         return find_nearest(find, target, error)
 

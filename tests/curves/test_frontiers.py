@@ -279,11 +279,11 @@ def test_risk_coverage_curve_without_infinite_scores_or_ood(sample):
 
 def test_bad_bounds_of_the_risk_coverage_curve():
     sample = [1, 2], [0, 0]
-    with pytest.raises(ValueError, match=r"max_fpr=0.5 bounds .* Pass is_ood"):
+    with pytest.raises(ValueError, match=r"max_fpr=0\.5 limits.* Pass is_ood"):
         risk_coverage_curve(*sample, max_fpr=0.5)
     with pytest.raises(ValueError, match="needed for a bound on the FPR"):
         risk_coverage_curve(*sample, is_ood=[False, False], max_fpr=0.5)
     with pytest.raises(ValueError, match="max_fpr must be in"):
         risk_coverage_curve(*sample, is_ood=[False, True], max_fpr=1.5)
-    with pytest.raises(ValueError, match="see risk_coverage_frontier"):
+    with pytest.raises(ValueError, match="use risk_coverage_frontier"):
         risk_coverage_curve([[1, 2], [1, 2]], [0, 0], is_ood=[False, True])

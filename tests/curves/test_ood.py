@@ -309,7 +309,7 @@ def test_curves_need_ood_and_one_score():
         curves.ood_roc_curve([1, 2], [False, False])
     with pytest.raises(ValueError, match="needed for a precision-recall curve"):
         curves.ood_precision_recall_curve([1, 2], [False, False], ood_prior=0.2)
-    with pytest.raises(ValueError, match=r"shape \(2, 2\).*see roc_frontier"):
+    with pytest.raises(ValueError, match=r"shape \(2, 2\).*use roc_frontier"):
         curves.ood_roc_curve([[1, 2], [3, 4]], [False, True])
 
 

@@ -87,8 +87,8 @@ def test_losses_of_ood_samples_mean_nothing():
     ("scores", "losses", "is_ood", "weights", "message"),
     [
         ([np.nan, 1], [0, 0], [0, 1], None, "scores must be finite, got nan in row 0"),
-        ([1, 2], [0, 0], [0], None, "is_ood has 1 elements where 2"),
-        ([1, 2], [0], [0, 1], None, "losses has 1 elements where 2"),
+        ([1, 2], [0, 0], [0], None, "is_ood has 1 elements, but there are 2"),
+        ([1, 2], [0], [0, 1], None, "losses has 1 elements, but there are 2"),
         ([1, 2], [-1, 0], [0, 1], None, "losses must be non-negative"),
         ([1, 2], [0, 0], [0, 2], None, "is_ood must hold True and False.*got 2"),
         ([1, 2], [0, 0], ["a", "b"], None, "is_ood must be a vector of booleans"),

@@ -173,7 +173,10 @@ def test_arguments_stay_as_they_are():
         ({"is_positive": [1, 1, 1]}, "True for all documents .* one negative"),
         ({"sample_weight": [0, 1, 1]}, "is_positive is False for all documents"),
         ({"sample_weight": [1, 0, 0]}, "is_positive is True for all documents"),
-        ({"is_positive": [1, 0]}, "is_positive has 2 elements where 3 samples"),
+        (
+            {"is_positive": [1, 0]},
+            "is_positive has 2 elements, but there are 3 samples",
+        ),
         ({"is_positive": [1, 0, -1]}, "is_positive must hold True and False, .*got -1"),
         ({"is_positive": ["a", "b", "a"]}, "is_positive must be a vector of booleans"),
         ({"scores": [1, np.nan, 2]}, "scores must be finite, got nan in row 1"),

@@ -59,7 +59,7 @@ def test_coverage_at_risk_against_all_thresholds(sample, eighths):
         more = coverage_at_risk_score(scores, losses, randomize=True, **options)
         assert value <= more <= 1
     else:
-        with pytest.warns(UndefinedMetricWarning, match="No threshold keeps"):
+        with pytest.warns(UndefinedMetricWarning, match="No threshold has"):
             assert np.isnan(coverage_at_risk_score(scores, losses, **options))
 
 

@@ -144,7 +144,9 @@ def test_groups_of_fewer_items_than_wanted():
         mask, _ = decode(eta, loss="f1", groups=groups, min_positive=3)
     assert mask.all()
     options = {"loss": "f1", "groups": groups, "min_positive": 3, "max_positive": 3}
-    with pytest.warns(RejectionWarning, match="Lower it, or leave out sets"):
+    with pytest.warns(
+        RejectionWarning, match="Lower min_positive, or remove small sets"
+    ):
         tuned = tune_threshold(eta > 0.15, eta, **options)
     assert tuned.loss == pytest.approx((1 / 3 + 1 / 2) / 2)
 
@@ -157,7 +159,7 @@ def test_vectors_are_no_columns(average):
     for groups in (None, [0, 1]):
         with pytest.raises(ValueError, match=rf"average='{average}'.*\(2,\).*vector"):
             decode([0.1, 0.2], loss="f1", average=average, groups=groups)
-        with pytest.raises(ValueError, match=r"Leave average at 'samples'"):
+        with pytest.raises(ValueError, match=r"Set average to 'samples'"):
             tune_threshold([0, 1], [0.1, 0.2], loss="f1", average=average)
     with pytest.raises(ValueError, match="one item of each row is positive"):
         decode([[0.5, 0.5]], loss="f1", average=average, distribution="multinomial")

@@ -395,7 +395,7 @@ def test_input_is_not_changed():
 
 
 def test_losses_that_rise_warn():
-    with pytest.warns(UserWarning, match="may then not be the best of all sets"):
+    with pytest.warns(UserWarning, match="may then not be the best one"):
         mask, expected_loss = decode([0.5, 0.3], loss=lambda tp, fp, fn, tn: tp - fp)
     assert expected_loss == pytest.approx(0.8 - 1.2)
     assert mask.all()
@@ -415,15 +415,15 @@ def test_losses_that_rise_warn():
         ({"eta": 0.5}, r"eta must have shape .*got \(\)"),
         ({"eta": np.full((1, 1, 2), 0.5)}, r"eta must have shape .*got \(1, 1, 2\)"),
         ({"eta": ["a", "b"]}, "eta must hold numbers"),
-        ({"groups": [0]}, "groups has 1 elements where 2 samples"),
-        ({"groups": [0, 1, 1]}, "groups has 3 elements where 2 samples"),
+        ({"groups": [0]}, "groups has 1 elements, but there are 2 samples"),
+        ({"groups": [0, 1, 1]}, "groups has 3 elements, but there are 2 samples"),
         ({"groups": [[0, 1]]}, r"groups must be a vector.*\(1, 2\)"),
         ({"groups": [0, np.nan]}, "groups contains NaN"),
-        ({"eta": [[0.1, 0.2]], "groups": [0]}, "each row is a set. Leave groups out"),
+        ({"eta": [[0.1, 0.2]], "groups": [0]}, "each row is a set. Omit groups"),
         ({"eta": np.ma.masked_equal([0.2, 0.5], 0.5)}, "eta is a masked array"),
         (
             {"eta": [[0.2, 0.5], [0.1]]},
-            "eta holds rows of different lengths.*in groups",
+            "eta holds rows of different lengths.*as groups",
         ),
         ({"eta": np.full((3, 4, 2), 0.5)}, r"got \(3, 4, 2\). .*np.column_stack\("),
         ({"eta": [np.full((4, 2), 0.5)] * 3}, r"for p in proba\]"),
@@ -438,17 +438,17 @@ def test_losses_that_rise_warn():
         ),
         (
             {"distribution": "multinomial", "groups": [0], "eta": [[0.5, 0.5]]},
-            "each row is a set. Leave groups out",
+            "each row is a set. Omit groups",
         ),
         ({"min_positive": -1}, "min_positive must be an int >= 0, got -1"),
         ({"min_positive": 1.0}, "min_positive must be an int >= 0, got 1.0"),
         ({"max_positive": -2}, "max_positive must be an int >= 0, got -2"),
         ({"max_positive": True}, "max_positive must be an int >= 0, got True"),
         ({"min_positive": 2, "max_positive": 1}, "is above max_positive=1. Swap"),
-        ({"loss": "auc"}, "AUCLoss.* needs min_positive and max_positive:"),
-        ({"loss": "auc", "max_positive": 1}, "needs min_positive: .*min_positive="),
-        ({"loss": "recall", "min_positive": 1}, "needs max_positive: "),
-        ({"loss": "precision"}, "PrecisionLoss.* needs min_positive: "),
+        ({"loss": "auc"}, "AUCLoss.*needs min_positive and max_positive"),
+        ({"loss": "auc", "max_positive": 1}, "needs min_positive.*min_positive="),
+        ({"loss": "recall", "min_positive": 1}, "needs max_positive"),
+        ({"loss": "precision"}, "PrecisionLoss.*needs min_positive"),
         (
             {"loss": lambda tp, fp, fn, tn: 0.5},
             "must return one number for each confusion matrix",
@@ -635,7 +635,7 @@ def test_memory_is_that_of_the_stored_items():
         ([[0.5 + 1j]], {}, "eta must hold numbers, got an array of dtype complex"),
         ((0, 3), {}, r"eta is empty, of shape \(0, 3\)"),
         ((3, 0), {}, r"eta is empty, of shape \(3, 0\)"),
-        ([[0.5, 0.2]], {"groups": [0, 1]}, "each row is a set. Leave groups out"),
+        ([[0.5, 0.2]], {"groups": [0, 1]}, "each row is a set. Omit groups"),
         ([[0.5, 0.2]], {"loss": "auc"}, "needs min_positive and max_positive"),
         (
             [[0.5, 0.2], [0.5, 0.5]],
@@ -663,7 +663,7 @@ class Vector(sparse.coo_matrix):
 
 
 def test_sparse_vectors():
-    with pytest.raises(ValueError, match=r"\(n_sets, n_items\) where it is sparse"):
+    with pytest.raises(ValueError, match=r"\(n_sets, n_items\) if it is sparse"):
         decode(Vector(np.zeros((1, 3))), loss="f1")
 
 

@@ -107,7 +107,7 @@ def test_both_losses_are_told_where_groups_are_costly(name, n):
     """All or nothing is the worst that can be done."""
     eta = np.full(n, 0.4)
     _, best = decode(eta, loss=name, ties="split")
-    said = rf"is 1 so, and {best:.3g} where the best number"
+    said = rf"is 1; separating ties would give {best:.3g}"
     with pytest.warns(RejectionWarning, match=said.replace(".", r"\.")):
         mask, expected_loss = decode(eta, loss=name)
     assert not mask.any()

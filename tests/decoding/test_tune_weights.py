@@ -170,7 +170,7 @@ def test_a_heavy_set_decides():
         ),
         (
             {"sample_weight": [1] * 4, "min_positive": 1},
-            "any number of items, but min_positive, .* Repeat items",
+            "any number of items, but min_positive, .*Repeat the items",
         ),
         (
             {"sample_weight": [1] * 4, "min_positive": 1, "max_positive": 2},

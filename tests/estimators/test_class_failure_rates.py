@@ -104,13 +104,16 @@ def test_a_class_without_calibration_samples():
     two = y < 2
     model = SelectiveClassifier(frozen, target_failure_rate=0.06, group_by="class")
     with pytest.raises(
-        InfeasibleTargetError, match=r"1 of 3 .*rate\[2\]: there is no calibration"
+        InfeasibleTargetError,
+        match=r"1 of 3 .*target_failure_rate\[2\]: it has no calibration",
     ):
         model.fit(X[two], y[two])
     left_out = clone(model).set_params(target_failure_rate={0: 0.06, 1: 0.06})
     left_out.fit(X[two], y[two])
     model.set_params(on_infeasible="nearest")
-    with pytest.warns(RejectionWarning, match=r"rate\[2\]=1, and what that attains"):
+    with pytest.warns(
+        RejectionWarning, match=r"target_failure_rate\[2\]=1, which attains"
+    ):
         model.fit(X[two], y[two])
     assert model.rule_.threshold == left_out.rule_.threshold
     assert np.isnan(model.bounds_[NAME, 2].achieved)
@@ -119,10 +122,10 @@ def test_a_class_without_calibration_samples():
 
 def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
     model = make({0: 0.01, 1: 0.1}, randomize=False)
-    with pytest.raises(InfeasibleTargetError, match=r"rate\[0\]: 50 .* it takes 99"):
+    with pytest.raises(InfeasibleTargetError, match=r"rate\[0\]: 50 .*: 99 are need"):
         model.fit(X, y)
     model.set_params(on_infeasible="nearest")
-    with pytest.warns(RejectionWarning, match=r"instead is .*rate\[0\]=0\.01960"):
+    with pytest.warns(RejectionWarning, match=r"guaranteed is.*rate\[0\]=0\.01960"):
         rule = model.fit(X, y).rule_
     assert rule.thinning is None
     assert rule.certificate.targets == (pytest.approx(1 / 51, rel=1e-5), 0.1)
@@ -137,13 +140,13 @@ def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"target": {5: 0.1}}, f"{NAME} has a bound for 5, which is none of"),
+        ({"target": {5: 0.1}}, f"{NAME} has a bound for 5, which is not one of"),
         ({"target": {}}, f"{NAME} is an empty dict"),
         ({"target": {0: 0}}, f"{NAME} of .*0 must be in"),
         ({"target": 0}, f"{NAME} must be in"),
         ({"loss": "absolute"}, f"max_loss is needed to promise a {NAME}"),
-        ({"confidence": 0.9, "cv": None}, "keeps none"),
-        ({"cv": "plug_in"}, f"cannot be had with {NAME}=0.06 and uncertainty"),
+        ({"confidence": 0.9, "cv": None}, "leaves none"),
+        ({"cv": "plug_in"}, f"cannot be combined with {NAME}=0.06 and uncertainty"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )
@@ -153,7 +156,7 @@ def test_bad_parameters(options, match):
 
 
 def test_weights_are_refused():
-    with pytest.raises(ValueError, match=f"{NAME} cannot be had with sample_weight"):
+    with pytest.raises(ValueError, match=f"{NAME} cannot be combined with samp"):
         make().fit(X, y, sample_weight=np.ones(300))
 
 

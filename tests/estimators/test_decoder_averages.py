@@ -34,7 +34,7 @@ def decoder_of(classifier, **options):
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Out of sample:sklearn_reject.exceptions.RejectionWarning",
-    "ignore:.* rows were taken:sklearn_reject.exceptions.RejectionWarning",
+    "ignore:.* rows were decoded:sklearn_reject.exceptions.RejectionWarning",
 )
 COSTS = pytest.mark.filterwarnings(
     "ignore:Equally probable:sklearn_reject.exceptions.RejectionWarning"
@@ -211,14 +211,14 @@ def test_sets_are_decided_call_by_call(strategy, seed, average):
 def test_single_rows_are_no_sets_of_labels():
     """Each label of each would be predicted to be there: there is a warning."""
     decoder = decoder_of(OVR, average="macro").fit(X, Y)
-    way_out = "1 rows were taken for a set .* Pass more rows at once; or fit"
+    way_out = "rows were decoded as one set.*Pass more rows at once; or, for"
     with pytest.warns(RejectionWarning, match=way_out):
         labels = decoder.predict(X[:1])
     assert labels.all()
     decoder.set_params(batch_size=1, strategy="auto").fit(X, Y)
     assert decoder.strategy_ == "eum"
     assert 0 < np.mean([decoder.predict(row[None]) for row in X[:9]]) < 1
-    with pytest.raises(ValueError, match="each sample is a set of its own"):
+    with pytest.raises(ValueError, match=r"each sample is a set. Set it to"):
         decoder.set_params(average="samples").fit(X, Y)
 
 
@@ -227,7 +227,7 @@ def test_single_rows_are_no_sets_of_labels():
 
 @pytest.mark.parametrize("y", [Y[:, 0], Y.sum(axis=1)], ids=["two", "more"])
 def test_single_labels_have_no_averages(y):
-    with pytest.raises(ValueError, match=r"average='macro'.*Leave average at"):
+    with pytest.raises(ValueError, match=r"average='macro'.*Set average to"):
         decoder_of(GaussianNB(), average="macro").fit(X, y)
     decoder_of(GaussianNB(), average="samples").fit(X, y)
 
@@ -239,7 +239,7 @@ def test_bad_input():
         decoder = decoder_of(OVR, average=average).fit(X, Y)
         with pytest.raises(ValueError, match="samples are the items"):
             decoder.score(X, Y, sample_weight=np.ones(120))
-        with pytest.raises(ValueError, match="leave groups out"):
+        with pytest.raises(ValueError, match="Omit groups"):
             decoder.predict(X, groups=np.zeros(120))
         with pytest.warns(RejectionWarning, match="min_positive=500 is above"):
             decoder.set_params(min_positive=500).predict(X)

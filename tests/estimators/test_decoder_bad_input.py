@@ -39,7 +39,7 @@ logistic = LogisticRegression()
     [
         ({"loss": "f2"}, "loss must be one of"),
         ({"loss": "zero_one"}, "Pass 'hamming' for the share"),
-        ({"beta": 2.0}, "Pass loss='f_beta'"),
+        ({"beta": 2.0}, "Use loss='f_beta'"),
         ({"loss": [[0, 1]]}, "loss must be one of"),
         ({"loss": "auc"}, "min_positive and max_positive"),
         ({"loss": "auc", "min_positive": 1}, "max_positive"),
@@ -95,7 +95,7 @@ def test_indicators_of_minus_one_and_one(labels):
     X, y = labels
     decoder = ExpectedLossDecoder(KNeighborsClassifier())
     for form in (np.asarray, csr_matrix):
-        with pytest.raises(ValueError, match=r"got -1 in a matrix.*Pass `y > 0` where"):
+        with pytest.raises(ValueError, match=r"got -1 in a matrix.*Pass `y > 0`"):
             decoder.fit(X, form(2 * y - 1))
 
 
@@ -144,28 +144,30 @@ def test_labels_in_other_forms(labels, wrong, message):
 def test_labels_that_are_not_those_of_fit(labels):
     X_labels, y_labels = labels
     binary = ExpectedLossDecoder(logistic).fit(X, y)
-    with pytest.raises(ValueError, match=r"label 5, not among the classes \[0, 1\]"):
+    with pytest.raises(
+        ValueError, match=r"label 5, which is not one of the classes \[0, 1\]"
+    ):
         binary.score(X, y + 5)
     with pytest.raises(ValueError, match="labels of `fit` were binary"):
         binary.score(X, np.column_stack([y, y]))
     several = ExpectedLossDecoder(KNeighborsClassifier()).fit(X_labels, y_labels)
     with pytest.raises(ValueError, match="labels of `fit` were multilabel"):
         several.score(X_labels, y_labels[:, 0])
-    with pytest.raises(ValueError, match="3 labels a sample"):
+    with pytest.raises(ValueError, match="3 labels per sample"):
         several.score(X_labels, y_labels[:, :3])
 
 
 def test_frozen_classifier_of_other_labels(labels):
     X_labels, y_labels = labels
     frozen = FrozenEstimator(LogisticRegression().fit(X, y))
-    with pytest.raises(ValueError, match="not among the classes"):
+    with pytest.raises(ValueError, match="not one of the classes"):
         ExpectedLossDecoder(frozen, strategy="eum").fit(X, y + 5)
     several = FrozenEstimator(KNeighborsClassifier().fit(X_labels, y_labels))
-    with pytest.raises(ValueError, match="predicts several labels"):
+    with pytest.raises(ValueError, match="vector with one label"):
         ExpectedLossDecoder(several).fit(X_labels, y_labels[:, 0])
     for strategy in ("auto", "dta"):
         decoder = ExpectedLossDecoder(several, strategy=strategy, calibration=None)
-        with pytest.raises(ValueError, match="where y of `fit` has 3"):
+        with pytest.raises(ValueError, match="y of `fit` had 3"):
             decoder.fit(X_labels, y_labels[:, :3]).predict(X_labels)
 
 
@@ -216,12 +218,12 @@ def test_weights_of_items():
 
 def test_groups_where_samples_are_sets():
     X, y = make_classification(60, n_classes=3, n_informative=3, random_state=0)
-    with pytest.raises(ValueError, match="leave groups out"):
+    with pytest.raises(ValueError, match="Omit groups"):
         ExpectedLossDecoder(logistic).fit(X, y, groups=y)
     decoder = ExpectedLossDecoder(logistic).fit(X, y)
-    with pytest.raises(ValueError, match="leave groups out"):
+    with pytest.raises(ValueError, match="Omit groups"):
         decoder.predict(X, groups=y)
-    with pytest.raises(ValueError, match="leave groups out"):
+    with pytest.raises(ValueError, match="Omit groups"):
         decoder.expected_loss(X, groups=y)
 
 
@@ -244,11 +246,11 @@ def test_positive_label_where_there_is_none():
 
 
 def test_sets_of_classes_where_there_are_none():
-    with pytest.raises(ValueError, match="predict_set is for more than two"):
+    with pytest.raises(ValueError, match="predict_set is for multiclass"):
         ExpectedLossDecoder(logistic).fit(X, y).predict_set(X)
     X_labels, y_labels = make_multilabel_classification(30, random_state=0)
     decoder = ExpectedLossDecoder(OneVsRestClassifier(logistic))
-    with pytest.raises(ValueError, match="sets are of labels"):
+    with pytest.raises(ValueError, match="sets consist of labels"):
         decoder.fit(X_labels, y_labels).predict_set(X_labels)
 
 
@@ -302,7 +304,7 @@ def test_callable_that_is_no_set_loss():
     def rising(tp, fp, fn, tn):
         return tp + 0.0
 
-    with pytest.warns(UserWarning, match="may then not be the best of all sets"):
+    with pytest.warns(UserWarning, match="may then not be the best one"):
         ExpectedLossDecoder(logistic, loss=rising).fit(X, y)
 
 

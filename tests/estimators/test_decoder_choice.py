@@ -221,7 +221,9 @@ def test_poor_probabilities_that_are_not_calibrated_are_told():
     X = np.tile(X, 4)
     for strategy in ("auto", "eum"):
         decoder = ExpectedLossDecoder(GaussianNB(), strategy=strategy, calibration=None)
-        with pytest.warns(RejectionWarning, match=r"chance.*calibration='sigmoid'"):
+        with pytest.warns(
+            RejectionWarning, match=r"difference is significant.*calibration='sigmoid'"
+        ):
             decoder.fit(X, y)
         gap = decoder.calibration_gap_
         assert gap.realised_loss - gap.expected_loss > 0.1
@@ -333,7 +335,7 @@ def test_small_calls_warn():
     decoder = ExpectedLossDecoder(logistic, strategy="dta", calibration=None)
     decoder.fit(X, y)
     for method in (decoder.predict, decoder.expected_loss):
-        with pytest.warns(RejectionWarning, match="3 rows were taken for a set"):
+        with pytest.warns(RejectionWarning, match="rows were decoded as one set"):
             method(X[:3])
         method(X[:3], groups=[0, 1, 1])
         method(X)
@@ -344,15 +346,15 @@ def test_small_calls_warn():
     decoder.set_params(batch_size=None, min_positive=2, max_positive=2).fit(X, y)
     assert decoder.predict(X[:3]).sum() == 2
     decoder.set_params(min_positive=1).fit(X, y)
-    with pytest.warns(RejectionWarning, match="3 rows were taken for a set"):
+    with pytest.warns(RejectionWarning, match="rows were decoded as one set"):
         decoder.predict(X[:3])
 
 
 @pytest.mark.parametrize(
     ("strategy", "way_out"),
     [
-        ("dta", "CalibratedClassifierCV, or take strategy='eum'"),
-        ("eum", "does not rest on them, but expected_loss does"),
+        ("dta", "CalibratedClassifierCV, or use strategy='eum'"),
+        ("eum", "does not depend on them, but expected_loss does"),
     ],
 )
 def test_way_out_of_a_gap_is_none_that_was_taken(strategy, way_out):
@@ -384,7 +386,7 @@ def test_label_that_no_fold_can_be_fitted_on():
     with pytest.warns(RejectionWarning, match="could not be compared") as caught:
         decoder.fit(X, y)
     assert re.search(
-        r"What failed in a fold: .*[^.]\. Pass more", str(caught[0].message)
+        r"The error in a fold was: .*[^.]\. Pass more", str(caught[0].message)
     )
     assert decoder.strategy_ == "dta"
     assert decoder.calibration_gap_ is None

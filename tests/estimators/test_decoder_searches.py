@@ -21,7 +21,7 @@ GROUPS = np.arange(60) // 4
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Out of sample:sklearn_reject.exceptions.RejectionWarning",
-    "ignore:.* rows were taken:sklearn_reject.exceptions.RejectionWarning",
+    "ignore:.* rows were decoded:sklearn_reject.exceptions.RejectionWarning",
 )
 
 
@@ -81,7 +81,7 @@ def test_groups_of_a_splitter_where_samples_are_sets(kind, scoring):
 
 def test_groups_without_routing_are_a_mistake():
     decoder = decoder_of(SEVERAL)
-    with pytest.raises(ValueError, match="leave groups out"):
+    with pytest.raises(ValueError, match="Omit groups"):
         decoder.fit(X, Y, groups=GROUPS)
     decoder.fit(X, Y)
     for method in (
@@ -89,9 +89,9 @@ def test_groups_without_routing_are_a_mistake():
         decoder.expected_loss,
         decoder.expected_loss_curves,
     ):
-        with pytest.raises(ValueError, match="leave groups out"):
+        with pytest.raises(ValueError, match="Omit groups"):
             method(X, groups=GROUPS)
-    with pytest.raises(ValueError, match="leave groups out"):
+    with pytest.raises(ValueError, match="Omit groups"):
         decoder.score(X, Y, groups=GROUPS)
 
 
@@ -128,7 +128,7 @@ def test_the_positive_class_is_missed_where_it_was_not_seen(names, pos_label, st
 def test_one_class_of_many_is_missed():
     labels = rare_samples(4)
     decoder = decoder_of(GaussianNB(), loss="recall", max_positive=2)
-    with pytest.warns(RejectionWarning, match=r"\[3\]: they count as missed"):
+    with pytest.warns(RejectionWarning, match=r"\[3\]. They count as missed"):
         scores = cross_val_score(decoder, X, labels, cv=KFold(4), error_score="raise")
     decoder.fit(X[:45], labels[:45])
     hits = (decoder.predict_set(X[45:]) & (labels[45:, None] == [0, 1, 2])).any(axis=1)
@@ -170,9 +170,9 @@ def test_typing_errors_are_no_rare_classes():
     with pytest.raises(ValueError, match=r"pos_label='1' is not among the classes"):
         decoder_of(GaussianNB(), pos_label="1").fit(X[:45], labels[:45])
     decoder = decoder_of(GaussianNB()).fit(X, labels)
-    with pytest.raises(ValueError, match="not among the classes"):
+    with pytest.raises(ValueError, match="not one of the classes"):
         decoder.score(X, labels + 5)
-    with pytest.raises(ValueError, match="not among the classes"):
+    with pytest.raises(ValueError, match="not one of the classes"):
         decoder.score(X, np.array(["no", "yes"])[labels])
 
 

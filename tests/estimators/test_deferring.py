@@ -192,7 +192,7 @@ def test_cascade_asks_each_level_about_its_rows():
     expected = [0.0, deferred.mean(), 10 * again.sum() / len(deferred)]
     assert [stage.cost for stage in priced.stages] == pytest.approx(expected)
     with pytest.raises(
-        ValueError, match=r"deferral_cost holds 3 numbers, but 2 levels"
+        ValueError, match=r"deferral_cost holds 3 numbers, but there are 2 levels"
     ):
         model.measure(X[NEW], y[NEW], deferral_cost=[1, 2, 3])
 
@@ -348,7 +348,7 @@ def test_score_of_a_person_takes_labels():
 @pytest.mark.parametrize(
     ("options", "labels", "match"),
     [
-        ({}, None, r"expert_labels is needed"),
+        ({}, None, r"expert_labels is required"),
         ({"expert": GaussianNB()}, y[FIT], r"is fitted here"),
         ({}, y[FIT][:-1], r"expert_labels"),
         ({}, np.full(250, np.nan), r"no label at all"),
@@ -357,12 +357,12 @@ def test_score_of_a_person_takes_labels():
         ({"deferral_cost": -1}, y[FIT], r"deferral_cost"),
         ({"max_deferral": 1.5}, y[FIT], r"max_deferral"),
         ({"max_deferral": 0.1, "deferral_cost": 1}, y[FIT], r"At most one of"),
-        ({"confidence": 0.9, "cv": 0.3}, y[FIT], r"no bound to hold"),
+        ({"confidence": 0.9, "cv": 0.3}, y[FIT], r"no bound"),
         ({"confidence": 0.9, "max_deferral": 0.2}, y[FIT], r"needs samples on which"),
         ({"defer_label": 1}, y[FIT], r"defer_label=1 is one of the classes"),
         ({"gain_score": "entropie"}, y[FIT], r"gain_score must be"),
         ({"cv": "plug_in"}, y[FIT], r"cv must be None"),
-        ({"max_deferral": {"a": 0.1}}, y[FIT], r"group_by=None makes none"),
+        ({"max_deferral": {"a": 0.1}}, y[FIT], r"group_by=None makes no"),
     ],
     ids=lambda value: "",
 )

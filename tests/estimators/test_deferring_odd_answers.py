@@ -155,7 +155,7 @@ def test_person_behind_a_pipeline(labels):
     [
         ({"gain_score": "auto"}, 1, r"too few labels to learn from: 1\."),
         ({"gain_score": "gain"}, 1, r"too few labels to learn from: 1\."),
-        ({"cv": 0.3}, 1, r"too few labels among the samples held out: 0\."),
+        ({"cv": 0.3}, 1, r"too few labels among the held-out samples: 0"),
         ({"cv": 0.3, "confidence": 0.9}, 0, r"too few labels to learn from: 0\."),
     ],
     ids=["auto", "gain", "held out", "pilot"],
@@ -175,9 +175,9 @@ def test_too_few_answers_to_learn_from(options, n_known, match):
 
 def test_labels_that_nobody_would_look_at():
     model = fit(confident(KNeighborsClassifier(5)))
-    with pytest.raises(ValueError, match=r"expert_labels were given.*Leave them out"):
+    with pytest.raises(ValueError, match=r"were given.*Omit expert_labels"):
         model.score(X[NEW], y[NEW], expert_labels=y[NEW])
-    with pytest.raises(ValueError, match=r"expert_labels were given.*Leave them out"):
+    with pytest.raises(ValueError, match=r"were given.*Omit expert_labels"):
         model.measure(X[NEW], y[NEW], expert_labels=y[NEW])
     for method in (model.score, model.measure):
         with pytest.raises(ValueError, match=r"inconsistent numbers of samples"):
@@ -211,6 +211,6 @@ def test_nearest_says_what_is_attained():
     [message] = [str(warning.message) for warning in caught]
     rule = model.rule_
     assert message.endswith(
-        f"what that attains is deferral_rate {rule.deferral_rate:.6g}, system_risk "
+        f"which attains deferral_rate {rule.deferral_rate:.6g}, system_risk "
         f"{rule.system_risk:.6g}."
     )

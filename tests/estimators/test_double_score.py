@@ -545,7 +545,7 @@ def test_a_display_of_infinite_novelty():
 
 def test_infeasible_bounds_of_a_calibrated_rule_are_explained():
     model = double(min_tpr=0.75, max_fpr=0.2, confidence=0.9, cv=0.5, random_state=0)
-    message = r"has to do better than the bounds.*\. Relax the bounds asked for by more"
+    message = r"must be better than the requested bounds.*\. Relax the bounds by more"
     with pytest.raises(InfeasibleTargetError, match=message):
         model.fit(X, y)
 
@@ -604,14 +604,14 @@ def test_groups_are_kept_together_without_routing():
     rule = model.fit(X[:300], y[:300], groups=groups).rule_
     splits = list(GroupKFold(3).split(X[:300], y[:300], groups))
     assert clone(model).set_params(cv=splits).fit(X[:300], y[:300]).rule_ == rule
-    with pytest.raises(ValueError, match="groups were given, but cv=3 does not split"):
+    with pytest.raises(ValueError, match="groups were given, but cv=3 does not use"):
         double(cv=3).fit(X[:300], y[:300], groups=groups)
 
 
 def test_a_share_held_out_where_a_class_has_one_member():
     rows = np.flatnonzero((y <= 1) | (np.arange(len(y)) == np.argmax(y == 2)))
     model = double(cv=0.3, min_tpr=0.5, max_fpr=0.9, random_state=0)
-    with pytest.warns(RejectionWarning, match="The class 2 has one member"):
+    with pytest.warns(RejectionWarning, match="class 2 has only one member"):
         model.fit(X[rows], y[rows])
     assert model.classes_.tolist() == [0, 1, 2]
     assert len(model.calibration_.rows) == pytest.approx(0.3 * len(rows), abs=2)

@@ -37,9 +37,9 @@ def double(estimator=NAIVE, **options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "Exactly one model must be asked for, got none. Give min_tpr"),
-        (RATES | COSTS, "Exactly one model must be asked for, got more than one"),
-        (RATES | PRECISION, "Exactly one model must be asked for, got more than one"),
+        ({}, "Exactly one target must be given, got none. Pass min_tpr"),
+        (RATES | COSTS, "Exactly one target must be given, got more than one"),
+        (RATES | PRECISION, "Exactly one target must be given, got more than one"),
         ({"max_fpr": 0.1}, "max_fpr=0.1 needs min_tpr, got None"),
         ({"min_tpr": 0}, r"min_tpr must be in \]0, 1\], got 0"),
         ({"min_tpr": 0.5, "max_fpr": 1.5}, r"max_fpr must be in \[0, 1\], got 1.5"),
@@ -61,7 +61,10 @@ def double(estimator=NAIVE, **options):
         (RATES | {"cv": 1}, "cv must be None, at least 2 folds"),
         (RATES | {"cv": 1.5}, "cv as a float is the share"),
         (RATES | {"confidence": 2.0}, r"confidence must be a number in \]0, 1\["),
-        (RATES | {"confidence": 0.9}, "needs samples that neither fit nor tune"),
+        (
+            RATES | {"confidence": 0.9},
+            "needs samples that are used neither to fit nor to tune",
+        ),
         (
             RATES | {"confidence": 0.9, "cv": 0.3, "randomize": False},
             "confidence=0.9 needs randomize=True",
@@ -141,7 +144,9 @@ def test_too_few_samples_to_calibrate():
 
 def test_weights_with_confidence():
     model = double(confidence=0.9, cv=0.5, **RATES)
-    with pytest.raises(ValueError, match="confidence cannot be had with sample_weight"):
+    with pytest.raises(
+        ValueError, match="confidence cannot be combined with sample_weight"
+    ):
         model.fit(X, y, sample_weight=np.ones(len(y)))
 
 
@@ -221,8 +226,8 @@ def test_labels_that_are_silently_classes():
     with pytest.warns(RejectionWarning, match="-1 is one of two labels of y") as told:
         model = double(min_tpr=0.5).fit(X, pair)
     assert model.classes_.tolist() == [-1, 1]
-    assert "Pass ood_label=-1, or None if that is meant" in str(told[0].message)
-    with pytest.warns(RejectionWarning, match="ood_label=7 is no label of y"):
+    assert "Pass ood_label=-1, or None if no sample is OOD" in str(told[0].message)
+    with pytest.warns(RejectionWarning, match="ood_label=7 is not in y"):
         model = double(min_tpr=0.5, ood_label=7).fit(X, y)
     assert model.classes_.tolist() == [-1, 0, 1, 2]
     # What is said is done without a word.
@@ -236,7 +241,7 @@ def test_labels_that_are_silently_classes():
 @pytest.mark.parametrize("name", ["OOD", "novel", "-1", "Outlier"])
 def test_strings_that_are_silently_classes(name):
     names = np.array([name, "a", "b", "c"])[y + 1]
-    message = f"'{name}' is a class.*Pass ood_label='{name}', or None if that is meant"
+    message = f"'{name}' is a class.*Pass ood_label='{name}', or None if no"
     with pytest.warns(RejectionWarning, match=message):
         model = double(min_tpr=0.5).fit(X, names)
     assert name in model.classes_
@@ -306,7 +311,9 @@ def test_features_that_the_frozen_classifier_does_not_know():
 
 
 def test_weights_of_another_length_or_shape():
-    with pytest.raises(ValueError, match="sample_weight has 5 elements where 200"):
+    with pytest.raises(
+        ValueError, match="sample_weight has 5 elements, but there are 200"
+    ):
         double(**RATES).fit(X, y, sample_weight=np.ones(5))
     with pytest.raises(ValueError, match="sample_weight must be a vector"):
         double(**RATES).fit(X, y, sample_weight=np.ones((200, 1)))

@@ -204,11 +204,11 @@ def test_bounds_on_ood_samples_where_there_were_none():
 
 def test_a_confidence_needs_the_samples_held_out():
     model = double(cv=0.5, min_tpr=0.5).fit(X, y)
-    message = "confidence=0.9 cannot be had from this fit, which has held out no"
-    with pytest.raises(ValueError, match=message + ".* Fit with a confidence, and"):
+    message = "confidence=0.9 is not possible with this fit, which has held out no"
+    with pytest.raises(ValueError, match=message + ".* Fit with a confidence and"):
         model.retarget(confidence=0.9)
     certified = double(**CERTIFIED).fit(X, y)
-    message = "confidence=None cannot be had from this fit, which has held out a part"
+    message = "confidence=None is not possible with this fit, which has held out a part"
     with pytest.raises(ValueError, match=message):
         certified.retarget(confidence=None)
     with pytest.raises(ValueError, match=r"confidence=0\.9 needs bounds to guarantee"):

@@ -231,14 +231,16 @@ def test_other_arguments_are_checked_without_rows():
     model, _ = fit("text")
     assert model.accept(X[:0], keys=[]).shape == (0,)
     assert model.predict(X[:0], []).shape == (0,)
-    with pytest.raises(ValueError, match="keys has 2 elements where 0 samples"):
+    with pytest.raises(
+        ValueError, match="keys has 2 elements, but there are 0 samples"
+    ):
         model.accept(X[:0], keys=[1, 2])
     with pytest.raises(TypeError, match="unexpected keyword argument 'key'"):
         model.accept(X[:0], key=[])
     with pytest.raises(NotFittedError):
         SelectiveClassifier(TREE).accept(X[:0])
     decoder, _ = fit("sets of samples")
-    with pytest.raises(ValueError, match="predict_set is for more than two"):
+    with pytest.raises(ValueError, match="predict_set is for multiclass"):
         decoder.predict_set(X[:0])
 
 

@@ -87,7 +87,7 @@ def test_folds_stay_class_by_class():
 def test_few_samples_are_thinned_by_row():
     model = FrozenEstimator(GaussianNB().fit(X[:200], y[:200]))
     selective = SelectiveClassifier(model, target_failure_rate=0.005, random_state=0)
-    with pytest.warns(RejectionWarning, match="From 199 calibration samples on"):
+    with pytest.warns(RejectionWarning, match="199 calibration samples"):
         selective.fit(X[200:260], y[200:260])
     proba = selective.accept_proba(X)
     assert set(np.unique(proba)) <= {0, 0.1525, 0.305}
@@ -112,16 +112,18 @@ def test_keys_are_for_what_holds_on_average():
 
 def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
     few = make(0.005, randomize=False)
-    with pytest.raises(InfeasibleTargetError, match="it takes 199"):
+    with pytest.raises(InfeasibleTargetError, match="wrong: 199 are needed"):
         few.fit(X, y)
     few.set_params(on_infeasible="nearest")
-    with pytest.warns(RejectionWarning, match="instead is target_failure_rate=0.0082"):
+    with pytest.warns(
+        RejectionWarning, match="nearest target: target_failure_rate=0.0082"
+    ):
         rule = few.fit(X, y).rule_
     assert rule.thinning is None
     assert rule.certificate.target == pytest.approx(1 / 121, rel=1e-5)
     assert rule.coverage > 0
     few.set_params(confidence=0.9)
-    with pytest.warns(RejectionWarning, match="instead is target_failure_rate=0.019"):
+    with pytest.warns(RejectionWarning, match="target: target_failure_rate=0.019"):
         rule = few.fit(X, y).rule_
     assert rule.certificate.confidence == 0.9
 
@@ -139,7 +141,7 @@ def test_nothing_accepted_is_told_of():
 
 
 def test_weights_are_refused_before_anything_is_fitted():
-    with pytest.raises(ValueError, match="target_failure_rate cannot be had with samp"):
+    with pytest.raises(ValueError, match="target_failure_rate cannot be combined with"):
         make().fit(X, y, sample_weight=np.ones(300))
     with config_context(enable_metadata_routing=True):
         model = GaussianNB().set_fit_request(sample_weight=True)
@@ -152,7 +154,7 @@ def test_weights_are_refused_before_anything_is_fitted():
 def test_weighted_samples_are_not_retargeted():
     weighted = SelectiveClassifier(GaussianNB(), target_risk=0.2, random_state=0)
     weighted.fit(X, y, sample_weight=np.ones(300))
-    with pytest.raises(ValueError, match="target_failure_rate cannot be had"):
+    with pytest.raises(ValueError, match="target_failure_rate cannot be"):
         weighted.retarget(target_failure_rate=0.1)
 
 
@@ -273,7 +275,9 @@ def test_few_samples_of_a_group_are_told_of():
     [text] = [str(each.message) for each in told]
     size = np.count_nonzero(selective.calibration_.predictions == first)
     assert text.startswith(f"group {first}: {size} samples")
-    assert text.endswith(f"in the groups {', '.join(map(str, others))}.")
+    assert text.endswith(f"to the groups {', '.join(map(str, others))}.")
     selective.set_params(randomize=False, on_infeasible="nearest")
-    with pytest.warns(RejectionWarning, match="instead is 0: target_failure_rate=0.0"):
+    with pytest.warns(
+        RejectionWarning, match="nearest targets: 0: target_failure_rate=0.0"
+    ):
         selective.fit(X, y)

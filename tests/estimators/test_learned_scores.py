@@ -307,12 +307,12 @@ def test_bound_follows_from_the_losses_that_are_possible(loss, bound):
     ("options", "message"),
     [
         ({"target_risk": 0.3}, "confidence=0.9 needs samples on which neither"),
-        ({"target_risk": 0.3, "cv": 5}, "cv=5 keeps none. Hold a share out"),
+        ({"target_risk": 0.3, "cv": 5}, "cv=5 leaves none. Hold a share out"),
         ({"cv": 0.3}, "needs a target_risk, a target_coverage or a target_fail"),
-        ({"reject_cost": 0.3, "cv": 0.3}, "a reject_cost has no bound to hold"),
+        ({"reject_cost": 0.3, "cv": 0.3}, "A reject_cost has no bound"),
         (
             {"estimator": FROZEN, "uncertainty_score": "sele", "target_risk": 0.3},
-            "cv=None keeps none",
+            "cv=None leaves none",
         ),
         ({"target_risk": 0.3, "cv": 0.3, "confidence": 1.0}, "confidence must be"),
         ({"target_risk": 0.3, "cv": 0.3, "confidence": 90}, "confidence must be"),
@@ -327,7 +327,7 @@ def test_confidence_that_cannot_be_had(options, message):
 
 def test_confidence_and_weights():
     selective = SelectiveClassifier(NAIVE, target_risk=0.3, confidence=0.9, cv=0.3)
-    with pytest.raises(ValueError, match="confidence cannot be had with sample_weight"):
+    with pytest.raises(ValueError, match="confidence cannot be combined with"):
         selective.fit(X, y, sample_weight=np.ones(len(X)))
 
 

@@ -140,7 +140,7 @@ def test_regressors_take_any_novelty_score_or_name_one_that_they_take(name):
     if name in ("knn", "outlier_detector"):
         assert model.fit(X, target).rule_.coverage == pytest.approx(0.9)
         return
-    with pytest.raises(ValueError, match=r"which a regression does|OOD samples"):
+    with pytest.raises(ValueError, match=r"which a regressor does|OOD samples"):
         model.fit(X, target)
 
 

@@ -86,7 +86,9 @@ def test_retarget_solves_on_the_summary():
     # A copy that goes on leaves the other one as it was.
     other.partial_fit(X, y)
     assert (model.summary_.n_samples, other.summary_.n_samples) == (600, 1000)
-    with pytest.raises(ValueError, match="partial_fit does not go with group_by"):
+    with pytest.raises(
+        ValueError, match="partial_fit cannot be combined with group_by"
+    ):
         model.retarget(group_by="prediction")
 
 
@@ -138,10 +140,10 @@ def test_only_what_is_frozen():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"group_by": "prediction"}, "partial_fit does not go with group_by"),
-        ({"uncertainty_score": "sele"}, "uncertainty_score that is learned"),
-        ({"min_precision": 0.9}, "does not go with min_precision"),
-        ({"reject_cost": 0.1, "cv": "plug_in"}, "does not go with cv='plug_in'"),
+        ({"group_by": "prediction"}, "partial_fit cannot be combined with group_by"),
+        ({"uncertainty_score": "sele"}, "uncertainty_score, got 'sele'"),
+        ({"min_precision": 0.9}, "cannot be combined with min_precision"),
+        ({"reject_cost": 0.1, "cv": "plug_in"}, "cannot be combined with cv='plug_in'"),
     ],
     ids=["groups", "learned", "bounds", "plug-in"],
 )

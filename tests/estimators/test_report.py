@@ -257,7 +257,7 @@ def test_what_is_printed_and_the_dictionary():
 def test_one_row_and_bad_input():
     model = selective(target_risk=0.02)
     assert "on 1 sample," in str(model.report(X_test[:1], y_test[:1]))
-    with pytest.raises(ValueError, match="y has 2 elements where 3 samples"):
+    with pytest.raises(ValueError, match="y has 2 elements, but there are 3 samples"):
         model.report(X_test[:3], y_test[:2])
     with pytest.raises(ValueError, match=r"confidence must be in \]0, 1\["):
         model.report(X_test, y_test, confidence=95)

@@ -183,9 +183,9 @@ def test_score_of_the_wrong_sign_is_told():
     selective = SelectiveClassifier(
         GaussianNB(), uncertainty_score=confidence, reject_cost=0.1
     )
-    with tells_of("puts errors first: .* has risk .*, the whole has"):
+    with tells_of("the wrong sign: the.* has risk .*the whole set has"):
         selective.fit(X, y)
-    with tells_of("more than everything has"), tells_of("turn the sign"):
+    with tells_of("more than all samples"), tells_of("Change the sign"):
         selective.set_params(reject_cost=None, target_coverage=0.8).fit(X, y)
 
 
@@ -207,7 +207,7 @@ def test_plain_rule_worse_than_a_constant_is_told():
     many = np.tile(X, 3)
     frozen = FrozenEstimator(GaussianNB().fit(many[:100], y[:100]))
     plain = SelectiveClassifier(frozen, reject_cost=0.05, cv="plug_in")
-    with tells_of("plain rule costs .* rejecting everything 0.05"):
+    with tells_of("plug-in rule costs.* rejecting everything 0.05"):
         plain.fit(many[100:], y[100:])
     solved = clone(plain).set_params(cv=None).fit(many[100:], y[100:])
     coverage, risk = solved.rule_.coverage, solved.rule_.selective_risk
@@ -269,7 +269,7 @@ def test_plain_rule_of_a_stack_takes_a_score_by_name():
     )  # shows its methods when fitted
     plain = SelectiveClassifier(stack, reject_cost=0.2, cv="plug_in")
     with pytest.raises(
-        ValueError, match="or name uncertainty_score='conditional_risk'"
+        ValueError, match="or pass uncertainty_score='conditional_risk'"
     ):
         plain.fit(X, y)
     plain.set_params(uncertainty_score="conditional_risk").fit(X, y)
@@ -324,7 +324,7 @@ def test_class_of_one_member_is_not_held_out():
     labels = y2.copy()
     labels[7] = 2
     selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=0.3)
-    with tells_of("class 2 has one member"):
+    with tells_of("class 2 has only one member"):
         selective.fit(X2, labels)
     assert 7 not in selective.calibration_.rows
     assert len(selective.calibration_.rows) == 90
@@ -332,7 +332,7 @@ def test_class_of_one_member_is_not_held_out():
 
 def test_share_too_small_for_all_classes_is_told():
     selective = SelectiveClassifier(GaussianNB(), target_coverage=1.0, cv=0.005)
-    with tells_of("without regard to the classes"):
+    with tells_of("without stratification. Pass"):
         selective.fit(X, y)
     assert len(selective.calibration_.rows) == 2
 
@@ -350,7 +350,7 @@ def test_groups_reach_the_splitter_without_routing():
     splits = list(GroupKFold(3).split(X, y, groups))
     explicit = clone(selective).set_params(cv=splits).fit(X, y)
     assert selective.rule_ == explicit.rule_
-    with pytest.raises(ValueError, match="does not split by them"):
+    with pytest.raises(ValueError, match="does not use them"):
         clone(selective).set_params(cv=KFold(3)).fit(X, y, groups=groups)
     pipeline = SelectiveClassifier(make_pipeline(GaussianNB()), target_coverage=0.5)
     with pytest.raises(ValueError, match="Use a splitter such as GroupKFold"):
@@ -447,10 +447,10 @@ def test_what_cannot_be_retargeted():
     with pytest.raises(ValueError, match="At most one"):
         selective.retarget(target_risk=0.1, reject_cost=0.2)
     folds = SelectiveClassifier(GaussianNB(), target_coverage=0.5).fit(X, y)
-    with pytest.raises(ValueError, match="keeps none"):
+    with pytest.raises(ValueError, match="leaves none"):
         folds.retarget(target_coverage=0.6, confidence=0.9)
     by_class = clone(folds).set_params(cv=0.4).fit(X, y)
-    with pytest.raises(ValueError, match="drawn class by class"):
+    with pytest.raises(ValueError, match="stratified by class"):
         by_class.retarget(target_coverage=0.6, confidence=0.9)
 
 

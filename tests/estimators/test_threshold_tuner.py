@@ -561,7 +561,9 @@ def test_groups_reach_a_splitter_without_routing():
 def test_score_refuses_other_classes():
     scores, y = logged()
     tuner = EnsembleThresholdTuner(None, target_derivative=0.5).fit(scores, y)
-    with pytest.raises(ValueError, match=r"rated classes \[5, 1\], but those of `fit`"):
+    with pytest.raises(
+        ValueError, match=r"the classes \[5, 1\], but the classes in `fit`"
+    ):
         tuner.score(scores, np.where(y == 1, 1, 5))
 
 
@@ -607,13 +609,16 @@ def test_a_diagram_shows_the_classifiers():
             "'a' must be a classifier, or a detector with .*'passthrough'",
         ),
         ([("a", LocalOutlierFactor())], "'a' has no scores.*novelty=True"),
-        ([("a", "passthrough")], "'a' is 'passthrough', .*say which"),
+        ([("a", "passthrough")], "'a' is 'passthrough', .*which takes"),
         ([("a", "passthrough", [0, 1])], "'a' takes one column of X .*, got 2"),
         ([("a", Mute())], "'a' has no scores"),
         ([("a", GaussianNB()), ("a", GaussianNB())], "not unique"),
         ([("rule", GaussianNB())], "conflict"),
-        ([("a", LogisticRegression(), ["x"])], r"'a' cannot have the columns \['x'\]"),
-        ([("a", LogisticRegression(), [99])], r"'a' cannot have the columns \[99\]"),
+        (
+            [("a", LogisticRegression(), ["x"])],
+            r"'a' cannot select the columns \['x'\]",
+        ),
+        ([("a", LogisticRegression(), [99])], r"'a' cannot select the columns \[99\]"),
     ],
 )
 def test_bad_classifiers(estimators, words):
@@ -661,7 +666,9 @@ def test_the_alphabet_does_not_choose_the_frequent_class_silently():
     scores, y = logged()
     labels = np.where(y == 1, "fraud", "ok")
     tuner = EnsembleThresholdTuner(None, target_derivative=0.5)
-    with pytest.warns(RejectionWarning, match="'ok' for the positive class, as it com"):
+    with pytest.warns(
+        RejectionWarning, match="'ok' as the positive class, because it comes"
+    ):
         assert tuner.fit(-scores, labels).pos_label_ == "ok"
     tuner.set_params(pos_label="fraud").fit(scores, labels)
     plain = EnsembleThresholdTuner(None, target_derivative=0.5).fit(scores, y)
@@ -730,7 +737,7 @@ def test_logged_scores_that_are_infinite_or_masked():
     model = EnsembleThresholdTuner(None, target_derivative=0.5)
     log_odds = scores.copy()
     log_odds[7, 1] = -np.inf
-    words = "scores must be finite, got -inf in row 7, column 1 .* lowest or highest"
+    words = "scores must be finite, got -inf in row 7, column 1 .*score where it"
     with pytest.raises(ValueError, match=words):
         model.fit(log_odds, y)
     with pytest.raises(ValueError, match=words):

@@ -207,8 +207,8 @@ def test_propensity_reaches_no_classifier_and_is_sliced_by_folds():
         (0.0, r"propensity must hold one probability in \]0, 1\]"),
         (np.full(7, 0.5), "propensity"),
         (np.full(4000, np.nan), "propensity is NaN in row"),
-        (1e-200, r"sample_weight / propensity, which is up to 1e\+200, too"),
-        (5e-324, "sample_weight / propensity, which is up to inf, too"),
+        (1e-200, r"sample_weight / propensity, are up to 1e\+200"),
+        (5e-324, "sample_weight / propensity, are up to inf"),
     ],
     ids=["two", "zero", "short", "missing", "tiny", "least"],
 )

@@ -116,7 +116,7 @@ def test_the_nearest_that_can_be_met(estimators):
         model.fit(X, y)
     assert not hasattr(model, "path_")
     model.set_params(on_infeasible="nearest")
-    with pytest.warns(RejectionWarning, match="the end of what can be attained"):
+    with pytest.warns(RejectionWarning, match="closest attainable value"):
         model.fit(X, y)
     highest = told.value.attainable["max_derivative"]
     point = model.operating_point_

@@ -136,7 +136,7 @@ def test_string_labels_and_the_label_of_ood_samples():
         ({"wild_share": 1.5}, Y, "wild_share"),
         ({"wild_label": "?"}, Y, "wild_label='\\?', but y holds numbers"),
         ({"wild_label": float("nan")}, Y, "wild_label must not be NaN"),
-        ({"wild_label": 5}, TRUTH, r"ood_label=-1 and no wild_label=5.*both at None"),
+        ({"wild_label": 5}, TRUTH, r"ood_label=-1 and no wild_label=5.*both to None"),
         ({"wild_label": 5}, TRUTH[TRUTH >= 0], r"no row with wild_label=5.*max_fpr"),
         ({"ood_label": WILD}, Y, "is the ood_label, too"),
         ({}, np.where(np.arange(len(Y)) < 9, -1, Y), r"holds both ood_label=-1"),
@@ -151,7 +151,9 @@ def test_bad_labels_and_shares(options, y, message):
 def test_a_label_that_no_sample_has_warns():
     inside = TRUTH >= 0
     model = clone(MODEL).set_params(wild_label=5, max_fpr=None)
-    with pytest.warns(RejectionWarning, match="wild_label=5 is no label of y"):
+    with pytest.warns(
+        RejectionWarning, match="wild_share is not used. Pass the label of"
+    ):
         model.fit(X[inside], TRUTH[inside])
     assert np.isnan(model.rule_.fpr)
 

@@ -66,7 +66,7 @@ def test_a_share_can_be_stated_beside_ood_samples_which_then_measure():
     assert stated.rule_.tpr == pytest.approx(0.95)
     assert stated.rule_.fpr > 0.5  # they are like the others
     assert stated.retarget(max_fpr=1.0).novelty_share is None
-    with pytest.raises(ValueError, match=r"novelty_share=0.5 states .* max_fpr=0.2"):
+    with pytest.raises(ValueError, match=r"novelty_share=0.5 fixes.* max_fpr=0.2"):
         clone(MODEL).set_params(novelty_share=0.5, max_fpr=0.2).fit(X, y)
 
 

@@ -101,12 +101,12 @@ class UnlabelledFrame:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (with_axes([0, 1], [0, 1]), r"there is no 'benign'\. Label .*to_numpy"),
+        (with_axes([0, 1], [0, 1]), r"and 'benign' is missing\. Label.*to_numpy"),
         (with_axes(["a", "b"], ["a", "c"]), r"\['a', 'b'\] and columns \['a', 'c'\]"),
         (with_axes([0, 1], ["benign", "malignant"]), "not the same labels"),
         (with_axes([0, 1, 2], NAMES), "not the same labels"),
         (with_axes([*NAMES, "benign"], [*NAMES, "benign"]), "more than once"),
-        (with_axes(["benign"], ["benign"]), "there is no 'malignant'"),
+        (with_axes(["benign"], ["benign"]), "'malignant' is missing"),
         (with_axes([*NAMES, 1], [*NAMES, 1]), "mix strings and numbers"),
         (with_axes([*NAMES, None], [*NAMES, None]), "mix strings and numbers"),
         (FRAME.astype(str) + "x", "numeric cost matrix"),
@@ -228,9 +228,9 @@ def test_a_frame_with_other_labels_is_refused_by_all_estimators():
         ),
         DoubleScoreOODClassifier(GaussianNB(), loss=frame, min_tpr=0.8),
     ):
-        with pytest.raises(ValueError, match="there is no 'benign'"):
+        with pytest.raises(ValueError, match="'benign' is missing"):
             estimator.fit(X, y)
-    with pytest.raises(ValueError, match="is one of labels"):
+    with pytest.raises(ValueError, match="is a loss of labels"):
         SelectiveRegressor(LinearRegression(), loss=FRAME, reject_cost=1).fit(
             X, X[:, 0]
         )

@@ -185,7 +185,9 @@ def test_expansion_that_is_of_another_loss():
 
     for call in (check_set_loss, partial(decode, [0.2], loss=Wrong())):
         arguments = [Wrong()] if call is check_set_loss else []
-        with pytest.raises(ValueError, match=r"Wrong\(\) has an `_expansion` that is "):
+        with pytest.raises(
+            ValueError, match=r"Wrong\(\) has an `_expansion` that differs"
+        ):
             call(*arguments)
 
 
@@ -230,9 +232,9 @@ def test_classes_that_rise_with_true_positives():
         is_tp_monotone = True
 
     for kind in (Rising, Declared):
-        with pytest.warns(RejectionWarning, match="does not fall wherever a true"):
+        with pytest.warns(RejectionWarning, match="does not decrease whenever a true"):
             check_set_loss(kind())
-        with pytest.warns(UserWarning, match="may then not be the best of all sets"):
+        with pytest.warns(UserWarning, match="may then not be the best one"):
             decode([0.3, 0.2], loss=kind())
     assert not Rising().is_tp_monotone
 
@@ -359,7 +361,9 @@ def test_classes_take_counts_in_order():
     def swapped(self, tn, fp, fn, tp):
         return 1 - tp / 10
 
-    with pytest.raises(TypeError, match=r"gets tp, fp, fn and tn in this order, but"):
+    with pytest.raises(
+        TypeError, match=r"receives tp, fp, fn and tn in this order, but"
+    ):
         type("Swapped", (SetLoss,), {"_losses": swapped})
 
     def renamed(self, a, b, c, d):
@@ -377,7 +381,7 @@ def test_classes_take_counts_in_order():
 
 
 def test_functions_of_single_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"gets arrays of counts.*np.vectorize"):
+    with pytest.raises(ValueError, match=r"receives arrays of counts.*np.vectorize"):
         CallableSetLoss(lambda tp, fp, fn, tn: 0.0 if tp else 1.0)
     found = CallableSetLoss(np.vectorize(lambda tp, fp, fn, tn: 0.0 if tp else 1.0))
     assert found(tp=[1, 0], fp=1, fn=2, tn=3).tolist() == [0.0, 1.0]
@@ -396,7 +400,7 @@ def test_universal_functions_get_counts_in_order():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda tn, fp, fn, positives: fp + fn, "'tn' would get tp. Call them tp, fp,"),
+        (lambda tn, fp, fn, positives: fp + fn, "'tn' would get tp. Name them tp, fp"),
         (lambda a, tp, c, d: c, "'tp' would get fp"),
         (lambda weight, fp, fn: fp + fn, "must take the four counts"),
         (lambda a, b, c: b, "must take the four counts.*too many positional"),
@@ -422,7 +426,7 @@ METRICS = [
     (make_scorer(f1_score), "scorer of estimators.*Pass the name 'f1'"),
     (
         get_selective_scorer("neg_aurc"),
-        "scorer of estimators, but the loss of a set is a function",
+        "scorer of estimators, but the loss of a set must be a function",
     ),
 ]
 
@@ -448,7 +452,7 @@ def test_scores_of_counts():
         return 2 * tp / np.maximum(2 * tp + fp + fn, 1)
 
     with pytest.warns(
-        RejectionWarning, match="lower is better here, so pass one minus"
+        RejectionWarning, match="Lower must be better, so pass one minus"
     ):
         decode([0.3, 0.2], loss=f1)
     with pytest.warns(RejectionWarning) as caught:
@@ -471,7 +475,7 @@ def test_scores_of_counts():
 def test_beta_is_of_one_name(loss):
     for call in calls_with(loss, beta=2.0):
         with pytest.raises(
-            ValueError, match=r"beta=2.0 is not heeded by loss=.*\. (Pa|G)"
+            ValueError, match=r"beta=2\.0 is not used by loss=.*\. (Us|Pa)"
         ):
             call()
 
@@ -479,18 +483,18 @@ def test_beta_is_of_one_name(loss):
 @pytest.mark.parametrize(
     ("loss", "way_out"),
     [
-        ("hamming", "Take a loss that may be 0/0"),
-        ("balanced_accuracy", "Take a loss that may be 0/0"),
-        (JaccardLoss(), "Give it to the loss object itself"),
-        (by_position, "Say in the function what 0/0 is"),
-        (CallableSetLoss(by_position), "Give it to the loss object"),
+        ("hamming", "Use a loss that can be 0/0"),
+        ("balanced_accuracy", "Use a loss that can be 0/0"),
+        (JaccardLoss(), "Pass it to the loss object itself"),
+        (by_position, "Define the value of 0/0 in the function"),
+        (CallableSetLoss(by_position), "Pass it to the loss object"),
     ],
     ids=["hamming", "balanced_accuracy", "object", "function", "callable object"],
 )
 def test_zero_division_is_of_names_and_constants(loss, way_out):
     for call in calls_with(loss, zero_division=1.0):
         with pytest.raises(
-            ValueError, match=rf"zero_division=1.0 is not heeded.*{way_out}"
+            ValueError, match=rf"zero_division=1.0 is not used.*{way_out}"
         ):
             call()
 

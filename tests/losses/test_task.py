@@ -96,7 +96,7 @@ def test_check_loss_refuses(loss, labels, message):
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "message"),
     [
-        ([0, 1], [0], "y_pred has 1 elements where 2 samples"),
+        ([0, 1], [0], "y_pred has 1 elements, but there are 2 samples"),
         ([], [], "y_true is empty"),
         ([0, 1], ["a", "b"], "y_true and y_pred mix strings and numbers"),
         (np.array([1, "1"], object), [1, 1], "mix strings and numbers"),
@@ -129,7 +129,7 @@ def test_unseen_label_of_a_cost_matrix():
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        ([0.0], "losses has 1 elements where 2 samples"),
+        ([0.0], "losses has 1 elements, but there are 2 samples"),
         ([[0.0], [1.0]], r"losses must be a vector .*shape \(2, 1\)"),
         ([0.0, -1.0], "losses must be non-negative, got -1.0 in row 1"),
         ([0.0, np.inf], "losses must be finite, got inf in row 1"),
@@ -160,7 +160,7 @@ def test_several_outputs():
     with pytest.raises(ValueError, match=r"same number of outputs.*\(2,\)"):
         AbsoluteLoss()(y_true, [0, 1])
     for odd in ([[0, np.nan], [1, 1]], [["a", "b"], ["c", "d"]]):
-        with pytest.raises(ValueError, match="y_pred with several outputs must hold"):
+        with pytest.raises(ValueError, match="y_pred with multiple outputs must hold"):
             AbsoluteLoss()(y_true, odd)
 
 

@@ -141,9 +141,7 @@ def test_the_mark_of_deferred_text_is_no_label():
 
 def test_a_label_that_nobody_has_is_pointed_out():
     second = [0, None, 7, 1, None, 0]
-    with pytest.warns(
-        RejectionWarning, match="y_second holds 7, which y_true does not"
-    ):
+    with pytest.warns(RejectionWarning, match="y_second holds 7, which is not in"):
         deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES)
     deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES, labels=[0, 1, 2, 7])
 
@@ -155,11 +153,11 @@ def test_a_label_that_nobody_has_is_pointed_out():
         ({"y_second": None}, "y_second is None"),
         ({"y_first": [0, 1, 2, 1, 0, None]}, "y_first has no label"),
         ({"y_true": [0, 1, 2, 1, 0, None]}, "y_true has no label"),
-        ({"y_second": [0, 1]}, "y_second has 2 elements where 6"),
+        ({"y_second": [0, 1]}, "y_second has 2 elements, but there are 6"),
         ({"y_second": [None] * 6}, "loss_second is missing in all 6"),
         ({"y_second": np.ones((6, 2))}, "y_second must be a vector of labels"),
         ({"y_second": list("aabbcc")}, "y_second.*mix strings and numbers"),
-        ({"deferral_score": [1, 2]}, "deferral_score has 2 elements where 6"),
+        ({"deferral_score": [1, 2]}, "deferral_score has 2 elements, but there are 6"),
         ({"deferral_score": [np.nan] * 6}, "deferral_score must be finite"),
         ({"loss": [[0, 1], [1, 0]]}, "cost matrix of shape"),
         ({"loss": "l2"}, "loss must be one of"),
@@ -169,7 +167,7 @@ def test_a_label_that_nobody_has_is_pointed_out():
                 **dict.fromkeys(("y_true", "y_first", "y_second")),
                 "loss": ([0] * 6, [0] * 5),
             },
-            "loss_second has 5 elements where 6",
+            "loss_second has 5 elements, but there are 6",
         ),
         ({"normalize": "oracle"}, "normalize must be one of"),
         ({"sample_weight": [1, 2]}, "sample_weight"),

@@ -99,13 +99,17 @@ def test_a_cost_matrix_is_the_same_for_all_resamples():
 
 
 def test_losses_of_another_length_are_refused():
-    with pytest.raises(ValueError, match=r"loss has 3 elements where 50 samples"):
+    with pytest.raises(
+        ValueError, match=r"loss has 3 elements, but there are 50 samples"
+    ):
         bootstrap_interval(
             deferral_area_score,
             (*NONE, SCORE),
             metric_params={"loss": ([0, 1, 0], [0, 0, 1])},
         )
-    with pytest.raises(ValueError, match=r"\['loss'\] has 2 elements where 50"):
+    with pytest.raises(
+        ValueError, match=r"\['loss'\] has 2 elements, but there are 50"
+    ):
         bootstrap_interval(
             deferral_area_score,
             (*NONE, SCORE),

@@ -186,7 +186,7 @@ def test_level_of_few_losses():
     two_values = np.repeat([0.0, 1.0], 10)
     assert widen(0.9, two_values) == pytest.approx(1 - 2 * norm.cdf(t.ppf(0.05, 19)))
     one_loss = np.arange(200) == 0
-    with pytest.warns(RejectionWarning, match="rests on a few of 200 samples"):
+    with pytest.warns(RejectionWarning, match="depends on a few of 200 samples"):
         level = widen(0.9, one_loss)
     assert level == pytest.approx(1 - 2 * norm.cdf(t.ppf(0.05, 4)))
     assert widen(0.9, np.ones(5)) == 0.9
@@ -301,7 +301,7 @@ def test_metrics_of_ours(name, samples, params):
 
 def test_resamples_that_lack_something_are_left_out_and_counted():
     y_true = np.where(np.arange(N) < 4, "ood", "a")
-    message = r"metric fails on \d+ of 300 resamples.*left out"
+    message = r"metric fails on \d+ of 300 resamples.*resamples are ignored"
     with pytest.warns(RejectionWarning, match=message):
         found = bootstrap_interval(
             ood_auroc_score,
@@ -363,7 +363,7 @@ def test_the_same_value_on_all_resamples_is_no_certainty(metric, losses, method)
 
 def test_scores_of_the_same_order_do_not_differ():
     other = Y_TRUE, Y_PRED, UNCERTAINTY**3
-    with pytest.warns(UndefinedMetricWarning, match="two scores order alike"):
+    with pytest.warns(UndefinedMetricWarning, match="two scores rank alike"):
         assert bootstrap_interval(aurc_score, SAMPLES, other=other, **FEW).value == 0
 
 
@@ -371,14 +371,16 @@ def test_a_value_outside_of_all_resamples():
     def n_distinct(x):
         return len(np.unique(x))
 
-    with pytest.warns(RejectionWarning, match="outside of those on all 60"):
+    with pytest.warns(RejectionWarning, match="outside the range of all 60"):
         found = bootstrap_interval(n_distinct, (UNCERTAINTY,), **FEW)
     assert found.high < found.value == N
 
 
 def test_ends_beyond_the_resamples():
     few_errors = np.arange(N) < 3
-    with pytest.warns(RejectionWarning, match="beyond all of 40 resamples. Take 1000"):
+    with pytest.warns(
+        RejectionWarning, match="beyond all of 40 resamples. Set n_resamples=1000"
+    ):
         bootstrap_interval(
             aurc_score,
             (None, None, np.arange(N)),
@@ -389,9 +391,9 @@ def test_ends_beyond_the_resamples():
 
 
 def test_few_rows_or_groups():
-    with pytest.raises(ValueError, match="There are 1 samples"):
+    with pytest.raises(ValueError, match="There are only 1 samples"):
         bootstrap_interval(aurc_score, ([0], [0], [0.5]))
-    with pytest.raises(ValueError, match="There are 1 groups"):
+    with pytest.raises(ValueError, match="There are only 1 groups"):
         bootstrap_interval(aurc_score, SAMPLES, groups=np.zeros(N))
     with pytest.warns(RejectionWarning, match="Only 3 groups are resampled"):
         bootstrap_interval(aurc_score, SAMPLES, groups=Y_TRUE, **FEW)
@@ -416,17 +418,23 @@ def test_few_rows_or_groups():
         ({"samples": (Y_TRUE, 0.5)}, r"samples\[1\] must be an array.*got 0.5"),
         (
             {"samples": (Y_TRUE, Y_PRED[1:], UNCERTAINTY)},
-            r"samples\[1\] has 59 elements where 60",
+            r"samples\[1\] has 59 elements, but there are 60",
         ),
-        ({"other": [x[1:] for x in SAMPLES]}, "other has 59 elements where 60"),
+        (
+            {"other": [x[1:] for x in SAMPLES]},
+            "other has 59 elements, but there are 60",
+        ),
         ({"other": Y_TRUE}, "other must be a tuple of the arrays"),
-        ({"groups": GROUPS[1:]}, "groups has 59 elements where 60"),
+        ({"groups": GROUPS[1:]}, "groups has 59 elements, but there are 60"),
         ({"groups": np.full(N, np.nan)}, r"groups has no label \(nan\)"),
         (
             {"metric_params": {"sample_weight": np.ones(3)}},
-            "sample_weight has 3 elements where 60",
+            "sample_weight has 3 elements, but there are 60",
         ),
-        ({"metric_params": {"costs": np.ones(N)}}, r"\['costs'\] has one value a sam"),
+        (
+            {"metric_params": {"costs": np.ones(N)}},
+            r"metric_params\['costs'\] has one value per sample",
+        ),
         (
             {"samples": {"y_true": Y_TRUE, "loss": TIED}, "metric_params": {"loss": 1}},
             "'loss' is in samples as well as in metric_params",
@@ -434,7 +442,7 @@ def test_few_rows_or_groups():
         ({"confidence": 1}, r"confidence must be in \]0, 1\["),
         ({"confidence": 95}, r"confidence must be in \]0, 1\["),
         ({"n_resamples": 0}, "n_resamples must be a positive int"),
-        ({"n_resamples": 39}, "n_resamples=39 is too few.*Take at least 40"),
+        ({"n_resamples": 39}, "n_resamples=39 is too few.*Use at least 40;"),
         ({"method": "bca"}, "method must be one of"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

@@ -337,7 +337,9 @@ def test_undefined_without_ood(case):
         assert np.isnan(call(case, *arguments))
     assert told[0].filename == __file__
     # OOD samples of no weight are none: their FPR of zero would keep any bound.
-    with pytest.warns(UndefinedMetricWarning, match="StratifiedKFold takes the ood_la"):
+    with pytest.warns(
+        UndefinedMetricWarning, match="StratifiedKFold treats the ood_label"
+    ):
         assert np.isnan(
             call(case, Y_TRUE, UNCERTAINTY, sample_weight=WEIGHTS * ~IS_OOD)
         )
@@ -404,7 +406,10 @@ def test_labels_with_gaps(case, gap):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"uncertainty": UNCERTAINTY[:5]}, "uncertainty has 5 elements where 90"),
+        (
+            {"uncertainty": UNCERTAINTY[:5]},
+            "uncertainty has 5 elements, but there are 90",
+        ),
         ({"uncertainty": np.full(90, np.nan)}, "uncertainty must be finite, got nan"),
         ({"y_true": np.full(90, -1)}, "y_true holds the OOD label -1 only"),
         ({"ood_label": "ood"}, "ood_label='ood', but y holds numbers"),
@@ -422,7 +427,7 @@ def test_bad_input(case, change, message):
 def test_bad_novelty(case):
     if case[0].endswith("_curve"):
         return
-    with pytest.raises(ValueError, match="novelty has 3 elements where 90"):
+    with pytest.raises(ValueError, match="novelty has 3 elements, but there are 90"):
         call(case, Y_TRUE, UNCERTAINTY, novelty=[1, 2, 3])
     infinite = np.where(np.arange(90) == 7, np.inf, UNCERTAINTY)
     with pytest.raises(
@@ -438,7 +443,7 @@ def test_predictions_must_be_classes(case):
         ValueError, match=r"y_pred holds the OOD label -1.*predict_label"
     ):
         call(case, Y_TRUE, UNCERTAINTY, rejected)
-    with pytest.raises(ValueError, match="y_pred has 4 elements where 90"):
+    with pytest.raises(ValueError, match="y_pred has 4 elements, but there are 90"):
         call(case, Y_TRUE, UNCERTAINTY, Y_PRED[:4])
     with pytest.raises(ValueError, match="mix strings and numbers"):
         call(case, Y_TRUE, UNCERTAINTY, Y_PRED.astype(str))
@@ -518,9 +523,9 @@ def test_losses_themselves_take_the_place_of_predictions(case):
         losses[IS_OOD] = 1
     expected = call(case, Y_TRUE, UNCERTAINTY)
     assert_same(call(case, Y_TRUE, UNCERTAINTY, None, loss=losses), expected)
-    with pytest.raises(ValueError, match="y_pred is None, which takes the losses"):
+    with pytest.raises(ValueError, match="y_pred is None, so loss= must be the losses"):
         call(case, Y_TRUE, UNCERTAINTY, None)
-    with pytest.raises(ValueError, match="loss has 3 elements where 90"):
+    with pytest.raises(ValueError, match="loss has 3 elements, but there are 90"):
         call(case, Y_TRUE, UNCERTAINTY, None, loss=[0, 1, 1])
 
 

@@ -210,7 +210,7 @@ def test_folds_without_rated_positives_are_told():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y_true": [1, 0]}, "y_true has 2 elements where 3 samples"),
+        ({"y_true": [1, 0]}, "y_true has 2 elements, but there are 3 samples"),
         ({"y_true": [-1, -1, -1]}, "y_true has no rated documents"),
         ({"y_true": [1, -1, 1]}, "y_true has no rated negatives"),
         ({"y_true": [0, -1, 0]}, "y_true has no rated positives"),

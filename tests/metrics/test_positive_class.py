@@ -106,7 +106,7 @@ def test_a_single_label_of_which_nobody_knows(label):
         lambda: set_loss(y, y),
         lambda: get_selective_scorer("neg_set_loss")(model, X, y),
     ):
-        with pytest.raises(ValueError, match=r"single label .*Pass pos_label"):
+        with pytest.raises(ValueError, match=r"single label .*as pos_label"):
             call()
     assert set_loss(y, y, pos_label=label) == 0
     other = "yes" if label == "no" else 3

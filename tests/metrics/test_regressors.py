@@ -129,10 +129,13 @@ def test_a_regressor_without_uncertainty_is_told_how_to_get_one():
     scorers = [*SCORERS, get_selective_scorer("neg_aurc", loss="squared")]
     for scorer in scorers:
         with pytest.raises(
-            ValueError, match=r"Pipeline is a regressor with no `uncertainty`.*Select"
+            ValueError,
+            match=r"Pipeline is a regressor without a method `uncertainty`.*Select",
         ):
             scorer(plain, X_test, y_test)
-    with pytest.raises(ValueError, match="Ridge is a regressor with no `uncertainty`"):
+    with pytest.raises(
+        ValueError, match="Ridge is a regressor without a method `uncertainty`"
+    ):
         RiskCoverageDisplay.from_estimator(plain[-1], X_test, y_test)
 
 
@@ -140,7 +143,8 @@ def test_a_regressor_without_a_loss_takes_one():
     spread = Spread().fit(X, y)
     for call in (*SCORERS, RiskCoverageDisplay.from_estimator):
         with pytest.raises(
-            ValueError, match=r"Spread is a regressor with no `loss_`.*loss="
+            ValueError,
+            match=r"Spread is a regressor without an attribute `loss_`.*loss=",
         ):
             call(spread, X_test, y_test)
     losses = (y_test - X_test[:, 0]) ** 2
@@ -253,7 +257,7 @@ def test_a_missing_penalty_is_named():
         (VECTORS, Y_test),
         (Ridge().fit(X, y), y_test),
     ):
-        with pytest.raises(ValueError, match=r"none is a wrong label.*reject_penalty="):
+        with pytest.raises(ValueError, match=r"no label is wrong.*reject_penalty="):
             scorer(model, X_test, target)
 
 
@@ -265,7 +269,7 @@ def test_a_penalty_is_a_finite_number(penalty):
 
 @pytest.mark.parametrize("on_reject", ["drop", "error"])
 def test_a_penalty_counts_rejected_samples_only(on_reject):
-    with pytest.raises(ValueError, match=r"reject_penalty=1 .* Leave one out"):
+    with pytest.raises(ValueError, match=r"reject_penalty=1 .*Omit one of"):
         make_selective_scorer(
             mean_squared_error, reject_penalty=1, on_reject=on_reject, coverage=0.5
         )

@@ -88,8 +88,8 @@ def test_classes_that_do_not_occur_need_labels():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0, 1], [0], [1, 2]), "y_pred has 1 elements where 2"),
-        (([0, 1], [0, 1], [1]), "uncertainty has 1 elements where 2"),
+        (([0, 1], [0], [1, 2]), "y_pred has 1 elements, but there are 2"),
+        (([0, 1], [0, 1], [1]), "uncertainty has 1 elements, but there are 2"),
         (([0, 1], [0, 1], [np.nan, 1]), "uncertainty must be finite, got nan in row 0"),
         (([], [], []), "y_true is empty"),
         (([0, 1], ["a", "b"], [1, 2]), "mix strings and numbers"),

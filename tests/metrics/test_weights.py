@@ -138,9 +138,11 @@ def test_losses_themselves_take_the_place_of_labels(name, options):
     expected = metric(*WITHOUT_OOD, **options)
     np.testing.assert_array_equal(flat(value), flat(expected))
     for missing, *labels in (("y_true", None, y_pred), ("y_pred", y_true, None)):
-        with pytest.raises(ValueError, match=f"{missing} is None, which takes the los"):
+        with pytest.raises(ValueError, match=f"{missing} is None, so loss= must be"):
             metric(*labels, uncertainty, **options)
-    with pytest.raises(ValueError, match=r"uncertainty has 80 elements where 79"):
+    with pytest.raises(
+        ValueError, match=r"uncertainty has 80 elements, but there are 79"
+    ):
         metric(None, None, uncertainty, loss=losses[1:], **options)
     with pytest.raises(ValueError, match="loss must be non-negative"):
         metric(None, None, uncertainty, loss=-losses, **options)

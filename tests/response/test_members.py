@@ -172,7 +172,9 @@ def test_members_without_some_of_the_classes_have_no_common_logits():
     model = CalibratedClassifierCV(LogisticRegression(), cv=folds).fit(X, labels)
     response = Response(model, X)
     assert response.features.shape == X.shape
-    message = r"classes \[0, 1, 2\], but LogisticRegression inside it \[0, 1\].*'msp'"
+    message = (
+        r"classes \[0, 1, 2\], but LogisticRegression inside it has \[0, 1\].*'msp'"
+    )
     with pytest.raises(ValueError, match=message):
         _ = response.logits
 
@@ -182,7 +184,7 @@ def test_what_has_no_logits_inside_is_named():
         _ = Response(calibrate(GaussianNB()).fit(X, Y), X).logits
     pairwise = search(SVC(decision_function_shape="ovo")).fit(X, Y)
     for values in ("logits", "decision_values"):
-        with pytest.raises(ValueError, match="'ovo' gives one value a pair"):
+        with pytest.raises(ValueError, match="gives one value per pair"):
             getattr(Response(pairwise, X), values)
 
 

@@ -105,7 +105,7 @@ def test_others_have_no_head():
 def test_several_labels_are_refused():
     X, y = make_data(3)
     network = MLPClassifier((3,), max_iter=5).fit(X, np.stack([y > 0, y > 1], axis=1))
-    with pytest.raises(ValueError, match="fitted on 2 labels a sample"):
+    with pytest.raises(ValueError, match="fitted on 2 labels per sample"):
         find_head(network)
 
 

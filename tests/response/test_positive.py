@@ -79,9 +79,9 @@ def test_target_types():
 def test_known_classes():
     classes = np.array([0, 1])
     assert check_known(np.array([1, 1]), classes) is classes
-    with pytest.raises(ValueError, match="y holds the label 2, not among"):
+    with pytest.raises(ValueError, match="y holds the label 2, which is not one"):
         check_known(np.array([1, 2]), classes)
-    with pytest.raises(ValueError, match="predicts several labels a sample"):
+    with pytest.raises(ValueError, match="vector with one label per sample"):
         check_known(np.array([1, 2]), np.array([[0, 1], [0, 1]]))
 
 

@@ -245,7 +245,7 @@ def test_subclasses_of_transparent_estimators_are_asked():
 def test_pairwise_decision_values_are_refused():
     X, y = load_digits(return_X_y=True)
     clf = SVC(decision_function_shape="ovo").fit(X[y < 3], y[y < 3])
-    with pytest.raises(ValueError, match=r"'ovo' gives one value a pair.*Use .*'ovr'"):
+    with pytest.raises(ValueError, match=r"gives one value per pair.*Use .*'ovr'"):
         _ = Response(clf, X).decision_values
     binary = SVC(decision_function_shape="ovo").fit(X[y < 2], y[y < 2])
     assert Response(binary, X).decision_values.ndim == 1
@@ -325,7 +325,7 @@ def test_samples_that_cannot_be_features():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"colour": ["red", "blue"]})
     response = Response(Custom(), frame)
-    with pytest.raises(ValueError, match=r"reaches Custom cannot.*Put the preproc"):
+    with pytest.raises(ValueError, match=r"inputs of Custom cannot.*Put the preproc"):
         _ = response.features
 
 

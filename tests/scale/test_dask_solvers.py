@@ -189,7 +189,7 @@ def test_data_that_differ_when_they_are_read_again():
         lambda rows: rng.random(len(rows)), meta=np.zeros(0)
     )
     losses = cut(np.arange(4000) % 5 == 0, (2000, 2000))
-    with pytest.raises(ValueError, match="for which the summary has counted"):
+    with pytest.raises(ValueError, match="scores where the summary has counted"):
         of_dask.solve_target_coverage(scores, losses, 0.5)
 
 

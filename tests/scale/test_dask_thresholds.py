@@ -110,7 +110,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="y must be a dask array"):
         of_dask.pn_table(scores, [0, 1] * 3, thresholds=[[0.1]])
     texts = cut(["no", "no", "no", "yes", "yes", "yes"], (3, 3))
-    with pytest.raises(ValueError, match=r"In partition \d, y holds .*Pass pos_label"):
+    with pytest.raises(ValueError, match=r"In partition \d, y holds .*as pos_label"):
         of_dask.pn_table(scores, texts, thresholds=[[0.1]])
 
 

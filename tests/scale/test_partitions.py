@@ -35,7 +35,7 @@ from sklearn_reject.scores import LossRegression
 
 # The probabilities of a tree are not honest, which the decoder says.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Out of sample, the sets:sklearn_reject.exceptions.RejectionWarning"
+    "ignore:Out of sample, the expected:sklearn_reject.exceptions.RejectionWarning"
 )
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)

@@ -134,7 +134,7 @@ def test_callable_score_sees_estimator_and_samples():
         (lambda e, X: np.zeros((60, 1)), r"shape \(60, 1\)"),
         (lambda e, X: 0.0, r"shape \(\)"),
         (lambda e, X: np.full(60, np.nan), "uncertainty_score must be finite, got nan"),
-        (lambda e, X: ["high"] * 60, "uncertainty_score must hold numbers"),
+        (lambda e, X: ["high"] * 60, "uncertainty_score must hold real numbers"),
     ],
 )
 def test_callable_scores_are_checked(function, message):

@@ -240,11 +240,13 @@ def test_largest_loss_of_zero_is_refused():
 def test_infeasible_names_the_largest_tpr():
     for seed in range(6):
         arrays, bounds = sample(200, seed), {"max_fpr": 0.3, "confidence": 0.8}
-        with pytest.raises(InfeasibleTargetError, match=r"Beside max_fpr=0\.3") as info:
+        with pytest.raises(
+            InfeasibleTargetError, match=r"Together with max_fpr=0.3"
+        ) as info:
             certify_double_score(RISK_ONLY, *arrays, min_tpr=0.95, **bounds)
         most = info.value.attainable["max_tpr"]
         certify_double_score(RISK_ONLY, *arrays, min_tpr=most, **bounds)
-        with pytest.raises(InfeasibleTargetError, match=r"Beside max_fpr=0\.3"):
+        with pytest.raises(InfeasibleTargetError, match=r"Together with max_fpr=0.3"):
             certify_double_score(
                 RISK_ONLY, *arrays, min_tpr=most * (1 + 2e-9), **bounds
             )

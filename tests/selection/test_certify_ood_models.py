@@ -108,7 +108,7 @@ def test_a_tpr_of_zero_is_never_suggested():
             certify_double_score(SUM, *sample, confidence=0.9, **bounds)
         most, _ = info.value.attainable.values()
         assert np.isnan(most)
-        assert re.search("No min_(tpr|recall) can be beside", str(info.value))
+        assert re.search("No min_(tpr|recall) can be certified", str(info.value))
     losses = np.ones(600)
     with pytest.raises(InfeasibleTargetError, match="Relax max_risk up to") as info:
         certify_double_score(
@@ -122,7 +122,9 @@ def test_an_infeasible_precision_is_told_in_terms_of_precision(seed):
     sample = draw(600, seed, shift=0.7)
     bounds = {"min_recall": 0.8, "min_precision": 0.9, "ood_prior": 0.3}
     options = {"confidence": 0.8}
-    message = r"min_precision=0\.9 cannot be certified beside min_recall=0\.8: \d+ of"
+    message = (
+        r"min_precision=0.9 cannot be certified together with min_recall=0.8: \d+ of"
+    )
     with pytest.raises(InfeasibleTargetError, match=message) as info:
         certify_double_score(SUM, *sample, **options, **bounds)
     assert not re.search("TPR|FPR|tpr|fpr", str(info.value))
@@ -145,9 +147,9 @@ def test_an_infeasible_precision_is_told_in_terms_of_precision(seed):
     [
         (
             {"min_recall": 0.5, "min_precision": 0.999, "ood_prior": 0.3},
-            r"OOD samples cannot certify min_precision=0\.999 beside min_recall=0\.5, ",
+            "samples cannot certify min_precision=0.999 together with min_recall=0.5",
         ),
-        ({"min_tpr": 0.5, "max_risk": 0.001}, "without any loss: at least .* needed"),
+        ({"min_tpr": 0.5, "max_risk": 0.001}, "without any loss. at least.* needed"),
         ({"min_tpr": 0.5, "max_risk": 0.0}, "infinitely many are needed"),
     ],
 )

@@ -291,7 +291,7 @@ def test_targets_that_cannot_be_met_say_what_can():
         ({"target_risk": True}, "target_risk must be a number"),
         ({"target_risk": 1, "randomize": 2}, "randomize must be one of"),
         ({"target_risk": 1, "gain": [NAN] * 4}, "gain must be finite, got nan"),
-        ({"target_risk": 1, "gain": [1, 2]}, "loss_first has 4 elements where 2"),
+        ({"target_risk": 1, "gain": [1, 2]}, "loss_first has 4 elements, but there"),
         ({"target_risk": 1, "loss_first": [NAN] * 4}, "loss_first must be finite"),
         ({"target_risk": 1, "loss_first": MASKED}, "loss_first is a masked array"),
         ({"target_risk": 1, "gain": MASKED}, "gain is a masked array"),

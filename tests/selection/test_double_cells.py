@@ -379,7 +379,7 @@ def test_summaries_cut_in_other_ways_can_be_merged():
         DoubleScoreSummary(64, shift=shift).update(*(array[rows] for array in samples))
         for shift, rows in ((0, slice(0, 500)), (6, slice(500, None)))
     )
-    with pytest.warns(RejectionWarning, match=r"Pass .* DoubleScoreSummary\(shift=0\)"):
+    with pytest.warns(RejectionWarning, match=r"as in.* DoubleScoreSummary\(shift=0\)"):
         merged = one.merge(other)
     assert (merged.n_samples, merged.shift) == (800, 0)
     rule = DoubleScoreRule(threshold=0.3, proba_at_threshold=1.0, novelty_weight=0.1)
@@ -442,7 +442,7 @@ def test_parts_are_read_once_and_boxes_hold_what_is_needed():
     assert found.tpr.n_samples == (~is_ood).sum()
     assert found.fpr.n_samples == is_ood.sum()
 
-    with pytest.raises(ValueError, match="parts can be run through only once"):
+    with pytest.raises(ValueError, match="parts can be iterated only once"):
         summary.measure(rule, parts=iter([(scores, losses, is_ood)]))
     with pytest.raises(ValueError, match=r"parts have \d+ rows .* were summarised"):
         summary.measure(rule, parts=[(scores[::2], losses[::2], is_ood[::2])])
@@ -520,7 +520,7 @@ def test_bad_parameters():
         DoubleScoreSummary(16, shift=99)
     with pytest.raises(ValueError, match=r"cells must be of shape \(11, n_cells\)"):
         DoubleScoreSummary(16, np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="other has max_cells=32, this summary 16"):
+    with pytest.raises(ValueError, match="other has max_cells=32, but this summary"):
         summary.merge(DoubleScoreSummary(32))
     with pytest.raises(ValueError, match="count twice"):
         summary.merge(summary)
@@ -528,15 +528,17 @@ def test_bad_parameters():
         summary.merge({})
     single = SingleScoreRule(threshold=0.1, proba_at_threshold=1.0)
     double = DoubleScoreRule(threshold=0.1, proba_at_threshold=1.0)
-    with pytest.raises(ValueError, match="does not say which of both scores"):
+    with pytest.raises(
+        ValueError, match="None, but a SingleScoreRule can be for either score"
+    ):
         summary.measure(single)
     with pytest.raises(ValueError, match="score must be one of"):
         summary.measure(single, score="both")
-    with pytest.raises(ValueError, match="is for rules of a single score"):
+    with pytest.raises(ValueError, match="for rules of a single score"):
         summary.measure(double, score="risk")
     scores, losses, is_ood = noisy_sample(50)
     tail = tune_tail_score(*scores.T, losses, is_ood, min_tpr=0.5)
     with pytest.raises(ValueError, match="got TailScoreRule"):
         summary.measure(tail)
-    with pytest.raises(ValueError, match="Exactly one model"):
+    with pytest.raises(ValueError, match="Exactly one target"):
         summary.tune()

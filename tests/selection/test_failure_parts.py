@@ -180,7 +180,9 @@ def test_a_target_of_the_largest_loss_is_no_bound():
 
 def test_infeasible_parts_are_named():
     scores, losses, labels = np.arange(30), np.zeros(30), np.zeros(30)
-    with pytest.raises(InfeasibleTargetError, match="there is no calibration") as error:
+    with pytest.raises(
+        InfeasibleTargetError, match="it has no calibration sample"
+    ) as error:
         solve(scores, losses, labels, {0: 0.1, 1: 0.1})
     assert error.value.attainable == {"class[1]": 1.0}
     with pytest.raises(
@@ -201,7 +203,7 @@ def test_few_samples_of_a_part_are_told_of():
         rule = solve_failure_bounds(SCORES, LOSSES, bounds)
     assert rule.thinning.start == -np.inf
     bounds = {"class": (np.arange(400) % 100, dict.fromkeys(range(100), 0.1))}
-    with pytest.warns(RejectionWarning, match="97 other remarks") as told:
+    with pytest.warns(RejectionWarning, match="97 more warnings") as told:
         solve_failure_bounds(SCORES, np.zeros(400), bounds)
     assert len(told) == 1
 

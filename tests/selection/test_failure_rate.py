@@ -194,7 +194,7 @@ def test_without_randomize_it_is_the_longest_prefix(n_samples):
 
 def test_a_small_sample_is_thinned_and_says_how_many_are_needed():
     scores, losses = np.arange(60) / 60, np.arange(60) >= 50
-    match = "60 samples are too few.*0.305 only. From 199 calibration samples"
+    match = "60 samples are too few.*0.305. With at least 199 calibration samples"
     with pytest.warns(RejectionWarning, match=match):
         rule = solve_target_failure_rate(scores, losses, 0.005)
     np.testing.assert_allclose(rule.accept_proba([0.0, 0.8, 0.9]), [0.305, 0.305, 0])
@@ -203,7 +203,7 @@ def test_a_small_sample_is_thinned_and_says_how_many_are_needed():
         warnings.simplefilter("error")
         enough = solve_target_failure_rate(np.arange(199), np.arange(199) > 150, 0.005)
     assert enough.accept_proba([0, 100]).tolist() == [1, 1]
-    with pytest.raises(InfeasibleTargetError, match="it takes 199") as error:
+    with pytest.raises(InfeasibleTargetError, match="wrong: 199 are needed") as error:
         solve_target_failure_rate(scores, losses, 0.005, randomize=False)
     lowest = error.value.attainable["min_failure_rate"]
     assert lowest == pytest.approx(1 / 61, rel=1e-5)
@@ -328,7 +328,7 @@ def test_bisection_finds_the_longest():
 @pytest.mark.parametrize("bound", FAILURE_BOUNDS)
 def test_a_small_sample_is_thinned_to_be_certain(bound):
     scores = np.arange(60) / 60
-    match = "too few to promise the failure rate 0.005 at confidence=0.9"
+    match = "too few to guarantee the failure rate 0.005 at confidence=0.9"
     with pytest.warns(RejectionWarning, match=match):
         rule = solve_target_failure_rate(
             scores, scores > 0.8, 0.005, confidence=0.9, bound=bound
@@ -360,10 +360,10 @@ def test_few_samples_with_confidence_are_thinned_as_far_as_needed():
     ("options", "match"),
     [
         ({"target": 0}, "is 0"),
-        ({"target": 1e-310}, "is 1e-310, .* Ask for a larger one"),
+        ({"target": 1e-310}, "is 1e-310, .*Use a larger value"),
         ({"target": -1}, "target"),
         ({"target": math.nan}, "target"),
-        ({"sample_weight": [1, 1]}, "sample_weight=None, or ask for a target_risk"),
+        ({"sample_weight": [1, 1]}, "sample_weight=None, or use a target_risk"),
         ({"losses": [0, 0.5]}, "max_loss is needed"),
         ({"losses": [0, 3], "max_loss": 2}, "above max_loss=2"),
         ({"losses": [0, 0.5], "max_loss": 1, "bound": "binomial"}, "bound='binomial'"),

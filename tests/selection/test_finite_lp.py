@@ -150,9 +150,9 @@ def test_what_the_error_names_can_be_attained(problem, bounds):
         ({"ood_probabilities": [1.5, -0.5]}, "ood_probabilities must be non-negative"),
         ({"risks": [0.1]}, "risks has 1 elements"),
         ({"risks": [0.1, np.nan]}, "risks must be finite"),
-        ({"min_tpr": None}, "Exactly one model"),
+        ({"min_tpr": None}, "Exactly one target"),
         ({"min_tpr": 0}, "min_tpr must be in"),
-        ({"min_recall": 0.5}, "Exactly one model"),
+        ({"min_recall": 0.5}, "Exactly one target"),
     ],
 )
 def test_bad_arguments(change, message):

@@ -148,7 +148,7 @@ def test_a_single_group_has_the_confidence_that_was_asked_for():
 
 def test_groups_are_known_beforehand():
     options = {"confidence": 0.9, "groups": regions, "random_state": 0}
-    with pytest.warns(RejectionWarning, match="'d': there is no calibration sample"):
+    with pytest.warns(RejectionWarning, match="'d': it has no calibration sample"):
         rule = solve_target_risk(
             SCORES, LOSSES, 0.3, all_groups=["d", "c", "b", "a"], **options
         )
@@ -157,7 +157,9 @@ def test_groups_are_known_beforehand():
     assert rule.rules["d"].threshold == -np.inf
     assert np.isnan(rule.rules["d"].coverage)
     assert set(rule.certificate) == {"a", "b", "c"}
-    with pytest.raises(ValueError, match="groups holds 'c', which all_groups lacks"):
+    with pytest.raises(
+        ValueError, match="groups holds 'c', which is not in all_groups"
+    ):
         solve_target_risk(SCORES, LOSSES, 0.3, all_groups=["a", "b"], **options)
 
 
@@ -215,7 +217,7 @@ def test_targets_by_group_need_groups(name):
 
 @pytest.mark.parametrize("solve", [solve_target_failure_rate, solve_target_risk])
 def test_names_of_groups_need_groups(solve):
-    with pytest.raises(ValueError, match="all_groups is not used without groups"):
+    with pytest.raises(ValueError, match="all_groups needs groups"):
         solve(SCORES, LOSSES, 0.1, all_groups=["a", "b"])
 
 
@@ -234,7 +236,7 @@ def test_names_of_groups_need_groups(solve):
         (7, "groups must be a vector of labels, got 7"),
         ({1, 2, 3}, "groups must be a vector of labels, got {1, 2, 3}"),
         ({"a": 1, "b": 2, "c": 1}, "groups must be a vector of labels, got {'a'"),
-        (["a", "b"], "groups has 2 elements where 3 samples"),
+        (["a", "b"], "groups has 2 elements, but there are 3 samples"),
     ],
     ids=range(13),
 )
@@ -378,7 +380,7 @@ def test_what_is_said_of_several_groups_is_said_once():
     assert len(caught) == 1
     message = str(caught[0].message)
     assert message.startswith("group 'a': 3 samples are too few")
-    assert message.endswith("Much the same holds in the groups 'b', 'c'.")
+    assert message.endswith("The same applies to the groups 'b', 'c'.")
     assert rule.rules["c"].coverage < 1
     with pytest.warns(RejectionWarning, match="group 'b': 4 samples .* larger rate.$"):
         solve_target_failure_rate(SCORES[3:7], LOSSES[3:7], 0.1, groups=groups[3:7])
@@ -418,7 +420,7 @@ def test_draws_are_checked():
         rule.accept(SCORES, regions, draws=SCORES + 1)
     with pytest.raises(ValueError, match="random_state=0 is not used"):
         rule.accept(SCORES, regions, draws=np.zeros(600), random_state=0)
-    with pytest.raises(ValueError, match="groups has 1 elements where 600"):
+    with pytest.raises(ValueError, match="groups has 1 elements, but there are 600"):
         rule.accept(SCORES, ["a"])
 
 
@@ -465,7 +467,7 @@ def test_what_accepts_nothing_is_not_watched():
             2: 0.1,
             3: 0.2,
         }
-    with pytest.raises(ValueError, match="No group accepts anything"):
+    with pytest.raises(ValueError, match="No group accepts any"):
         GroupedRule({1: REJECT_ALL}).monitor(0.1)
 
 

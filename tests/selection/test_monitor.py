@@ -258,7 +258,7 @@ def test_an_audit_of_everything_is_no_audit(losses):
 
 def test_numbers_of_audits_that_cannot_be():
     losses = np.zeros(1000)
-    with pytest.warns(RejectionWarning, match=r"1000 of 1000 losses.*expect 100\.0"):
+    with pytest.warns(RejectionWarning, match=r"1000 of 1000 losses.*about 100.0"):
         RiskMonitor(0.1, min_inclusion_proba=0.1).update(losses, 0.1)
     with pytest.warns(RejectionWarning, match="0 of 1000 losses are known"):
         RiskMonitor(0.1, min_inclusion_proba=0.1).update(losses + np.nan, 0.1)
@@ -333,7 +333,7 @@ def test_alarms_of_merged_monitors():
 @pytest.mark.parametrize(
     ("other", "match"),
     [
-        (RiskMonitor(0.2), "target=0.2, and not 0.1"),
+        (RiskMonitor(0.2), "target=0.2, but this monitor has 0.1"),
         (RiskMonitor(0.1, confidence=0.9), "confidence=0.9"),
         (RiskMonitor(0.1, max_loss=2), "max_loss=2"),
         (RiskMonitor(0.1, min_inclusion_proba=0.5), "min_inclusion_proba=0.5"),

@@ -186,7 +186,7 @@ def test_bad_capitals_are_refused(change, match):
 
 
 def test_monitors_of_other_alarms_are_not_merged():
-    with pytest.raises(ValueError, match="since='any', and not 'start'"):
+    with pytest.raises(ValueError, match="since='any', but this monitor has 'start'"):
         RiskMonitor(0.1).merge(RiskMonitor(0.1, since="any"))
 
 

@@ -153,10 +153,10 @@ def test_error_says_what_is_attainable():
     with pytest.raises(InfeasibleTargetError) as info:
         tune_single_score(scores, [0] * 4, is_ood, min_tpr=0.9, max_fpr=0.1)
     assert str(info.value) == (
-        "No rule of this kind attains min_tpr=0.9 and max_fpr=0.1 on these "
-        "samples: the largest TPR at max_fpr=0.1 is 0.5, the smallest FPR at "
-        "min_tpr=0.9 is 0.5. Relax one of the bounds up to that, or use scores that "
-        "tell ID from OOD samples better."
+        "No rule attains min_tpr=0.9 and max_fpr=0.1 on these samples: the largest "
+        "TPR at max_fpr=0.1 is 0.5, the smallest FPR at min_tpr=0.9 is 0.5. Relax one "
+        "of the bounds up to this value, or use scores that separate ID from OOD "
+        "samples better."
     )
     assert info.value.attainable == {"max_tpr": 0.5, "min_fpr": 0.5}
     assert np.isnan(info.value.lowest_risk)
@@ -183,7 +183,7 @@ def test_error_where_a_bound_cannot_be_met_at_all():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ({}, "Exactly one model must be asked for, got none"),
+        ({}, "Exactly one target must be given, got none"),
         ({"max_fpr": 0.1}, "max_fpr=0.1 needs min_tpr"),
         ({"min_tpr": 0.5, "min_recall": 0.5}, "got more than one"),
         ({"min_tpr": 0.5, "costs": (1, 2, 1)}, "got more than one"),
@@ -225,7 +225,7 @@ def test_a_rate_of_zero_is_not_suggested():
     bounds = {"min_precision": 0.9, "ood_prior": 0.5, "min_recall": 0.5}
     message = (
         r"largest recall at min_precision=0\.9 is 0, the largest precision at "
-        r"min_recall=0\.5 is 0\.5\. Relax min_precision up to that"
+        r"min_recall=0\.5 is 0\.5\. Relax min_precision up to this"
     )
     with pytest.raises(InfeasibleTargetError, match=message):
         tune_single_score(*arrays, **bounds)

@@ -237,9 +237,9 @@ def test_infeasible_risk_names_what_can_be_had():
     with pytest.raises(InfeasibleTargetError) as info:
         tune_single_score(*arrays, **bounds, randomize=False)
     assert str(info.value) == (
-        "No rule of this kind attains min_tpr=0.9 and max_risk=0.35 on these samples: "
-        "the largest TPR at max_risk=0.35 is 0.6, the smallest risk at min_tpr=0.9 is "
-        "0.4. Relax one of the bounds up to that, or use scores that tell ID from OOD "
+        "No rule attains min_tpr=0.9 and max_risk=0.35 on these samples: the largest "
+        "TPR at max_risk=0.35 is 0.6, the smallest risk at min_tpr=0.9 is 0.4. Relax "
+        "one of the bounds up to this value, or use scores that separate ID from OOD "
         "samples better."
     )
     assert info.value.attainable == {"max_tpr": 0.6, "min_risk": 0.4}

@@ -120,7 +120,7 @@ def test_measure_where_something_is_missing():
     )
     assert measured.tpr == 0.5
     assert np.isnan([measured.fpr, measured.precision]).all()
-    with pytest.raises(ValueError, match="at least one ID sample"):
+    with pytest.raises(ValueError, match="At least one ID sample"):
         rule.measure([0], [0], [1])
 
 

@@ -93,7 +93,7 @@ def as_floats(bounds):
     }
 
 
-@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:Nothing is")
+@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:No sample of")
 @given(samples(), st.booleans())
 def test_largest_coverage_by_enumeration(sample, randomize):
     scores, losses, bounds, weight = sample
@@ -104,7 +104,7 @@ def test_largest_coverage_by_enumeration(sample, randomize):
     assert found == pytest.approx(float(expected), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:Nothing is")
+@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:No sample of")
 @given(samples())
 def test_rule_meets_every_bound_it_reports(sample):
     scores, losses, bounds, weight = sample
@@ -161,11 +161,11 @@ def test_a_share_is_found_although_neither_end_is_possible():
     # 1 + 2 nu members of class 0 have loss 1, 1 + 2 nu of class 1 have loss nu.
     assert rule.proba_at_threshold == 0.5
     assert rule.coverage == pytest.approx(4 / 6)
-    with pytest.raises(InfeasibleTargetError, match="one of coverage"):
+    with pytest.raises(InfeasibleTargetError, match="with coverage"):
         solve_risk_bounds(scores, losses, bounds, randomize=False)
 
 
-@pytest.mark.filterwarnings("ignore:Nothing is")
+@pytest.mark.filterwarnings("ignore:No sample of")
 @given(samples())
 def test_a_part_that_is_everything_is_the_bounded_improvement_model(sample):
     scores, losses, _, weight = sample
@@ -296,7 +296,7 @@ def test_certified_threshold_by_hand(problem, randomize):
         expected = find_by_hand(order, groups, losses, parts, len(bounds), delta)
     options = {"confidence": confidence, "randomize": randomize, "draws": draws}
     if expected is None:
-        text = "members of" if any(few) else "the trouble is"
+        text = "members of" if any(few) else "The hardest target is"
         with pytest.raises(InfeasibleTargetError, match=text):
             solve_risk_bounds(scores, losses, bounds, **options)
         return
@@ -399,13 +399,13 @@ def test_error_names_what_is_attainable_and_the_trouble():
     scores, losses, y = [0, 1, 2, 3], [0, 1, 1, 0], [0, 1, 1, 0]
     bounds = {"class": (y, {0: 0.1, 1: 0.2})}
     losses = [1, 1, 1, 0]
-    text = r"class\[0\] is at least 0.5 with any.*With each target times 5"
+    text = r"class\[0\] is at least 0.5 with any.*With each target"
     with pytest.raises(InfeasibleTargetError, match=text) as caught:
         solve_risk_bounds(scores, losses, bounds)
     assert caught.value.attainable == {"class[0]": 0.5, "class[1]": 1.0}
 
 
-@pytest.mark.filterwarnings("ignore:Nothing is")
+@pytest.mark.filterwarnings("ignore:No sample of")
 def test_nearest_is_the_smallest_factor_of_all_prefixes():
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -429,7 +429,7 @@ def test_nearest_is_the_smallest_factor_of_all_prefixes():
 def test_nearest_with_confidence_holds_or_is_none():
     scores, losses, y = sample_of(400)
     bounds = {"class": (y, {0: 0.01, 1: 0.02})}
-    with pytest.raises(InfeasibleTargetError, match="trouble is"):
+    with pytest.raises(InfeasibleTargetError, match="The hardest target"):
         solve_risk_bounds(scores, losses, bounds, confidence=0.9)
     targets, rule = solve_nearest_risk_bounds(scores, losses, bounds, confidence=0.9)
     assert rule.certificate.search == "bonferroni"
@@ -450,9 +450,9 @@ def test_nearest_with_confidence_holds_or_is_none():
     ("targets", "match"),
     [
         ({0: 0.0}, r"target of class\[0\] is 0, which no finite sample"),
-        ({0: 0.1, 7: 0.1}, r"The 0 members of class\[7\], of 300.*at least 22 are"),
-        ({0: 0.3, 1: 0.01}, r"members of class\[1\].*at least 230 are needed"),
-        ({0: 0.3, 1: 0.05}, r"With each times about .*trouble is class\[1\]"),
+        ({0: 0.1, 7: 0.1}, r"are members of class\[7\]. They.*At least 22 are"),
+        ({0: 0.3, 1: 0.01}, r"members of class\[1\].*At least 230 are needed"),
+        ({0: 0.3, 1: 0.05}, r"With each target.*target is that of class\[1\]"),
     ],
     ids=["zero", "no_member", "few_members", "nothing_passes"],
 )
@@ -470,7 +470,7 @@ def test_a_part_without_members_is_warned_of():
 def test_of_many_parts_a_warning_names_the_first():
     scores = y = np.arange(40)
     bounds = {"site": (y, dict.fromkeys(range(40), 0.1))}
-    text = r"of site\[1\], site\[2\], site\[3\], site\[4\] and 35 more:"
+    text = r"of site\[1\], site\[2\], site\[3\], site\[4\] and 35 more"
     with pytest.warns(RejectionWarning, match=text):
         solve_risk_bounds(scores, scores > 0, bounds)
     with pytest.raises(InfeasibleTargetError, match="with any and 36 more"):
@@ -480,7 +480,7 @@ def test_of_many_parts_a_warning_names_the_first():
 def test_a_part_of_which_nothing_is_accepted_is_warned_of():
     scores, y = [1, 2, 3, 4], [0, 0, 1, 1]
     bounds = {"class": (y, {0: 0.1, 1: 0.1})}
-    with pytest.warns(RejectionWarning, match=r"Nothing is accepted of class\[1\]:"):
+    with pytest.warns(RejectionWarning, match=r"No sample of class\[1\]"):
         rule = solve_risk_bounds(scores, [0, 0, 1, 1], bounds)
     assert rule.coverage == 0.5
     assert isnan(

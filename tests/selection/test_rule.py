@@ -145,11 +145,11 @@ def test_draws_are_not_asked_for_without_need(probability):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"draws": [0.5]}, "draws has 1 elements where 2"),
+        ({"draws": [0.5]}, "draws has 1 elements, but there"),
         ({"draws": [0.5, 1.0]}, r"draws must be in \[0, 1\[, got 1.0"),
         ({"draws": [-0.1, 0.5]}, r"draws must be in \[0, 1\[, got -0.1"),
         ({"draws": [np.nan, 0.5]}, "draws must be finite"),
-        ({"draws": lambda rows: np.zeros(7)}, "draws has 7 elements where 1"),
+        ({"draws": lambda rows: np.zeros(7)}, "draws has 7 elements, but there"),
         ({"draws": [0.1, 0.2], "random_state": 0}, "random_state=0 is not used"),
     ],
 )

@@ -168,7 +168,7 @@ def test_the_certifiable_risk_that_an_error_suggests_can_be_had(seed, n_samples)
     options = {"confidence": 0.9, "random_state": 0}
     with pytest.raises(InfeasibleTargetError) as info:
         solve_target_risk(scores, losses, 0.1, **options)
-    risk = suggested(info.value, "smallest risk that can be is")
+    risk = suggested(info.value, "smallest risk that can be certified is about")
     assert info.value.lowest_risk <= risk <= info.value.lowest_risk * (1 + 1e-5)
     rule = solve_target_risk(scores, losses, risk, **options)
     assert rule.certificate.target == risk

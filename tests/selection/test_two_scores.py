@@ -468,7 +468,7 @@ def test_extreme_scores_are_refused(risk, novelty, name):
         ({"novelty_scores": [1]}, "novelty_scores has 1 elements"),
         ({"losses": [0]}, "losses has 1 elements"),
         ({"losses": [0, -1]}, "losses must be non-negative"),
-        ({"is_ood": [1, 1]}, "at least one ID sample"),
+        ({"is_ood": [1, 1]}, "At least one ID sample"),
         ({"sample_weight": [0, 0]}, "sample_weight is zero"),
     ],
 )

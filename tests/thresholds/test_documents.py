@@ -154,7 +154,7 @@ def test_parts_keep_the_lowest_thresholds():
         ([0.1, 0.2], [1, 1], {}, "no rated negatives"),
         ([0.1, 0.2], [0, 0], {}, "no rated positives"),
         ([0.1, 0.2], [-1, np.nan], {}, "no rated documents: all 2 are missing or -1"),
-        ([0.1, 0.2], [0, 1, 1], {}, "y has 3 elements where 2 samples"),
+        ([0.1, 0.2], [0, 1, 1], {}, "y has 3 elements, but there are 2 samples"),
         ([0.1, 0.2, 0.3], [0, 1, 2], {"unrated_label": None}, "two classes.*got 3,"),
         ([0.1, 0.2], [0, 1], {"rule": "some"}, "rule must be one of"),
         ([0.1, 0.2], [0, 1], {"base_thresholds": [1, 2]}, "each of the 1 classifiers"),

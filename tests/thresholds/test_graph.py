@@ -235,7 +235,7 @@ def test_auto_is_the_grid_as_long_as_it_is_small(monkeypatch):
         search("auto")
     with config_context(working_memory=0.01):
         assert search("auto") == search("pairs")
-        with pytest.raises(ValueError, match="Take n_thresholds=6 at most"):
+        with pytest.raises(ValueError, match="n_thresholds=6, allow more"):
             search("grid")
     monkeypatch.setattr(_graph, "best_pairwise_path", refuse)
     search("auto")

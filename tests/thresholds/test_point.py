@@ -219,10 +219,10 @@ def test_what_an_error_says():
         check_attainable(5, 2)
     assert str(info.value) == (
         "target_derivative=5 (marginal_precision=0.833333, max_fp_per_tp=0.2) cannot "
-        "be met on these documents: target_derivative can be at most 2; this is a "
+        "be met on these documents: target_derivative can be at most 2; that is a "
         "marginal_precision of at most 0.666666, or a max_fp_per_tp of at least 0.5. "
-        "Above it, no document would be predicted positive. Ask for a smaller "
-        "derivative, or use scores that rank more positives first."
+        "Above it, no document would be predicted positive. Use a smaller "
+        "derivative, or scores that rank more positives first."
     )
     copy = pickle.loads(pickle.dumps(info.value))
     assert copy.attainable == info.value.attainable

@@ -228,7 +228,7 @@ def test_range_of_an_error(method):
     # A negative scores highest, and a positive lowest.
     y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
     scores = np.arange(8, 0, -1)
-    with pytest.raises(InfeasibleTargetError, match="Ask for a smaller") as info:
+    with pytest.raises(InfeasibleTargetError, match="Use a smaller") as info:
         operating_point(scores, y, target_derivative=3.0, method=method)
     assert info.value.attainable == {
         "min_derivative": 0,
@@ -323,7 +323,7 @@ def test_inverted_scores():
 def test_no_search_goes_beyond_the_working_memory(search):
     scores, y = rare(5000, 2)
     with config_context(working_memory=0.1):
-        with pytest.raises(ValueError, match="n_thresholds=57 at most"):
+        with pytest.raises(ValueError, match="n_thresholds=57, allow"):
             optimal_path(scores, y, n_thresholds=500, search=search)
         optimal_path(scores, y, n_thresholds=57, search=search)
         operating_point(

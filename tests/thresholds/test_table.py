@@ -260,7 +260,7 @@ def test_at_the_edge_of_what_is_known():
 def test_positives_below_the_lowest_thresholds_are_missed():
     table = pn_table(SCORES, Y, thresholds=[[0.5], [0.99]])
     assert table.tp[0, 0] == 1
-    with pytest.warns(RejectionWarning, match="reach, and 1 are rated below"):
+    with pytest.warns(RejectionWarning, match="more positives are rated below"):
         table.operating_point(target_derivative=0.5)
     with pytest.raises(InfeasibleTargetError, match=r"lowest thresholds reach 0\.5"):
         table.operating_point(min_recall=0.9)
@@ -362,7 +362,7 @@ def test_labels_of_other_kinds():
         for rows in (slice(2), slice(2, 5))
     ]
     assert_same(sum(parts), whole)
-    with pytest.raises(ValueError, match=r"single class 'fraud'.*Pass pos_label"):
+    with pytest.raises(ValueError, match=r"single class 'fraud'.*as pos_label"):
         pn_table(SCORES[:2], named[:2], thresholds=grid)
     with pytest.raises(ValueError, match=r"got {3, 1}|has two classes|binary"):
         pn_table(SCORES[:3], [0, 1, 2], thresholds=grid)
@@ -382,13 +382,13 @@ def test_labels_of_other_kinds():
         ([[0.1, 0.4], [0.3, 0.2]], r"classifier 1 must be a vector of increasing"),
         ([[0.1, 0.1], [0.3]], r"classifier 0 must be .*np.unique"),
         ([[0.1, np.nan], [0.3]], "none of them NaN"),
-        ([[np.inf], [0.3]], "infinity alone"),
+        ([[np.inf], [0.3]], "infinity, which no"),
         ([[], [0.3]], "classifier 0 must be a vector"),
         ([], "one vector of increasing numbers for each"),
         (3.0, "one vector of increasing numbers for each"),
-        ([0.1, 0.2], "those of 1 classifiers, but scores have 2 columns"),
+        ([0.1, 0.2], "are for 1 classifiers, but scores have 2 columns"),
         ([["a"], ["b"]], "thresholds"),
-        ([[0.1]] * 3, "those of 3 classifiers, but scores have 2 columns"),
+        ([[0.1]] * 3, "are for 3 classifiers, but scores have 2 columns"),
     ],
 )
 def test_bad_thresholds(thresholds, message):
@@ -416,7 +416,7 @@ def test_options_beside_thresholds(options, message):
 def test_unrated_documents_above_the_lowest_thresholds():
     y = [1, -1, 0, 0, 0]
     grid = [[0.5], [0.65]]
-    message = r"row 1 is unrated and scores \[0.3, 0.7\].*start above; or where only"
+    message = r"row 1 is unrated and scores \[0.3, 0.7\].*start higher. If only"
     with pytest.raises(ValueError, match=message):
         pn_table(SCORES, y, thresholds=grid)
     for options in ({"base_thresholds": [0.5, 0.6]}, {"propensity": 0.8}):
@@ -439,7 +439,7 @@ def test_tables_that_do_not_add_up():
     for message, other in others.items():
         with pytest.raises(ValueError, match=message) as caught:
             table + other
-        assert "Make both by pn_table" in str(caught.value)
+        assert "Make both with pn_table" in str(caught.value)
     for other in (1, "table", None):
         with pytest.raises(TypeError):
             table + other
@@ -458,7 +458,7 @@ def test_methods_that_need_documents():
         table.optimal_path(method="grid")
     with pytest.raises(ValueError, match="Exactly one of"):
         table.operating_point()
-    with pytest.raises(ValueError, match="between them nothing was counted"):
+    with pytest.raises(ValueError, match="Nothing was counted"):
         table.count_at([0.15, 0.2])
     with pytest.raises(ValueError, match="for each of the 2 classifiers"):
         table.count_at(0.1)
@@ -470,7 +470,7 @@ def test_methods_that_need_documents():
 
 def test_a_large_grid_of_given_thresholds():
     grid = [np.arange(400.0)] * 2
-    message = "thresholds is too large: .* Give at most 181 thresholds of each"
+    message = "thresholds is too large: .*Use at most 181 thresholds for each"
     with config_context(working_memory=1), pytest.raises(ValueError, match=message):
         pn_table(SCORES, Y, thresholds=grid)
 

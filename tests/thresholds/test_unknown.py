@@ -202,7 +202,7 @@ def test_a_sample_without_its_probability_warns():
     scores = rng.normal(size=2000) + 2 * truth
     y = np.where(rng.random(2000) < 0.2, truth, -1)
     options = {"base_thresholds": 0, "marginal_precision": 0.5}
-    with pytest.warns(RejectionWarning, match="are rated, and the counts are theirs"):
+    with pytest.warns(RejectionWarning, match="are rated, and only these"):
         point = operating_point(scores, y, **options)
     assert point.n_predicted == point.predict(scores).sum()
     assert point.rated_share == (point.fp + point.tp) / point.n_predicted
@@ -298,7 +298,7 @@ def test_propensities_of_rounded_zeros_are_refused():
     scores, y = np.arange(6.0), [0, 1, 0, 1, 1, -1]
     with pytest.raises(ValueError, match="smallest propensity is 1e-310"):
         operating_point(scores, y, objective="f1", propensity=1e-310)
-    with pytest.raises(ValueError, match=r"up to 1e\+150, too large"):
+    with pytest.raises(ValueError, match=r"up to 1e\+150, which is too large"):
         operating_point(
             scores, y, objective="f1", propensity=1e-60, sample_weight=[1e90] * 6
         )

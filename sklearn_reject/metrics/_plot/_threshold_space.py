@@ -1,9 +1,14 @@
 """Joint thresholds of two classifiers, one an axis."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from sklearn_reject._typing import Axes, Options
 from sklearn_reject.metrics._plot._drawing import (
     find_axes,
     finish_axes,
@@ -46,15 +51,15 @@ class ThresholdPicture:
 
     def plot_thresholds(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        name=None,
-        plot_point=None,
-        plot_documents=False,
-        curve_kwargs=None,
-        point_kwargs=None,
-        documents_kwargs=None,
-    ):
+        name: str | None = None,
+        plot_point: bool | None = None,
+        plot_documents: bool = False,
+        curve_kwargs: Options | None = None,
+        point_kwargs: Options | None = None,
+        documents_kwargs: Options | Sequence[Options] | None = None,
+    ) -> Self:
         """Draw the path through the space of the thresholds of two classifiers.
 
         Infinite thresholds, which no score reaches, are drawn on the upper and on the

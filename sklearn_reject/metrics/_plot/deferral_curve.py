@@ -1,9 +1,25 @@
 """Display of deferral curves."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject._typing import (
+    Axes,
+    Estimator,
+    Figure,
+    Line2D,
+    MatrixLike,
+    Options,
+    Other,
+    TaskLossLike,
+)
 from sklearn_reject._validation import check_sample_weight, of_arrays, take_weight
 from sklearn_reject.metrics._deferral import scores_and_opinions
 from sklearn_reject.metrics._deferral_scoring import judge_opinions
@@ -111,18 +127,26 @@ class DeferralCurveDisplay:
     >>> plt.show()
     """
 
+    line_: Line2D | Other
+    point_: Line2D | Other
+    target_: Line2D | Other
+    oracle_: Line2D | Other
+    random_: Line2D | Other
+    ax_: Axes
+    figure_: Figure
+
     def __init__(
         self,
-        deferral_rate,
-        system_risk,
+        deferral_rate: Sequence[ArrayLike],
+        system_risk: Sequence[ArrayLike],
         *,
-        area=None,
-        oracle=None,
-        random=None,
-        point=None,
-        target=None,
-        name=None,
-    ):
+        area: Sequence[float] | None = None,
+        oracle: tuple[ArrayLike, ...] | None = None,
+        random: tuple[float, ...] | None = None,
+        point: Sequence[tuple[float, float]] | None = None,
+        target: Mapping[str, float] | None = None,
+        name: str | Sequence[str] | None = None,
+    ) -> None:
         self.deferral_rate = deferral_rate
         self.system_risk = system_risk
         self.area = area
@@ -135,18 +159,18 @@ class DeferralCurveDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        expert_labels=None,
-        loss=None,
-        labels=None,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        expert_labels: ArrayLike | None = None,
+        loss: TaskLossLike | None = None,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of a fitted classifier, its target and its operating point.
 
         The second opinion is asked about all samples. A `max_deferral` is a vertical
@@ -208,18 +232,18 @@ class DeferralCurveDisplay:
     @of_arrays
     def from_predictions(
         cls,
-        y_true,
-        y_first,
-        y_second,
-        deferral_score,
+        y_true: ArrayLike | None,
+        y_first: ArrayLike | None,
+        y_second: ArrayLike | None,
+        deferral_score: ArrayLike,
         *,
-        loss="zero_one",
-        labels=None,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        loss: TaskLossLike = "zero_one",
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of the labels of both opinions and a score.
 
         Parameters
@@ -257,18 +281,18 @@ class DeferralCurveDisplay:
     @classmethod
     def from_cv_results(
         cls,
-        cv_results,
-        X,
-        y,
+        cv_results: Options,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        expert_labels=None,
-        loss=None,
-        labels=None,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        expert_labels: ArrayLike | None = None,
+        loss: TaskLossLike | None = None,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve and the operating point of each fold of a cross-validation.
 
         Parameters
@@ -364,19 +388,19 @@ class DeferralCurveDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        name=None,
-        plot_point=None,
-        plot_target=None,
-        plot_oracle=False,
-        plot_random=False,
-        curve_kwargs=None,
-        point_kwargs=None,
-        target_kwargs=None,
-        oracle_kwargs=None,
-        random_kwargs=None,
-    ):
+        name: str | Sequence[str] | None = None,
+        plot_point: bool | None = None,
+        plot_target: bool | None = None,
+        plot_oracle: bool = False,
+        plot_random: bool = False,
+        curve_kwargs: Options | Sequence[Options] | None = None,
+        point_kwargs: Options | None = None,
+        target_kwargs: Options | None = None,
+        oracle_kwargs: Options | None = None,
+        random_kwargs: Options | None = None,
+    ) -> Self:
         """Draw the curves.
 
         Parameters

@@ -1,8 +1,24 @@
 """Display of the expected loss of a set against its size."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from sklearn_reject._typing import (
+    Axes,
+    Estimator,
+    Figure,
+    Line2D,
+    MatrixLike,
+    Options,
+    Other,
+    SetLossLike,
+)
 from sklearn_reject.decoding import (
     best_size,
     check_indicators,
@@ -86,7 +102,22 @@ class ExpectedLossDisplay:
     >>> plt.show()
     """
 
-    def __init__(self, expected_loss, *, chosen=None, realised=None, name=None):
+    line_: Line2D | Other
+    chosen_: Line2D | Other
+    realised_: Line2D | Other
+    mean_: Line2D | Other
+    realised_mean_: Line2D | Other
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        expected_loss: Sequence[ArrayLike],
+        *,
+        chosen: Sequence[int] | None = None,
+        realised: Sequence[ArrayLike] | None = None,
+        name: str | Sequence[str] | None = None,
+    ) -> None:
         self.expected_loss = expected_loss
         self.chosen = chosen
         self.realised = realised
@@ -94,8 +125,16 @@ class ExpectedLossDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, *, y=None, groups=None, name=None, ax=None, **plot_options
-    ):
+        cls,
+        estimator: Estimator,
+        X: MatrixLike,
+        *,
+        y: MatrixLike | None = None,
+        groups: ArrayLike | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curves of the sets that a fitted classifier predicts.
 
         Parameters
@@ -153,20 +192,20 @@ class ExpectedLossDisplay:
     @classmethod
     def from_probabilities(
         cls,
-        eta,
+        eta: ArrayLike,
         *,
-        y=None,
-        loss="f1",
-        beta=1.0,
-        zero_division=0.0,
-        distribution="independent",
-        groups=None,
-        min_positive=0,
-        max_positive=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        y: MatrixLike | None = None,
+        loss: SetLossLike = "f1",
+        beta: float = 1.0,
+        zero_division: float = 0.0,
+        distribution: Literal["independent", "multinomial"] = "independent",
+        groups: ArrayLike | None = None,
+        min_positive: int = 0,
+        max_positive: int | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of each set of items, and the size of the least loss.
 
         Parameters
@@ -258,17 +297,17 @@ class ExpectedLossDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        name=None,
-        plot_chosen=None,
-        plot_realised=None,
-        plot_mean=None,
-        curve_kwargs=None,
-        chosen_kwargs=None,
-        realised_kwargs=None,
-        mean_kwargs=None,
-    ):
+        name: str | Sequence[str] | None = None,
+        plot_chosen: bool | None = None,
+        plot_realised: bool | None = None,
+        plot_mean: bool | None = None,
+        curve_kwargs: Options | Sequence[Options] | None = None,
+        chosen_kwargs: Options | None = None,
+        realised_kwargs: Options | None = None,
+        mean_kwargs: Options | None = None,
+    ) -> Self:
         """Draw the curves.
 
         Parameters

@@ -1,9 +1,16 @@
 """Display of a monitor over time."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from copy import copy
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._interval import Interval
+from sklearn_reject._typing import Axes, Figure, Line2D, Options, Other
 from sklearn_reject._validation import check_option, check_same_length
 from sklearn_reject.metrics._plot._drawing import (
     find_axes,
@@ -15,6 +22,7 @@ from sklearn_reject.metrics._plot._drawing import (
     mark_single,
     short,
 )
+from sklearn_reject.selection import CoverageMonitor, RiskMonitor
 
 _QUANTITIES = {"risk": "Risk", "coverage": "Coverage (share accepted)"}
 
@@ -88,16 +96,23 @@ class MonitorDisplay:
     >>> plt.show()
     """
 
+    line_: Line2D
+    band_: Any
+    target_: Line2D | Other
+    alarm_: Line2D | Other
+    ax_: Axes
+    figure_: Figure
+
     def __init__(
         self,
-        intervals,
+        intervals: Sequence[Interval] | ArrayLike,
         *,
-        target=None,
-        alarms=None,
-        times=None,
-        quantity="risk",
-        name=None,
-    ):
+        target: float | None = None,
+        alarms: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        quantity: Literal["risk", "coverage"] = "risk",
+        name: str | None = None,
+    ) -> None:
         self.intervals = intervals
         self.target = target
         self.alarms = alarms
@@ -107,8 +122,15 @@ class MonitorDisplay:
 
     @classmethod
     def from_updates(
-        cls, monitor, updates, *, times=None, name=None, ax=None, **plot_options
-    ):
+        cls,
+        monitor: RiskMonitor | CoverageMonitor,
+        updates: Iterable[Any],
+        *,
+        times: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw what a monitor says after each of some updates.
 
         Parameters
@@ -166,16 +188,16 @@ class MonitorDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        name=None,
-        plot_target=None,
-        plot_alarm=None,
-        line_kwargs=None,
-        interval_kwargs=None,
-        target_kwargs=None,
-        alarm_kwargs=None,
-    ):
+        name: str | None = None,
+        plot_target: bool | None = None,
+        plot_alarm: bool | None = None,
+        line_kwargs: Options | None = None,
+        interval_kwargs: Options | None = None,
+        target_kwargs: Options | None = None,
+        alarm_kwargs: Options | None = None,
+    ) -> Self:
         """Draw the mean so far and its interval.
 
         On a new figure, the wide intervals of the first updates are cut off.

@@ -1,8 +1,25 @@
 """Display of what one score or two attain with ID and OOD samples."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject import _curves as curves
+from sklearn_reject._typing import (
+    Axes,
+    Estimator,
+    Figure,
+    Label,
+    Line2D,
+    MatrixLike,
+    Options,
+    Other,
+    TaskLossLike,
+)
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
 from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._origins import (
@@ -108,9 +125,24 @@ class OODFrontierDisplay:
     >>> plt.show()
     """
 
+    line_: Line2D | Other
+    target_: Line2D | Other
+    point_: Line2D | Other
+    random_: Line2D | Other
+    ax_: Axes
+    figure_: Figure
+
     def __init__(
-        self, x, y, *, kind="roc", random=None, point=None, target=None, name=None
-    ):
+        self,
+        x: Sequence[ArrayLike],
+        y: Sequence[ArrayLike],
+        *,
+        kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
+        random: tuple[float, ...] | None = None,
+        point: tuple[float, ...] | None = None,
+        target: Mapping[str, float] | None = None,
+        name: str | Sequence[str] | None = None,
+    ) -> None:
         self.x = x
         self.y = y
         self.kind = kind
@@ -122,23 +154,23 @@ class OODFrontierDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        kind="roc",
-        parts=False,
-        max_fpr=None,
-        ood_prior=None,
-        ood_label="auto",
-        loss=None,
-        labels=None,
-        n_directions=181,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
+        parts: bool = False,
+        max_fpr: float | None = None,
+        ood_prior: float | None = None,
+        ood_label: Label = "auto",
+        loss: TaskLossLike | None = None,
+        labels: ArrayLike | None = None,
+        n_directions: int = 181,
+        sample_weight: ArrayLike | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw what a fitted classifier attains, its bounds and its rule.
 
         The rule of a :class:`~sklearn_reject.DoubleScoreOODClassifier` is drawn as a
@@ -219,24 +251,24 @@ class OODFrontierDisplay:
     @of_arrays
     def from_predictions(
         cls,
-        y_true,
-        y_pred,
-        uncertainty,
+        y_true: ArrayLike,
+        y_pred: ArrayLike | None,
+        uncertainty: ArrayLike,
         *,
-        novelty=None,
-        kind="roc",
-        parts=False,
-        max_fpr=None,
-        ood_prior=None,
-        ood_label="auto",
-        loss="zero_one",
-        labels=None,
-        n_directions=181,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        novelty: ArrayLike | None = None,
+        kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
+        parts: bool = False,
+        max_fpr: float | None = None,
+        ood_prior: float | None = None,
+        ood_label: Label = "auto",
+        loss: TaskLossLike = "zero_one",
+        labels: ArrayLike | None = None,
+        n_directions: int = 181,
+        sample_weight: ArrayLike | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw what one score or two attain.
 
         Parameters
@@ -333,18 +365,18 @@ class OODFrontierDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        name=None,
-        bounds=None,
-        plot_point=None,
-        plot_target=None,
-        plot_random=None,
-        curve_kwargs=None,
-        point_kwargs=None,
-        target_kwargs=None,
-        random_kwargs=None,
-    ):
+        name: str | Sequence[str] | None = None,
+        bounds: tuple[float, float] | None = None,
+        plot_point: bool | None = None,
+        plot_target: bool | None = None,
+        plot_random: bool | None = None,
+        curve_kwargs: Options | Sequence[Options] | None = None,
+        point_kwargs: Options | None = None,
+        target_kwargs: Options | None = None,
+        random_kwargs: Options | None = None,
+    ) -> Self:
         """Draw the curves.
 
         Parameters

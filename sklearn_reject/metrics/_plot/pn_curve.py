@@ -1,11 +1,27 @@
 """Display of true against false positives, and of the joint thresholds behind them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._labels import rate
 from sklearn_reject._response import positive_score
+from sklearn_reject._typing import (
+    Axes,
+    Estimator,
+    Figure,
+    Label,
+    Line2D,
+    MatrixLike,
+    Options,
+    Other,
+)
 from sklearn_reject._validation import check_same_length, of_arrays
 from sklearn_reject.metrics._inside import check_pos_label, find_tuner
 from sklearn_reject.metrics._plot._drawing import (
@@ -24,7 +40,7 @@ from sklearn_reject.metrics._plot._pn_counts import (
 from sklearn_reject.metrics._plot._pn_point import draw_point, draw_tangent, show_point
 from sklearn_reject.metrics._plot._threshold_space import ThresholdPicture
 from sklearn_reject.metrics._pn import rated_documents
-from sklearn_reject.thresholds import ThresholdPath
+from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
 
 _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
 
@@ -111,19 +127,28 @@ class PNCurveDisplay(ThresholdPicture):
     >>> plt.show()
     """
 
+    line_: Line2D | Other
+    path_: Line2D | Other
+    point_: Any
+    tangent_: Line2D | Other
+    boundary_: Line2D | Other
+    documents_: list[Any] | Other
+    ax_: Axes
+    figure_: Figure
+
     def __init__(
         self,
-        fp,
-        tp,
+        fp: Sequence[ArrayLike],
+        tp: Sequence[ArrayLike],
         *,
-        area=None,
-        path=None,
-        operating_point=None,
-        scores=None,
-        is_positive=None,
-        classifiers=None,
-        name=None,
-    ):
+        area: Sequence[float] | None = None,
+        path: ThresholdPath | None = None,
+        operating_point: OperatingPoint | None = None,
+        scores: np.ndarray | None = None,
+        is_positive: np.ndarray | None = None,
+        classifiers: Sequence[str] | None = None,
+        name: str | Sequence[str] | None = None,
+    ) -> None:
         self.fp = fp
         self.tp = tp
         self.area = area
@@ -138,16 +163,16 @@ class PNCurveDisplay(ThresholdPicture):
     @of_arrays
     def from_predictions(
         cls,
-        y_true,
-        y_score,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
         *,
-        pos_label=None,
-        unrated_label=-1,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        pos_label: Label = None,
+        unrated_label: Label = -1,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of a score.
 
         Parameters
@@ -190,18 +215,18 @@ class PNCurveDisplay(ThresholdPicture):
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        plot_single=False,
-        pos_label=None,
-        unrated_label="auto",
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        plot_single: bool = False,
+        pos_label: Label = None,
+        unrated_label: Label = "auto",
+        sample_weight: ArrayLike | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of a fitted classifier.
 
         Parameters
@@ -294,18 +319,18 @@ class PNCurveDisplay(ThresholdPicture):
     @classmethod
     def from_path(
         cls,
-        path,
+        path: ThresholdPath,
         *,
-        operating_point=None,
-        scores=None,
-        y=None,
-        pos_label=None,
-        unrated_label=-1,
-        classifiers=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        operating_point: OperatingPoint | None = None,
+        scores: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        pos_label: Label = None,
+        unrated_label: Label = -1,
+        classifiers: Sequence[str] | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of a path of joint thresholds, as it was counted.
 
         Parameters
@@ -376,17 +401,17 @@ class PNCurveDisplay(ThresholdPicture):
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        name=None,
-        plot_path=None,
-        plot_point=None,
-        plot_tangent=None,
-        curve_kwargs=None,
-        path_kwargs=None,
-        point_kwargs=None,
-        tangent_kwargs=None,
-    ):
+        name: str | Sequence[str] | None = None,
+        plot_path: bool | None = None,
+        plot_point: bool | None = None,
+        plot_tangent: bool | None = None,
+        curve_kwargs: Options | Sequence[Options] | None = None,
+        path_kwargs: Options | None = None,
+        point_kwargs: Options | None = None,
+        tangent_kwargs: Options | None = None,
+    ) -> Self:
         """Draw the curves.
 
         Where an operating point is drawn, the axes show four times its false positives,

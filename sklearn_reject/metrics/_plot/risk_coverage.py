@@ -1,9 +1,26 @@
 """Display of risk-coverage curves."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject._typing import (
+    Axes,
+    Estimator,
+    Figure,
+    Line2D,
+    MatrixLike,
+    Options,
+    Other,
+    RandomState,
+    TaskLossLike,
+)
 from sklearn_reject._validation import check_sample_weight, of_arrays, take_weight
 from sklearn_reject.metrics._inside import predict_with_uncertainty
 from sklearn_reject.metrics._losses import is_table, judge
@@ -123,19 +140,28 @@ class RiskCoverageDisplay:
     >>> plt.show()
     """
 
+    line_: Line2D | Other
+    point_: Line2D | Other
+    target_: Line2D | Other
+    band_: Any
+    oracle_: Line2D | Other
+    random_: Line2D | Other
+    ax_: Axes
+    figure_: Figure
+
     def __init__(
         self,
-        coverage,
-        risk,
+        coverage: Sequence[ArrayLike],
+        risk: Sequence[ArrayLike],
         *,
-        aurc=None,
-        oracle=None,
-        random=None,
-        band=None,
-        point=None,
-        target=None,
-        name=None,
-    ):
+        aurc: Sequence[float] | None = None,
+        oracle: tuple[ArrayLike, ...] | None = None,
+        random: float | None = None,
+        band: Sequence[tuple[ArrayLike, ...]] | None = None,
+        point: Sequence[tuple[float, float]] | None = None,
+        target: Mapping[str, float] | None = None,
+        name: str | Sequence[str] | None = None,
+    ) -> None:
         self.coverage = coverage
         self.risk = risk
         self.aurc = aurc
@@ -149,20 +175,20 @@ class RiskCoverageDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        loss=None,
-        labels=None,
-        sample_weight=None,
-        confidence=None,
-        n_resamples=1000,
-        random_state=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        loss: TaskLossLike | None = None,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        confidence: float | None = None,
+        n_resamples: int = 1000,
+        random_state: RandomState | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of a fitted classifier or regressor, with target and rule.
 
         The rule of a :class:`~sklearn_reject.SelectiveClassifier` is drawn as a point:
@@ -239,20 +265,20 @@ class RiskCoverageDisplay:
     @of_arrays
     def from_predictions(
         cls,
-        y_true,
-        y_pred,
-        uncertainty,
+        y_true: ArrayLike | None,
+        y_pred: ArrayLike | None,
+        uncertainty: ArrayLike,
         *,
-        loss="zero_one",
-        labels=None,
-        sample_weight=None,
-        confidence=None,
-        n_resamples=1000,
-        random_state=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        loss: TaskLossLike = "zero_one",
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        confidence: float | None = None,
+        n_resamples: int = 1000,
+        random_state: RandomState | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of predictions and their uncertainty.
 
         Parameters
@@ -304,17 +330,17 @@ class RiskCoverageDisplay:
     @classmethod
     def from_cv_results(
         cls,
-        cv_results,
-        X,
-        y,
+        cv_results: Options,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        loss=None,
-        labels=None,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_options,
-    ):
+        loss: TaskLossLike | None = None,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Draw the curve of each fold of a cross-validation, with target and rules.
 
         Rules are drawn as in :meth:`from_estimator`, and their target where it is that
@@ -411,20 +437,20 @@ class RiskCoverageDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        name=None,
-        plot_point=None,
-        plot_target=None,
-        plot_oracle=False,
-        plot_random=False,
-        curve_kwargs=None,
-        band_kwargs=None,
-        point_kwargs=None,
-        target_kwargs=None,
-        oracle_kwargs=None,
-        random_kwargs=None,
-    ):
+        name: str | Sequence[str] | None = None,
+        plot_point: bool | None = None,
+        plot_target: bool | None = None,
+        plot_oracle: bool = False,
+        plot_random: bool = False,
+        curve_kwargs: Options | Sequence[Options] | None = None,
+        band_kwargs: Options | None = None,
+        point_kwargs: Options | None = None,
+        target_kwargs: Options | None = None,
+        oracle_kwargs: Options | None = None,
+        random_kwargs: Options | None = None,
+    ) -> Self:
         """Draw the curves.
 
         Parameters

@@ -1,9 +1,13 @@
 """What learned scores have in common: what they see, and how they are fitted."""
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import indexable
@@ -16,19 +20,20 @@ from sklearn_reject._sklearn import (
     _safe_indexing,
     with_callbacks,
 )
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_sample_weight, index_labels
-from sklearn_reject.losses import check_loss
+from sklearn_reject.losses import TaskLoss, check_loss
 from sklearn_reject.scores._base import UncertaintyScore, forget
 from sklearn_reject.scores._values import check_scores
 
 
 class LearnedScore(CallbackSupportMixin, UncertaintyScore):
-    """Base of the scores that learn where a fitted classifier goes wrong.
+    """Base class of scores that learn where a fitted classifier is wrong.
 
     A subclass writes `_learn`, which gets predictions (with the samples in `X`), what
     to learn from them (the losses, unless it defines `_targets`), sample weights or
     None, and a callback context; and `_predict`, which gets predictions and returns one
-    number a sample, higher = more uncertain.
+    number per sample, higher = more uncertain.
 
     Examples
     --------
@@ -60,13 +65,20 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     takes_sparse = True
 
     #: Task loss of a prediction; None takes that of the meta-estimator around it.
-    loss = None
+    loss: Any = None
 
     # Steps of the pipelines around the model that the samples pass.
     _n_steps_ = 0
 
-    def fit(self, X, y, *, estimator, sample_weight=None):
-        """Learn where an estimator goes wrong.
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        estimator: Estimator,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn where an estimator is wrong.
 
         Parameters
         ----------
@@ -101,7 +113,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     @with_callbacks
     def _collect_and_fit(self, X, y, inner, sample_weight, **given):
         if y is None:
-            raise ValueError("y is None: the true labels are needed to learn from.")
+            raise ValueError("y is None, but the score learns from the true labels.")
         X, y = indexable(X, np.asarray(y))
         weight = check_sample_weight(sample_weight, len(y))
         if not (is_regressor(inner) or hasattr(inner, "classes_")):
@@ -118,7 +130,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self.fit_collected(seen, *collected, weight, estimator=inner, context=context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
 
-    def resolve(self, classes, loss=None):
+    def resolve(self, classes: np.ndarray | None, loss: TaskLoss | None = None) -> Self:
         """Resolve the loss and check the options.
 
         Parameters
@@ -143,7 +155,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self.loss_ = check_loss(loss, labels=self.classes_)
         return self
 
-    def choose_features(self, estimator, X, *, is_new=False):
+    def choose_features(
+        self, estimator: Estimator, X: MatrixLike, *, is_new: bool = False
+    ) -> Self:
         """Decide what the score sees, and refuse what cannot work before any fit.
 
         Parameters
@@ -170,7 +184,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         self._choose_features(estimator, X, is_new)
         return self
 
-    def clone_resolved(self):
+    def clone_resolved(self) -> Self:
         """Return an unfitted clone that is resolved as this one is.
 
         Returns
@@ -184,7 +198,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
                 setattr(score, name, getattr(self, name))
         return score
 
-    def samples_of(self, response):
+    def samples_of(self, response: Response) -> Any:
         """Return the samples of a response as the score sees them.
 
         Parameters
@@ -200,13 +214,15 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         """
         return response.transform(self._n_steps_)
 
-    def collect(self, response, y):
+    def collect(
+        self, response: Response, y: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what there is to learn from a response.
 
         Parameters
         ----------
         response : Response
-            What an estimator says about samples that it was not fitted on.
+            Response of an estimator to samples that it was not fitted on.
 
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Their true labels or targets.
@@ -214,7 +230,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         outputs, labels, targets : ndarray
-            Arrays with one entry a sample, to be given to :meth:`fit_collected`,
+            Arrays with one entry per sample, to be given to :meth:`fit_collected`,
             perhaps together with those of other folds.
         """
         outputs, labels = self._outputs_and_labels(response)
@@ -222,15 +238,15 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     def fit_collected(
         self,
-        X,
-        outputs,
-        labels,
-        targets,
-        sample_weight=None,
+        X: MatrixLike,
+        outputs: np.ndarray,
+        labels: np.ndarray,
+        targets: np.ndarray,
+        sample_weight: np.ndarray | None = None,
         *,
-        estimator=None,
-        context=None,
-    ):
+        estimator: Estimator | None = None,
+        context: Any = None,
+    ) -> Self:
         """Learn from what was collected.
 
         Parameters
@@ -263,9 +279,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             present = np.flatnonzero(weight)
             if not len(present):
                 raise ValueError(
-                    "sample_weight is zero for all samples that an uncertainty score "
-                    "would be learned from. Give some a positive weight, or choose a "
-                    "cv that leaves such samples in each part."
+                    "sample_weight is zero for all samples that train an uncertainty "
+                    "score. Give some of them a positive weight, or choose a cv with "
+                    "such samples in each training part."
                 )
             predictions, targets = predictions.take(present), targets[present]
             # Weights of mean one, as learners have limits of absolute size.
@@ -282,7 +298,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             self.estimator_ = estimator
         return self
 
-    def predict_collected(self, X, outputs, labels):
+    def predict_collected(
+        self, X: MatrixLike, outputs: np.ndarray, labels: np.ndarray
+    ) -> np.ndarray:
         """Return the uncertainty of samples that were collected.
 
         Parameters
@@ -320,7 +338,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         if unknown.any():
             label = response.classes[unknown].tolist()[0]
             raise ValueError(
-                f"The classifier knows the class {label!r}, which is not among the "
+                f"The classifier has the class {label!r}, which is not one of the "
                 f"labels {self.classes_.tolist()} given."
             )
         # The outputs come first: labels may follow from them without a pass.
@@ -383,8 +401,8 @@ def weight_for(learner, sample_weight, name):
         return {}
     if not has_fit_parameter(learner, "sample_weight"):
         raise ValueError(
-            f"{name} must take sample_weight in its `fit`, got {learner!r}. Choose one "
-            "that does, or leave the weights out."
+            f"{name} must take sample_weight in its `fit`, got {learner!r}. Use an "
+            "estimator that does, or omit the weights."
         )
     return {"sample_weight": sample_weight}
 

@@ -1,7 +1,10 @@
 """Trees that order samples by their risk: gradient boosting of the SELE loss."""
 
+from __future__ import annotations
+
 from contextlib import nullcontext
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -9,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves import aurc_score
+from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import (
     check_count,
     check_level,
@@ -51,13 +55,13 @@ class SELEBoosting(FeatureScore):
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response"} or transformer, default="auto"
-        What is seen. "input" is the samples, "model_input" what reaches the model
-        inside a pipeline, "response" the probabilities, else decision values, else
-        label of a classifier, or the prediction of a regressor; "+" joins two.
-        Categories become codes or indicators, times numbers. "auto" is "input+response"
-        where numbers can be made of the samples, and "response" for text, and for
-        sparse samples of many columns unless the learner takes them. A transformer is
-        fitted on samples and losses.
+        Inputs of the score. "input" is the samples, "model_input" the inputs of the
+        model inside a pipeline, "response" the probabilities, otherwise the decision
+        values, otherwise the label of a classifier, or the prediction of a regressor;
+        "+" joins two. Categories become codes or indicators, times numbers. "auto" is
+        "input+response" if the samples can be converted to numbers, and "response" for
+        text, and for sparse samples with many columns unless the learner supports them.
+        A transformer is fitted on samples and losses.
 
     max_samples : int or None, default=20000
         Most samples that a tree is fitted to, drawn anew for each tree. None is all.
@@ -128,20 +132,26 @@ class SELEBoosting(FeatureScore):
     learner = "base_learner"
     default_learner = DecisionTreeRegressor
 
+    features_: Any
+    estimators_: list[Any]
+    areas_: list[float]
+    center_: float
+    scale_: float
+
     def __init__(
         self,
-        base_learner=None,
-        n_estimators=200,
-        learning_rate=0.1,
+        base_learner: Estimator | None = None,
+        n_estimators: int = 200,
+        learning_rate: float = 0.1,
         *,
-        features="auto",
-        max_samples=20000,
-        n_iter_no_change=30,
-        refit=True,
-        validation_fraction=0.2,
-        loss=None,
-        random_state=None,
-    ):
+        features: FeaturesLike = "auto",
+        max_samples: int | None = 20000,
+        n_iter_no_change: int | None = 30,
+        refit: bool = True,
+        validation_fraction: float = 0.2,
+        loss: TaskLossLike | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.base_learner = base_learner
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate

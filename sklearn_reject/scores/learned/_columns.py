@@ -47,7 +47,7 @@ def split_columns(X):
         return [(name, X[name]) for name in names]
     table = np.asarray(X, dtype=object)
     if table.ndim != 2:
-        raise ValueError("they are no table of rows and columns.")
+        raise ValueError("they are not a table with rows and columns.")
     return list(enumerate(table.T))
 
 
@@ -88,7 +88,7 @@ def as_numbers(name, column, kind):
         return np.fromiter(numbers, np.float64, count=len(values))
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"column {name!r} held {kind} when the score was fitted: {error}."
+            f"column {name!r} contained {kind} when the score was fitted: {error}."
         ) from error
 
 

@@ -1,6 +1,9 @@
 """What learned scores see: samples, responses, and which of them "auto" stands for."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +22,7 @@ from sklearn_reject.scores.learned._columns import holds_values
 from sklearn_reject.scores.learned._encoding import Encoder
 
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
-PER_LABEL = "per_label_linear"
+PER_LABEL: Literal["per_label_linear"] = "per_label_linear"
 
 _NAMES = (
     "auto",
@@ -52,8 +55,8 @@ class FeatureScore(LearnedScore):
     has_per_label = False
 
     #: Parameter with what learns, None for a linear score, and its class by default.
-    learner = None
-    default_learner = None
+    learner: str | None = None
+    default_learner: Any = None
 
     def _choose_features(self, estimator, X, is_new):
         self._check_features()
@@ -71,9 +74,9 @@ class FeatureScore(LearnedScore):
             if n_blind < n_steps:
                 raise ValueError(
                     f"features={self.features!r}: the step "
-                    f"{steps.transformers[n_blind]!r} has learned from the labels of "
-                    "the samples that the score would be learned from, and tells them "
-                    "again. Use features='auto', which leaves it out, or a "
+                    f"{steps.transformers[n_blind]!r} was fitted with the labels of "
+                    "the same samples that would train the score, so it leaks these "
+                    "labels. Use features='auto', which omits this step, or a "
                     "FrozenEstimator that was fitted on other samples."
                 )
             self._n_steps_ = n_steps
@@ -110,7 +113,7 @@ class FeatureScore(LearnedScore):
     def _needs_outputs(self):
         return sees_outputs(self.features_)
 
-    def make_map(self):
+    def make_map(self) -> Any:
         """Return an unfitted ``FeatureMap`` for what learns."""
         given = {"features": self.features_, "random_state": self.random_state}
         if self.learner is None or is_per_label(self.features_):
@@ -216,9 +219,9 @@ class FeatureMap:
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(
-                f"features={self.features!r} makes no numbers of the samples: {error} "
-                "Use features='response', or a transformer that does, such as the "
-                "preprocessing of the classifier's pipeline."
+                f"features={self.features!r} cannot convert the samples to numbers: "
+                f"{error} Use features='response', or a transformer that can, such as "
+                "the preprocessing of the classifier's pipeline."
             ) from error
 
 

@@ -1,6 +1,11 @@
 """What a second opinion would gain: the difference of two conditional risks."""
 
+from __future__ import annotations
+
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -8,6 +13,14 @@ from sklearn.ensemble import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._response import Response
+from sklearn_reject._typing import (
+    Estimator,
+    FeaturesLike,
+    MatrixLike,
+    RandomState,
+    TaskLossLike,
+)
 from sklearn_reject._validation import take_weight
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.scores.learned._base import early_stopping_for, weight_for
@@ -15,7 +28,7 @@ from sklearn_reject.scores.learned._features import FeatureScore
 
 
 class ExpectedGain(FeatureScore):
-    """Expected loss of a classifier less that of an expert, who could be asked instead.
+    """Expected loss of a classifier minus that of an expert.
 
     An estimate of r1(x) - r2(x), the conditional risks of the two, in units of the
     loss: negative where the expert is the worse of them. It is learned from samples for
@@ -34,13 +47,13 @@ class ExpectedGain(FeatureScore):
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response"} or transformer, default="auto"
-        What is seen. "input" is the samples, "model_input" what reaches the model
-        inside a pipeline, "response" the probabilities, else decision values, else
-        label of a classifier, or the prediction of a regressor; "+" joins two.
-        Categories become codes or indicators, times numbers. "auto" is "input+response"
-        where numbers can be made of the samples, and "response" for text, and for
-        sparse samples of many columns unless the learner takes them. A transformer is
-        fitted on samples and losses.
+        Inputs of the score. "input" is the samples, "model_input" the inputs of the
+        model inside a pipeline, "response" the probabilities, otherwise the decision
+        values, otherwise the label of a classifier, or the prediction of a regressor;
+        "+" joins two. Categories become codes or indicators, times numbers. "auto" is
+        "input+response" if the samples can be converted to numbers, and "response" for
+        text, and for sparse samples with many columns unless the learner supports them.
+        A transformer is fitted on samples and losses.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
             (n_classes, n_classes), callable or None, default=None
@@ -100,16 +113,33 @@ class ExpectedGain(FeatureScore):
     learner = "base_learner"
     default_learner = HistGradientBoostingClassifier
 
+    features_: Any
+    learners_: list[Any]
+    n_asked_: int
+
     def __init__(
-        self, base_learner=None, features="auto", *, loss=None, random_state=None
-    ):
+        self,
+        base_learner: Estimator | None = None,
+        features: FeaturesLike = "auto",
+        *,
+        loss: TaskLossLike | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.base_learner = base_learner
         self.features = features
         self.loss = loss
         self.random_state = random_state
 
-    def fit(self, X, y, *, estimator, expert_labels, sample_weight=None):
-        """Learn where an expert would do better than an estimator.
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        estimator: Estimator,
+        expert_labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn where an expert is better than an estimator.
 
         Parameters
         ----------
@@ -124,7 +154,7 @@ class ExpectedGain(FeatureScore):
             Fitted classifier or regressor whose predictions the gain is about.
 
         expert_labels : array-like of shape (n_samples,)
-            What the expert says; None or NaN where the expert was not asked.
+            Labels of the expert; None or NaN where the expert was not asked.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
@@ -145,27 +175,29 @@ class ExpectedGain(FeatureScore):
         )
         return self
 
-    def collect(self, response, y, expert_labels=None):
+    def collect(
+        self, response: Response, y: np.ndarray, expert_labels: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what there is to learn from a response, and from what an expert says.
 
         Parameters
         ----------
         response : Response
-            What an estimator says about samples that it was not fitted on.
+            Response of an estimator to samples that it was not fitted on.
 
         y : ndarray of shape (n_samples,)
             Their true labels or targets.
 
         expert_labels : array-like of shape (n_samples,), default=None
-            What the expert says; None or NaN where the expert was not asked.
+            Labels of the expert; None or NaN where the expert was not asked.
 
         Returns
         -------
         outputs, labels, targets : ndarray
-            Arrays with one entry a sample, to be given to :meth:`fit_collected`,
-            perhaps together with those of other folds. `targets`, of shape
-            (n_samples, 2), are the losses of the estimator and of the expert, the
-            latter NaN where the expert was not asked.
+            Arrays with one entry per sample, to be given to :meth:`fit_collected`,
+            perhaps together with those of other folds. `targets`, of shape (n_samples,
+            2), are the losses of the estimator and of the expert, the latter NaN where
+            the expert was not asked.
         """
         outputs, labels, first = super().collect(response, y)
         second = np.full(len(first), np.nan)
@@ -222,8 +254,9 @@ class ExpectedGain(FeatureScore):
         if self.base_learner is not None:
             if is_classifier(self.base_learner) and not is_zero_one:
                 raise ValueError(
-                    f"base_learner={self.base_learner!r} is a classifier, which learns "
-                    "losses of 0 and 1 only, and there are others. Use a regressor."
+                    f"base_learner={self.base_learner!r} is a classifier, which can "
+                    "only learn losses of 0 and 1, but there are other losses. Use a "
+                    "regressor."
                 )
             return clone(self.base_learner)
         options = {
@@ -260,9 +293,9 @@ def _split(targets):
     is_known = ~np.isnan(second)
     if not is_known.any():
         raise ValueError(
-            "ExpectedGain learns from the labels of an expert, and none is known. Pass "
-            "expert_labels; it is a gain_score for DeferringClassifier, and no "
-            "uncertainty_score for an estimator that knows of no expert."
+            "ExpectedGain learns from the labels of an expert, but none is known. Pass "
+            "expert_labels. ExpectedGain is a gain_score for DeferringClassifier; "
+            "estimators without an expert cannot use it as uncertainty_score."
         )
     return first, second, is_known
 

@@ -1,12 +1,19 @@
 """Scores that regress what a prediction costs, or how probable the truth was."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
 
+from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores.learned._base import (
     early_stopping_for,
@@ -44,16 +51,16 @@ class LossRegression(FeatureScore):
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response", "per_label_linear"} or transformer, default="auto"
-        What is seen. "input" is the samples, "model_input" what reaches the model
-        inside a pipeline, "response" the probabilities, else decision values, else
-        label of a classifier, or the prediction of a regressor; "+" joins two.
-        Categories become codes or indicators, times numbers. "auto" is "input+response"
-        where numbers can be made of the samples, and "response" for text, and for
-        sparse samples of many columns unless the learner takes them. A transformer is
-        fitted on samples and losses.
-        "per_label_linear" is the linear score of FPV23, eq. 37: a ridge regression for
-        each predicted label, of the samples as they reach the model or, before it, the
-        first step that learns from labels.
+        Inputs of the score. "input" is the samples, "model_input" the inputs of the
+        model inside a pipeline, "response" the probabilities, otherwise the decision
+        values, otherwise the label of a classifier, or the prediction of a regressor;
+        "+" joins two. Categories become codes or indicators, times numbers. "auto" is
+        "input+response" if the samples can be converted to numbers, and "response" for
+        text, and for sparse samples with many columns unless the learner supports them.
+        A transformer is fitted on samples and losses. "per_label_linear" is the linear
+        score of FPV23, eq. 37: a ridge regression for each predicted label, of the
+        samples as they reach the model or, before it, the first step that learns from
+        labels.
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean
@@ -128,17 +135,22 @@ class LossRegression(FeatureScore):
     learner = "regressor"
     default_learner = HistGradientBoostingRegressor
 
+    features_: Any
+    regressor_: Any
+    alpha_: float
+    areas_: dict[float, float]
+
     def __init__(
         self,
-        regressor=None,
-        features="auto",
+        regressor: Estimator | None = None,
+        features: FeaturesLike | Literal["per_label_linear"] = "auto",
         *,
-        alphas=ALPHAS,
-        loss=None,
-        validation_fraction=0.25,
-        refit=True,
-        random_state=None,
-    ):
+        alphas: float | Sequence[float] = ALPHAS,
+        loss: TaskLossLike | None = None,
+        validation_fraction: float = 0.25,
+        refit: bool = True,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.regressor = regressor
         self.features = features
         self.alphas = alphas
@@ -155,8 +167,8 @@ class LossRegression(FeatureScore):
             )
         if self.regressor is not None and is_per_label(self.features):
             raise ValueError(
-                f"features={PER_LABEL!r} is a ridge regression by itself, got "
-                f"regressor={self.regressor!r}. Leave it at None, or choose other "
+                f"features={PER_LABEL!r} has its own ridge regression, got "
+                f"regressor={self.regressor!r}. Set regressor=None, or choose other "
                 "features."
             )
 
@@ -200,16 +212,16 @@ class TrueClassProbability(LossRegression):
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response", "per_label_linear"} or transformer, default="auto"
-        What is seen. "input" is the samples, "model_input" what reaches the model
-        inside a pipeline, "response" the probabilities, else decision values, else
-        label of a classifier, or the prediction of a regressor; "+" joins two.
-        Categories become codes or indicators, times numbers. "auto" is "input+response"
-        where numbers can be made of the samples, and "response" for text, and for
-        sparse samples of many columns unless the learner takes them. A transformer is
-        fitted on samples and losses.
-        "per_label_linear" is the linear score of FPV23, eq. 37: a ridge regression for
-        each predicted label, of the samples as they reach the model or, before it, the
-        first step that learns from labels.
+        Inputs of the score. "input" is the samples, "model_input" the inputs of the
+        model inside a pipeline, "response" the probabilities, otherwise the decision
+        values, otherwise the label of a classifier, or the prediction of a regressor;
+        "+" joins two. Categories become codes or indicators, times numbers. "auto" is
+        "input+response" if the samples can be converted to numbers, and "response" for
+        text, and for sparse samples with many columns unless the learner supports them.
+        A transformer is fitted on samples and losses. "per_label_linear" is the linear
+        score of FPV23, eq. 37: a ridge regression for each predicted label, of the
+        samples as they reach the model or, before it, the first step that learns from
+        labels.
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean
@@ -276,6 +288,11 @@ class TrueClassProbability(LossRegression):
 
     estimates_risk = False
 
+    features_: Any
+    regressor_: Any
+    alpha_: float
+    areas_: dict[float, float]
+
     def _check_options(self, classes):
         super()._check_options(classes)
         if classes is None:
@@ -294,7 +311,7 @@ class TrueClassProbability(LossRegression):
 
 
 class ErrorProbability(FeatureScore):
-    """Probability that a prediction is wrong, learned by a second classifier.
+    """Probability that a prediction is wrong, learned with a second classifier.
 
     For losses of 0 and 1, whose expectation is the probability of an error, so that the
     score estimates the conditional risk. Works for any classifier with `predict`.
@@ -302,18 +319,19 @@ class ErrorProbability(FeatureScore):
     Parameters
     ----------
     classifier : classifier or None, default=None
-        What learns to tell errors from correct predictions, with `predict_proba`. None
-        is a :class:`~sklearn.ensemble.HistGradientBoostingClassifier`.
+        Classifier with `predict_proba` that learns to separate errors from correct
+        predictions. None is a
+        :class:`~sklearn.ensemble.HistGradientBoostingClassifier`.
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response"} or transformer, default="auto"
-        What is seen. "input" is the samples, "model_input" what reaches the model
-        inside a pipeline, "response" the probabilities, else decision values, else
-        label of a classifier, or the prediction of a regressor; "+" joins two.
-        Categories become codes or indicators, times numbers. "auto" is "input+response"
-        where numbers can be made of the samples, and "response" for text, and for
-        sparse samples of many columns unless the learner takes them. A transformer is
-        fitted on samples and losses.
+        Inputs of the score. "input" is the samples, "model_input" the inputs of the
+        model inside a pipeline, "response" the probabilities, otherwise the decision
+        values, otherwise the label of a classifier, or the prediction of a regressor;
+        "+" joins two. Categories become codes or indicators, times numbers. "auto" is
+        "input+response" if the samples can be converted to numbers, and "response" for
+        text, and for sparse samples with many columns unless the learner supports them.
+        A transformer is fitted on samples and losses.
 
     loss : {"zero_one"}, array-like of shape (n_classes, n_classes), callable or None, \
             default=None
@@ -365,9 +383,17 @@ class ErrorProbability(FeatureScore):
     learner = "classifier"
     default_learner = HistGradientBoostingClassifier
 
+    features_: Any
+    classifier_: Any
+
     def __init__(
-        self, classifier=None, features="auto", *, loss=None, random_state=None
-    ):
+        self,
+        classifier: Estimator | None = None,
+        features: FeaturesLike = "auto",
+        *,
+        loss: Literal["zero_one"] | ArrayLike | Callable[..., ArrayLike] | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.classifier = classifier
         self.features = features
         self.loss = loss

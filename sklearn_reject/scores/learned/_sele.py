@@ -1,12 +1,17 @@
 """A linear score that orders samples by their risk (FPV23, section 3.4)."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Sequence
 from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_reject._typing import FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
 from sklearn_reject.scores.learned._features import PER_LABEL, FeatureScore
@@ -35,7 +40,7 @@ class SELE(FeatureScore):
             default="per_label_linear"
         "per_label_linear" gives each predicted label weights of its own (FPV23, eq.
         37), of the samples as they reach the model inside a pipeline or, before it, the
-        first step that learns from labels. The others have one weight a feature, and
+        first step that learns from labels. The others have one weight per feature, and
         are those of :class:`LossRegression`. Categories become indicators, and means
         stand for numbers that are missing.
 
@@ -130,21 +135,30 @@ class SELE(FeatureScore):
     only_orders = True
     has_per_label = True
 
+    features_: Any
+    alpha_: float
+    areas_: dict[float, float]
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    center_: float
+    scale_: float
+    n_iter_: int
+
     def __init__(
         self,
-        alphas=ALPHAS,
-        features=PER_LABEL,
+        alphas: float | Sequence[float] = ALPHAS,
+        features: FeaturesLike | Literal["per_label_linear"] = PER_LABEL,
         *,
-        method="exact",
-        chunk_size=500,
-        loss=None,
-        validation_fraction=0.25,
-        refit=True,
-        max_iter=500,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-    ):
+        method: Literal["exact", "chunked"] = "exact",
+        chunk_size: int = 500,
+        loss: TaskLossLike | None = None,
+        validation_fraction: float = 0.25,
+        refit: bool = True,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.alphas = alphas
         self.features = features
         self.method = method
@@ -178,8 +192,8 @@ class SELE(FeatureScore):
         if results[self.alpha_].status == 1:
             warnings.warn(
                 f"SELE did not converge in max_iter={self.max_iter} iterations at "
-                f"alpha={self.alpha_:g}. Increase max_iter or tol, or leave out the "
-                "weakest of the alphas.",
+                f"alpha={self.alpha_:g}. Increase max_iter or tol, or remove the "
+                "smallest of the alphas.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -1,6 +1,12 @@
 """What novelty scores have in common, and scores that become novelty scores."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
@@ -14,6 +20,7 @@ from sklearn_reject._doc_link import (
 )
 from sklearn_reject._response import Response, find_steps, softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
@@ -22,18 +29,19 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores._base import forget
+from sklearn_reject.scores._plug_in import PlugInScore
 from sklearn_reject.scores._values import check_scores
 
 
 class NoveltyScore(BaseEstimator):
-    """Base of all novelty scores: how far samples are from those of the classifier.
+    """Base class of novelty scores: how unlike the training samples a sample is.
 
     A subclass writes `_novelty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number a sample, higher
-    = more novel, and, if it learns from samples, `_fit`. That gets the response to the
-    ID samples, their labels, their positive weights, and the OOD samples. What is not
-    given is None, the `X` of the response too. It sets attributes whose names end with
-    an underscore.
+    :class:`~sklearn_reject._response.Response` and returns one number per sample,
+    higher = more novel, and, if it learns from samples, `_fit`. That gets the response
+    to the ID samples, their labels, their positive weights, and the OOD samples. What
+    is not given is None, the `X` of the response too. It sets attributes whose names
+    end with an underscore.
 
     Examples
     --------
@@ -61,7 +69,7 @@ class NoveltyScore(BaseEstimator):
     _doc_link_url_param_generator = doc_link_params
 
     #: What `novelty_score` may call it, once it is registered.
-    name = None
+    name: str | None = None
 
     #: Whether `fit` needs ID samples.
     needs_samples = False
@@ -78,7 +86,7 @@ class NoveltyScore(BaseEstimator):
     #: Whether the score works on a sparse matrix of samples as it is.
     takes_sparse = True
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         """Raise for samples that the score cannot see, before anything is fitted.
 
         Parameters
@@ -107,16 +115,16 @@ class NoveltyScore(BaseEstimator):
 
     def fit(
         self,
-        X=None,
-        y=None,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
         *,
-        estimator,
-        X_ood=None,
-        sample_weight=None,
-        share=1.0,
-        least_share=1.0,
-    ):
-        """Learn what the samples of the classifier look like.
+        estimator: Estimator,
+        X_ood: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        share: float = 1.0,
+        least_share: float = 1.0,
+    ) -> Self:
+        """Learn from the training samples of the classifier.
 
         Parameters
         ----------
@@ -165,7 +173,7 @@ class NoveltyScore(BaseEstimator):
             "X_ood": (
                 self.needs_ood,
                 X_ood,
-                "OOD samples, in each fold where there are some",
+                "OOD samples, of which each fold needs some",
             ),
         }
         for name, (is_needed, given, meaning) in needs.items():
@@ -187,8 +195,8 @@ class NoveltyScore(BaseEstimator):
     def _fit(self, response, y, sample_weight, X_ood):
         """Learn from ID samples and, maybe, OOD samples."""
 
-    def novelty(self, X):
-        """Return how unlike the classifier's samples each sample is.
+    def novelty(self, X: MatrixLike) -> np.ndarray:
+        """Return how unlike the training samples each sample is.
 
         Parameters
         ----------
@@ -204,7 +212,7 @@ class NoveltyScore(BaseEstimator):
         check_is_fitted(self, "estimator_")
         return self.from_response(Response(self.estimator_, X))
 
-    def from_response(self, response):
+    def from_response(self, response: Response) -> np.ndarray:
         """Return the novelty of samples whose response is computed already.
 
         Parameters
@@ -239,10 +247,11 @@ def _warn_of_kernel(score, estimator):
     has_tags = hasattr(estimator, "__sklearn_tags__")
     if has_tags and get_tags(estimator).input_tags.pairwise:
         warn_user(
-            f"X is a kernel or distance matrix, and {type(score).__name__} takes its "
-            "columns for features: the final fit has more of them than the folds that "
-            "tune the rule, so that fewer samples may be accepted in use. Pass samples "
-            "and a kernel that is a function, or hold a share out, as with cv=0.3.",
+            f"X is a kernel or distance matrix, and {type(score).__name__} uses its "
+            "columns as features. The final fit has more of them than the folds that "
+            "tune the rule, so fewer samples may be accepted in production. Pass "
+            "samples and a kernel function, or hold a share out, for example with "
+            "cv=0.3.",
             once=True,
         )
 
@@ -298,7 +307,7 @@ def check_columns(logits, name, response):
     if logits.shape[1] != n_classes:
         raise ValueError(
             f"{name} returned an array of shape {logits.shape}, expected a column for "
-            f"each of the {n_classes} classes. For two classes give both logits."
+            f"each of the {n_classes} classes. For two classes return both logits."
         )
     return logits
 
@@ -341,8 +350,8 @@ class CallableNovelty(NoveltyScore):
     Parameters
     ----------
     function : callable
-        Gets the fitted classifier and the samples, returns one number a sample, higher
-        = more novel. It may be infinite.
+        Gets the fitted classifier and the samples, returns one number per sample,
+        higher = more novel. It may be infinite.
 
     Raises
     ------
@@ -361,7 +370,7 @@ class CallableNovelty(NoveltyScore):
     array([0.1 , 0.12])
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def _novelty(self, response):
@@ -400,16 +409,16 @@ class UncertaintyNovelty(NoveltyScore):
     array([0.  , 0.43])
     """
 
-    def __init__(self, uncertainty_score):
+    def __init__(self, uncertainty_score: PlugInScore) -> None:
         self.uncertainty_score = uncertainty_score
 
     def _fit(self, response, y, sample_weight, X_ood):
         score = self.uncertainty_score
         if getattr(score, "learns", True):
             raise ValueError(
-                "novelty_score must be a plug-in score where it is an uncertainty "
-                f"score, got {score!r}. Fit it on samples that the classifier has not "
-                "seen, and pass FrozenEstimator(score)."
+                "novelty_score must be a plug-in score if it is an uncertainty score, "
+                f"got {score!r}. Fit it on samples that the classifier has not seen, "
+                "and pass FrozenEstimator(score)."
             )
         self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
 
@@ -450,7 +459,7 @@ class FrozenNovelty(NoveltyScore):
     array([0.  , 0.15])
     """
 
-    def __init__(self, score):
+    def __init__(self, score: Estimator) -> None:
         self.score = score
 
     def _fit(self, response, y, sample_weight, X_ood):

@@ -1,11 +1,17 @@
 """Novelty scores from outlier detectors and from samples of both origins."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 
 from sklearn_reject._response import Response
+from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import check_option
 from sklearn_reject.scores.learned import own_classifier, weight_for
 from sklearn_reject.scores.novelty._base import NoveltyScore
@@ -13,7 +19,7 @@ from sklearn_reject.scores.novelty._inputs import Inputs, check_samples, options
 
 
 class OutlierDetector(NoveltyScore):
-    """How abnormal an outlier detector finds the samples.
+    """Anomaly score of an outlier detector.
 
     Minus the `score_samples` of a detector or density of scikit-learn, such as
     IsolationForest, OneClassSVM, LocalOutlierFactor or KernelDensity. A detector
@@ -33,8 +39,8 @@ class OutlierDetector(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``, for ``on="features"``. None takes
-        the last hidden layer of an MLPClassifier and, for another classifier, what
-        reaches it.
+        the last hidden layer of an MLPClassifier, and the inputs of any other
+        classifier.
 
     random_state : int, RandomState instance or None, default=None
         Source of randomness of the default detector.
@@ -67,7 +73,15 @@ class OutlierDetector(NoveltyScore):
 
     needs_samples = True
 
-    def __init__(self, detector=None, on="features", features=None, random_state=None):
+    detector_: Any
+
+    def __init__(
+        self,
+        detector: Estimator | None = None,
+        on: Literal["features", "input"] = "features",
+        features: Callable[..., Any] | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.detector = detector
         self.on = on
         self.features = features
@@ -77,7 +91,7 @@ class OutlierDetector(NoveltyScore):
         check_option(self.on, "on", ("features", "input"))
         if self.on == "input" and self.features is not None:
             raise ValueError(
-                "features is given, and on='input' does not use it: use on='features'."
+                "features is given, but on='input' does not use it. Use on='features'."
             )
         if self.detector is None:
             detector = IsolationForest(random_state=self.random_state)
@@ -95,7 +109,7 @@ class OutlierDetector(NoveltyScore):
         self.detector_ = detector.fit(samples, None, **options)
         _check_scores_new_samples(self.detector_)
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         if self.on == "features":
             check_samples(self, estimator, X)
@@ -113,7 +127,7 @@ _LARGEST_RATIO = 1e100
 
 
 class LikelihoodRatio(NoveltyScore):
-    """Likelihood ratio of OOD to ID, by a probabilistic classifier between the two.
+    """Likelihood ratio of OOD to ID, from a classifier that separates the two.
 
     The ideal novelty g(x) = p_O(x) / p_I(x) (FPP23, theorem 2), estimated by P(O given
     x) / P(I given x) n_I / n_O. At least 0, higher = more novel; infinite where the
@@ -129,7 +143,7 @@ class LikelihoodRatio(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     random_state : int, RandomState instance or None, default=None
         Source of randomness of the default classifier.
@@ -168,7 +182,15 @@ class LikelihoodRatio(NoveltyScore):
     needs_samples = True
     needs_ood = True
 
-    def __init__(self, classifier=None, features=None, random_state=None):
+    classifier_: Any
+    odds_: float
+
+    def __init__(
+        self,
+        classifier: Estimator | None = None,
+        features: Callable[..., Any] | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
         self.classifier = classifier
         self.features = features
         self.random_state = random_state
@@ -189,7 +211,7 @@ class LikelihoodRatio(NoveltyScore):
         self.classifier_ = classifier.fit(samples, is_ood, **options)
         self.odds_ = inside.shape[0] / outside.shape[0]
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         check_samples(self, estimator, X)
 
@@ -213,7 +235,7 @@ def _check_scores_new_samples(detector):
     if not hasattr(detector, "decision_scores_"):
         raise ValueError(
             f"detector {detector!r} has neither `score_samples`, as scikit-learn's "
-            "have, nor `decision_scores_`, as PyOD's have: which way its values go is "
-            "not known. Pass a callable (estimator, X) -> (n_samples,) as "
+            "have, nor `decision_scores_`, as PyOD's have, so the sign of its values "
+            "is unknown. Pass a callable (estimator, X) -> (n_samples,) as "
             "novelty_score."
         )

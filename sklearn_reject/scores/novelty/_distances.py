@@ -1,6 +1,10 @@
 """Novelty scores from distances to the training samples."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -10,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state, gen_batches
 
 from sklearn_reject._response import row_norms, row_products
+from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import (
     check_count,
     check_number,
@@ -91,11 +96,20 @@ class Mahalanobis(NoveltyScore):
     needs_samples = True
     needs_labels = True
 
-    def __init__(self, shrinkage="auto", features=None):
+    means_: np.ndarray
+    covariance_: np.ndarray
+    shrinkage_: float
+    whitener_: np.ndarray
+
+    def __init__(
+        self,
+        shrinkage: float | Literal["auto"] = "auto",
+        features: Callable[..., Any] | None = None,
+    ) -> None:
         self.shrinkage = shrinkage
         self.features = features
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         check_samples(self, estimator, X)
 
@@ -203,21 +217,24 @@ class KNN(NoveltyScore):
 
     needs_samples = True
 
+    index_: NeighbourIndex
+    n_neighbors_: int
+
     def __init__(
         self,
-        n_neighbors="auto",
-        features=None,
-        normalize="auto",
-        max_samples="auto",
-        random_state=0,
-    ):
+        n_neighbors: int | Literal["auto"] = "auto",
+        features: Callable[..., Any] | None = None,
+        normalize: bool | Literal["auto"] = "auto",
+        max_samples: int | Literal["auto"] | None = "auto",
+        random_state: RandomState | None = 0,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.features = features
         self.normalize = normalize
         self.max_samples = max_samples
         self.random_state = random_state
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         check_samples(self, estimator, X)
 
@@ -244,7 +261,7 @@ class KNN(NoveltyScore):
         if round(n_neighbors * self.share_) > n_samples:
             raise ValueError(
                 f"n_neighbors={n_neighbors} is larger than the number of training "
-                f"samples, {n_final}. Lower it, leave n_neighbors='auto', or give more "
+                f"samples, {n_final}. Lower it, use n_neighbors='auto', or pass more "
                 "samples."
             )
         n_kept = min(n_samples, self._find_most(n_final))
@@ -276,7 +293,7 @@ class KNN(NoveltyScore):
             return self._inputs_.is_directed and n_features > 1
         if self.normalize and n_features == 1:
             raise ValueError(
-                "normalize=True leaves nothing of a single feature but its sign. Use "
+                "normalize=True reduces a single feature to its sign. Use "
                 "normalize=False."
             )
         return self.normalize
@@ -325,10 +342,10 @@ def whiten(covariance):
     values, vectors = np.linalg.eigh(covariance)
     if values[0] <= values[-1] * len(values) * np.finfo(float).eps:
         raise ValueError(
-            "The covariance of the features is singular, so that some distances would "
-            f"be infinite: its eigenvalues go from {values[0]:g} to {values[-1]:g}. "
-            "Raise shrinkage, leave out features that are constant within each class, "
-            "or give more samples."
+            "The covariance of the features is singular, so some distances would be "
+            f"infinite. Its eigenvalues range from {values[0]:g} to {values[-1]:g}. "
+            "Increase shrinkage, remove features that are constant within each class, "
+            "or pass more samples."
         )
     return vectors / np.sqrt(values)
 

@@ -1,5 +1,10 @@
 """The generalized entropy of class probabilities."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from sklearn_reject._response import row_sums
@@ -19,8 +24,7 @@ class GEN(NoveltyScore):
     predictions do not tie.
 
     With two classes it is a function of one probability, as the probability of an error
-    is. Beside a risk score that is the conditional risk it adds nothing then, and `fit`
-    warns.
+    is. It then adds nothing to the conditional risk, and `fit` warns.
 
     Parameters
     ----------
@@ -56,7 +60,12 @@ class GEN(NoveltyScore):
 
     needs_classes = True
 
-    def __init__(self, gamma=0.1, n_largest=100, logits=None):
+    def __init__(
+        self,
+        gamma: float = 0.1,
+        n_largest: int = 100,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
         self.gamma = gamma
         self.n_largest = n_largest
         self.logits = logits

@@ -63,8 +63,8 @@ class Inputs:
         if n_missing.any():
             raise ValueError(
                 "A value is missing in a column that was complete when the score was "
-                "fitted. Fit on samples that miss some there, too, impute them in the "
-                "classifier's pipeline, or use novelty_score='knn'."
+                "fitted. Fit the score on samples with missing values in this column, "
+                "impute them in the classifier's pipeline, or use novelty_score='knn'."
             )
         return matrix
 
@@ -173,9 +173,9 @@ class Scaler:
             column = int(largest.argmax())
             raise ValueError(
                 f"Training samples hold values up to {largest[column]:.3g} (column "
-                f"{column} of what reaches the classifier), which have no finite "
-                "variance. Where these stand for missing values, give NaN to a "
-                "classifier that takes it, or impute them in its pipeline."
+                f"{column} of the inputs of the classifier), whose variance is not "
+                "finite. If such values mean missing, use NaN with a classifier that "
+                "supports it, or impute them in its pipeline."
             )
         scaler = StandardScaler().fit(matrix, sample_weight=weight)
         self.mean = np.where(is_number, scaler.mean_, 0.0)
@@ -211,8 +211,8 @@ def _explain(make, model):
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(
-            f"What reaches {type(model).__name__} cannot be taken for its features: "
-            f"{error} {_ADVICE}"
+            f"The inputs of {type(model).__name__} cannot be used as features: {error} "
+            f"{_ADVICE}"
         ) from error
 
 

@@ -1,5 +1,10 @@
 """Novelty scores from logits: MSP, maximum logit, energy, ODIN, ReAct."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -62,7 +67,7 @@ class MSP(NoveltyScore):
 
     needs_classes = True
 
-    def __init__(self, logits=None):
+    def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
     def _novelty(self, response):
@@ -75,15 +80,15 @@ class MaxLogit(NoveltyScore):
     In units of the logits, higher = more novel.
 
     With two classes and one decision value f it is a function of abs(f), from which the
-    probability of an error follows, too. Beside a risk score that is the conditional
-    risk it adds next to nothing then, and `fit` warns.
+    probability of an error follows, too. It then adds almost nothing to the conditional
+    risk, and `fit` warns.
 
     Parameters
     ----------
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``. None takes the classifier's
-        `decision_function`, or what goes into the output activation of an
-        MLPClassifier. The one value f of two classes is taken for (-f/2, f/2).
+        `decision_function`, or the inputs of the output activation of an MLPClassifier.
+        The single value f for two classes is used as (-f/2, f/2).
 
     Raises
     ------
@@ -106,7 +111,7 @@ class MaxLogit(NoveltyScore):
 
     needs_classes = True
 
-    def __init__(self, logits=None):
+    def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
     def _fit(self, response, y, sample_weight, X_ood):
@@ -123,8 +128,8 @@ class Energy(NoveltyScore):
     tends to zero.
 
     With two classes and one decision value f it is a function of abs(f), from which the
-    probability of an error follows, too. Beside a risk score that is the conditional
-    risk it adds next to nothing then, and `fit` warns.
+    probability of an error follows, too. It then adds almost nothing to the conditional
+    risk, and `fit` warns.
 
     Parameters
     ----------
@@ -133,8 +138,8 @@ class Energy(NoveltyScore):
 
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``. None takes the classifier's
-        `decision_function`, or what goes into the output activation of an
-        MLPClassifier. The one value f of two classes is taken for (-f/2, f/2).
+        `decision_function`, or the inputs of the output activation of an MLPClassifier.
+        The single value f for two classes is used as (-f/2, f/2).
 
     Raises
     ------
@@ -157,7 +162,9 @@ class Energy(NoveltyScore):
 
     needs_classes = True
 
-    def __init__(self, temperature=1.0, logits=None):
+    def __init__(
+        self, temperature: float = 1.0, logits: Callable[..., Any] | None = None
+    ) -> None:
         self.temperature = temperature
         self.logits = logits
 
@@ -171,7 +178,7 @@ class Energy(NoveltyScore):
 
 
 class ODIN(NoveltyScore):
-    """Softmax at a high temperature, of inputs moved to be predicted more surely.
+    """Softmax at a high temperature, for inputs moved towards higher confidence.
 
     The input x is moved to x' = x - epsilon sign(d L(x) / dx), where L(x) = - log max_y
     softmax_y(z(x) / T) is small for sure predictions; the score is 1 - max_y
@@ -180,9 +187,8 @@ class ODIN(NoveltyScore):
     by about the differences of the logits divided by T, which float64 resolves.
 
     With two classes and one decision value f the score is a function of abs(f) at x',
-    next to which it is at x, and the probability of an error follows from it. Beside a
-    risk score that is the conditional risk it adds next to nothing then, and `fit`
-    warns.
+    next to which it is at x, and the probability of an error follows from it. It then
+    adds almost nothing to the conditional risk, and `fit` warns.
 
     Within a pipeline, x is what reaches the classifier: `epsilon` is in units of, for
     example, the standardised features.
@@ -228,8 +234,12 @@ class ODIN(NoveltyScore):
     takes_sparse = False
 
     def __init__(
-        self, temperature=1000.0, epsilon=0.0014, input_gradient=None, logits=None
-    ):
+        self,
+        temperature: float = 1000.0,
+        epsilon: float = 0.0014,
+        input_gradient: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
         self.temperature = temperature
         self.epsilon = epsilon
         self.input_gradient = input_gradient
@@ -249,14 +259,14 @@ class ODIN(NoveltyScore):
             return
         if self.logits is not None:
             raise ValueError(
-                "logits is a function, whose gradient is not known. Pass a callable "
+                "logits is a function, so its gradient is unknown. Pass a callable "
                 "(estimator, X, temperature) -> gradient as `input_gradient` too."
             )
         refuse_several_members(response, "ODIN", "`input_gradient`")
         if response.head is None:
             name = type(response.members[0].model).__name__
             raise ValueError(
-                "ODIN needs the gradient with respect to the input, which is not known "
+                "ODIN needs the gradient with respect to the input, which is unknown "
                 f"for {name}. Use an MLPClassifier or a linear classifier of "
                 "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
                 "as `input_gradient`, or use another novelty_score."
@@ -312,8 +322,7 @@ class ReAct(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``, used with `head`. None takes the
-        last hidden layer of an MLPClassifier and, for another classifier, what reaches
-        it.
+        last hidden layer of an MLPClassifier, and the inputs of any other classifier.
 
     head : callable, default=None
         ``(estimator, features) -> (n_samples, n_classes)``, the last layer. None takes
@@ -351,7 +360,14 @@ class ReAct(NoveltyScore):
     needs_samples = True
     takes_sparse = False
 
-    def __init__(self, percentile=90.0, features=None, head=None):
+    threshold_: float
+
+    def __init__(
+        self,
+        percentile: float = 90.0,
+        features: Callable[..., Any] | None = None,
+        head: Callable[..., Any] | None = None,
+    ) -> None:
         self.percentile = percentile
         self.features = features
         self.head = head
@@ -360,9 +376,9 @@ class ReAct(NoveltyScore):
         percentile = check_number(self.percentile, "percentile", high=100)
         if self.head is None and self.features is not None:
             raise ValueError(
-                "features is a function, and what makes logits of them is not known. "
-                "Pass a callable (estimator, features) -> (n_samples, n_classes) as "
-                "`head` too."
+                "features is a function, so the layer that computes logits from them "
+                "is unknown. Pass a callable (estimator, features) -> (n_samples, "
+                "n_classes) as `head` too."
             )
         if self.head is None:
             refuse_several_members(response, "ReAct", "`head`")
@@ -402,7 +418,7 @@ def free_energy(logits, temperature=1.0):
 def _check_dense(X):
     if sparse.issparse(X):
         raise ValueError(
-            "The samples are a sparse matrix, of which ODIN moves every entry. Pass a "
+            "The samples are a sparse matrix, but ODIN changes every entry. Pass a "
             "dense array, or use another novelty_score."
         )
     return X

@@ -16,8 +16,8 @@ def refuse_several_members(response, name, functions):
     if len(response.members) > 1:
         model = type(response.model).__name__
         raise ValueError(
-            f"{name} needs the last layer of one classifier, and {model} goes by "
-            f"{len(response.members)} of them. Set ensemble=False of the "
+            f"{name} needs the last layer of one classifier, but {model} has "
+            f"{len(response.members)} classifiers. Set ensemble=False of the "
             f"CalibratedClassifierCV, pass {functions}, or use another novelty_score, "
             "such as 'knn'."
         )
@@ -37,10 +37,9 @@ def warn_of_one_probability(score, response):
 
 def _warn_of_one(score, quantity):
     warn_user(
-        f"{type(score).__name__} of two classes is a function of one {quantity}, and "
-        "orders samples as the probability of an error does: it adds next to nothing "
-        "to a score that is the conditional risk. Use 'knn' or 'mahalanobis', which go "
-        "by the features, for another view.",
+        f"{type(score).__name__} for two classes is a function of one {quantity} and "
+        "ranks samples like the error probability, so it adds almost nothing to the "
+        "conditional risk. Use 'knn' or 'mahalanobis', which use the features.",
         once=True,
     )
 

@@ -1,5 +1,7 @@
 """Distances to class means, less those to the mean of all training samples."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from sklearn_reject.scores.novelty._distances import (
@@ -11,7 +13,7 @@ from sklearn_reject.scores.novelty._distances import (
 
 
 class RelativeMahalanobis(Mahalanobis):
-    """Mahalanobis distance to the nearest class, less that to all (Ren et al., 2021).
+    """Mahalanobis distance to the nearest class minus that to all (Ren et al., 2021).
 
     The least of :class:`Mahalanobis` less (f - m)' S^-1 (f - m), where m is the mean of
     all training features and S their covariance about it, shrunk by the same share.
@@ -28,7 +30,7 @@ class RelativeMahalanobis(Mahalanobis):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     Attributes
     ----------
@@ -66,6 +68,14 @@ class RelativeMahalanobis(Mahalanobis):
     """
 
     name = "relative_mahalanobis"
+
+    means_: np.ndarray
+    covariance_: np.ndarray
+    shrinkage_: float
+    whitener_: np.ndarray
+    background_mean_: np.ndarray
+    background_covariance_: np.ndarray
+    background_whitener_: np.ndarray
 
     def _learn(self, features, y, sample_weight):
         super()._learn(features, y, sample_weight)

@@ -1,6 +1,10 @@
 """Novelty scores from the residual space of features: ViM, SIRC."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +29,7 @@ _SMALLEST_RESIDUAL = 1e-12
 
 
 class ViM(NoveltyScore):
-    """Virtual logit against the logits (Wang et al., 2022).
+    """Virtual-logit matching (Wang et al., 2022).
 
     alpha r(x) - log sum_y exp(z_y(x)), where r(x) is the distance of the features to
     their principal subspace on the training sample, and alpha makes the mean of alpha
@@ -39,7 +43,7 @@ class ViM(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``. None takes those of the
@@ -81,7 +85,15 @@ class ViM(NoveltyScore):
     needs_samples = True
     takes_sparse = False
 
-    def __init__(self, n_components=None, features=None, logits=None):
+    space_: ResidualSpace
+    alpha_: float
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        features: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
         self.n_components = n_components
         self.features = features
         self.logits = logits
@@ -97,14 +109,14 @@ class ViM(NoveltyScore):
         residual = np.average(self.space_.norms(features), weights=sample_weight)
         if residual <= _SMALLEST_RESIDUAL * np.abs(features - self.space_.origin).max():
             raise ValueError(
-                "n_components is so large that the training features lie in the "
-                f"principal subspace: their mean residual is {residual:g}. Lower "
+                "n_components is so large that all training features lie in the "
+                f"principal subspace (their mean residual is {residual:g}). Lower "
                 "n_components, or use novelty_score='energy', which has no residual."
             )
         if logit <= 0:
             raise ValueError(
                 f"The mean of the largest logit is {logit:g} on the training samples, "
-                "and the virtual logit cannot be matched to what is not positive. Use "
+                "but the virtual logit can only be matched to a positive value. Use "
                 "another novelty_score, such as 'knn', or pass `logits`."
             )
         self.alpha_ = float(logit / residual)
@@ -139,7 +151,7 @@ class SIRC(NoveltyScore):
 
     features : callable, default=None
         ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
-        of an MLPClassifier and, for another classifier, what reaches it.
+        of an MLPClassifier, and the inputs of any other classifier.
 
     logits : callable, default=None
         ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
@@ -179,14 +191,18 @@ class SIRC(NoveltyScore):
     needs_samples = True
     takes_sparse = False
 
+    location_: float
+    slope_: float
+    space_: ResidualSpace | None
+
     def __init__(
         self,
-        confidence="msp",
-        feature_score="l1_norm",
-        n_components=None,
-        features=None,
-        logits=None,
-    ):
+        confidence: Literal["msp", "entropy"] = "msp",
+        feature_score: Literal["l1_norm", "residual"] = "l1_norm",
+        n_components: int | None = None,
+        features: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
         self.confidence = confidence
         self.feature_score = feature_score
         self.n_components = n_components
@@ -209,8 +225,8 @@ class SIRC(NoveltyScore):
         if spread <= np.abs(usual).max() * 1e-12:
             raise ValueError(
                 f"feature_score={self.feature_score!r} is the same for all training "
-                "samples, so that there is nothing to scale it by. Use the other one, "
-                "other `features`, or novelty_score='msp'."
+                "samples, so it cannot be scaled. Use the other feature_score, other "
+                "`features`, or novelty_score='msp'."
             )
         self.location_, self.slope_ = float(mean - 3 * spread), float(1 / spread)
 
@@ -280,7 +296,7 @@ def _count_components(n_components, n_features):
         return 512 if n_features >= 768 else n_features // 2
     if check_count(n_components, "n_components") >= n_features:
         raise ValueError(
-            f"n_components={n_components} leaves no residual of {n_features} features. "
-            f"Use at most {n_features - 1}."
+            f"n_components={n_components} leaves no residual for {n_features} "
+            f"features. Use at most {n_features - 1}."
         )
     return n_components

@@ -1,8 +1,15 @@
 """A novelty score where an uncertainty score is asked for."""
 
+from __future__ import annotations
+
+from typing import Self
+
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_regressor
 
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject.scores._base import UncertaintyScore, forget
+from sklearn_reject.scores.novelty._base import NoveltyScore
 
 
 class NoveltyUncertainty(UncertaintyScore):
@@ -40,20 +47,20 @@ class NoveltyUncertainty(UncertaintyScore):
     array([   0., 1816.])
     """
 
-    def __init__(self, novelty_score):
+    def __init__(self, novelty_score: NoveltyScore) -> None:
         self.novelty_score = novelty_score
 
     @property
-    def needs_samples(self):
+    def needs_samples(self) -> bool:
         """Whether `fit` needs the samples that the classifier was fitted on."""
         return self.novelty_score.needs_samples
 
     @property
-    def takes_sparse(self):
+    def takes_sparse(self) -> bool:
         """Whether the score works on a sparse matrix of samples as it is."""
         return self.novelty_score.takes_sparse
 
-    def check(self, estimator, X):
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
         """Raise for samples that the score cannot see, before anything is fitted.
 
         Parameters
@@ -73,14 +80,14 @@ class NoveltyUncertainty(UncertaintyScore):
 
     def fit(
         self,
-        X=None,
-        y=None,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
         *,
-        estimator,
-        sample_weight=None,
-        share=1.0,
-        least_share=1.0,
-    ):
+        estimator: Estimator,
+        sample_weight: ArrayLike | None = None,
+        share: float = 1.0,
+        least_share: float = 1.0,
+    ) -> Self:
         """Fit the novelty score.
 
         Parameters
@@ -114,14 +121,14 @@ class NoveltyUncertainty(UncertaintyScore):
         score = self.novelty_score
         if score.needs_ood:
             raise ValueError(
-                f"uncertainty_score={score!r} learns from OOD samples, of which there "
-                "are none here. Use another score, or DoubleScoreOODClassifier."
+                f"uncertainty_score={score!r} learns from OOD samples, but there are "
+                "none here. Use another score, or DoubleScoreOODClassifier."
             )
         is_of_classes = score.needs_labels or score.needs_classes
         if is_of_classes and is_regressor(estimator):
             raise ValueError(
                 f"uncertainty_score={score!r} needs class labels or logits, which a "
-                "regression does not have. Use 'knn' or 'outlier_detector'."
+                "regressor does not have. Use 'knn' or 'outlier_detector'."
             )
         self.novelty_score_ = clone(score).fit(
             X,

@@ -283,7 +283,7 @@ def test_errors(cv_results):
     for part in ("point", "oracle", "random"):
         with pytest.raises(ValueError, match=f"plot_{part}=True, but the display has"):
             display.plot(**{f"plot_{part}": True})
-    with pytest.raises(ValueError, match="asks no second opinion"):
+    with pytest.raises(ValueError, match="has no second opinion"):
         DeferralCurveDisplay.from_estimator(GaussianNB().fit(X, y), X, y)
     with pytest.raises(ValueError, match="cv_results has no 'estimator'"):
         DeferralCurveDisplay.from_cv_results({"test_score": [1]}, X, y)

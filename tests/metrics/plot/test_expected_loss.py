@@ -361,7 +361,7 @@ def test_too_many_sets():
     [
         ({"y": Y[:3]}, r"y must have the shape of eta, \(30,\), got \(3,\)"),
         ({"y": Y + 1}, "y must hold 0 and 1, got 2"),
-        ({"groups": [0]}, "groups has 1 elements where 30 samples"),
+        ({"groups": [0]}, "groups has 1 elements, but there are 30 samples"),
         ({"loss": "auc"}, "needs min_positive and max_positive"),
         ({"loss": "f2"}, "loss must be one of"),
         ({"distribution": "binomial"}, "distribution must be one of"),

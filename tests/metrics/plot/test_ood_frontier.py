@@ -394,7 +394,7 @@ def test_another_ood_label():
     ("options", "message"),
     [
         ({"kind": "pr"}, "kind must be one of"),
-        ({"uncertainty": RISK[:3]}, "uncertainty has 3 elements where 300"),
+        ({"uncertainty": RISK[:3]}, "uncertainty has 3 elements, but there are 300"),
         ({"ood_label": 12}, "is_ood is False for all samples"),
         ({"kind": "precision_recall", "ood_prior": 2}, "ood_prior must be in"),
         ({"kind": "risk_coverage", "max_fpr": 2}, "max_fpr must be in"),
@@ -407,7 +407,7 @@ def test_bad_input(options, message):
 
 
 def test_no_ood_samples_say_how_to_mark_them():
-    with pytest.raises(ValueError, match=r"Mark OOD samples: .* by ood_label"):
+    with pytest.raises(ValueError, match=r"Mark OOD samples: .* with ood_label"):
         OODFrontierDisplay.from_estimator(BAYES, X[y != -1], y[y != -1])
 
 

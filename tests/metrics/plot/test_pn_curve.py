@@ -621,7 +621,7 @@ def test_parts_that_the_display_does_not_have(path):
         ({"scores": SCORES}, "scores and y belong together"),
         ({"y": Y}, "scores and y belong together"),
         ({"scores": SCORES[:, :1], "y": Y}, "one column for each of the 2 class"),
-        ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements where 900"),
+        ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements, but there are 900"),
         ({"scores": SCORES + np.inf, "y": Y}, "scores must be finite"),
     ],
     ids=["scores", "y", "columns", "length", "infinite"],
@@ -641,7 +641,7 @@ def test_bad_classifiers():
     model = GaussianNB().fit(X2, y2)
     with pytest.raises(ValueError, match=r"plot_single=True .* got GaussianNB"):
         PNCurveDisplay.from_estimator(model, X2, y2, plot_single=True)
-    with pytest.raises(ValueError, match="y has 3 elements where 400"):
+    with pytest.raises(ValueError, match="y has 3 elements, but there are 400"):
         PNCurveDisplay.from_estimator(model, X2, y2[[0, 1, np.flatnonzero(y2)[0]]])
     with pytest.raises(ValueError, match=r"LinearRegression has the classes \[\]"):
         PNCurveDisplay.from_estimator(LinearRegression().fit(X2, y2), X2, y2)

@@ -55,7 +55,7 @@ def test_decision_values_of_a_class_that_a_fold_lacks_are_the_farthest():
 
 
 def test_classes_that_are_not_known():
-    with pytest.raises(ValueError, match="knows the class 2, which is not among"):
+    with pytest.raises(ValueError, match="has the class 2, which is not one"):
         collect(GaussianNB().fit(X, Y), np.arange(2))
 
 

@@ -342,7 +342,12 @@ LABELLED = make_pipeline(by_column(TargetEncoder()), Counting())
     [
         (SELE(features="both"), Counting(), FRAME, "features must be one of"),
         (ErrorProbability(features=3), Counting(), FRAME, "features must be one of"),
-        (SELE(), Counting(), TEXTS, "'per_label_linear' makes no numbers.*no table"),
+        (
+            SELE(),
+            Counting(),
+            TEXTS,
+            "features='per_label_linear' cannot convert.*not a table",
+        ),
         (LossRegression(features="input"), Counting(), TEXTS, "Use features='resp"),
         (SELE(), Counting(), INFINITE, "some of them are infinite. Clip them"),
         (SELEBoosting(), Counting(), INFINITE, "some of them are infinite. Clip them"),
@@ -350,14 +355,14 @@ LABELLED = make_pipeline(by_column(TargetEncoder()), Counting())
             LossRegression(Ridge(), "per_label_linear"),
             Counting(),
             FRAME,
-            "is a ridge regression by itself",
+            "its own ridge regression, got",
         ),
-        (SELE(features="model_input"), LABELLED, FRAME, "learned from the labels"),
+        (SELE(features="model_input"), LABELLED, FRAME, "leaks these labels"),
         (
             ErrorProbability(features="model_input+response"),
             LABELLED,
             FRAME,
-            r"(?s)TargetEncoder.*learned from the labels.*FrozenE",
+            r"(?s)TargetEncoder.*leaks these labels.*FrozenE",
         ),
     ],
 )

@@ -100,7 +100,9 @@ def test_losses_other_than_zero_and_one():
     np.testing.assert_allclose(score.uncertainty(X), expected)
     default = fit_gain(ExpectedGain(loss=COSTS, random_state=0))
     assert isinstance(default.learners_[0], HistGradientBoostingRegressor)
-    with pytest.raises(ValueError, match="is a classifier, which learns losses of 0"):
+    with pytest.raises(
+        ValueError, match="is a classifier, which can only learn losses of 0"
+    ):
         fit_gain(ExpectedGain(FEW, loss=COSTS))
 
 

@@ -288,7 +288,7 @@ def test_bad_input():
     for score in (ErrorProbability, SELEBoosting):
         with pytest.raises(ValueError, match="got 'per_label_linear'"):
             score(features="per_label_linear").fit(X, y, estimator=model)
-    with pytest.raises(ValueError, match="is a ridge regression by itself"):
+    with pytest.raises(ValueError, match="its own ridge regression, got"):
         LossRegression(Ridge(), "per_label_linear").fit(X, y, estimator=model)
 
 

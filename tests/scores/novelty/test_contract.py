@@ -169,7 +169,7 @@ def test_novelty_may_be_infinite_but_not_nan():
         (lambda e, X: np.zeros(3), r"shape \(3,\), expected one number .* \(100,\)"),
         (lambda e, X: np.zeros((100, 1)), r"shape \(100, 1\)"),
         (lambda e, X: np.full(100, np.nan), "novelty_score must not be NaN, got nan"),
-        (lambda e, X: ["far"] * 100, "novelty_score must hold numbers"),
+        (lambda e, X: ["far"] * 100, "novelty_score must hold real numbers"),
     ],
 )
 def test_callables_are_checked(function, message):

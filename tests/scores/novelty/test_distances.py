@@ -228,7 +228,7 @@ def test_a_single_feature():
         score.fit(X, estimator=classifier)
         far = score.novelty([[5.0], [45.0], [60.0]])
         np.testing.assert_allclose(far, np.array([0, 6, 21]) / X.std(), rtol=1e-12)
-    with pytest.raises(ValueError, match=r"single feature but its sign.*=False"):
+    with pytest.raises(ValueError, match=r"single feature to its sign.*=False"):
         KNN(1, normalize=True).fit(X, estimator=classifier)
 
 

@@ -170,5 +170,5 @@ def test_relative_mahalanobis_errors():
         with pytest.raises(ValueError, match=r"shrinkage must be in \[0, 1\]"):
             RelativeMahalanobis(bad).fit(X, Y, estimator=CLASSIFIER)
     flat = np.hstack([X, np.ones((len(X), 1))])
-    with pytest.raises(ValueError, match=r"covariance .* singular.*Raise shrinkage"):
+    with pytest.raises(ValueError, match=r"covariance .* singular.*Increase shrinkage"):
         RelativeMahalanobis(0.0).fit(flat, Y, estimator=CLASSIFIER)

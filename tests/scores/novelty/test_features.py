@@ -194,7 +194,7 @@ def test_mahalanobis_does_not_depend_on_where_features_are():
 def test_mahalanobis_errors():
     X, y = make_data()
     classifier = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match=r"covariance .* singular.*Raise shrinkage"):
+    with pytest.raises(ValueError, match=r"covariance .* singular.*Increase shrinkage"):
         Mahalanobis(0.0).fit(X, y, estimator=classifier)
     with pytest.raises(ValueError, match=r"y is None: Mahalanobis is fitted on labels"):
         Mahalanobis().fit(X, estimator=classifier)

@@ -185,7 +185,7 @@ def test_a_frozen_detector_stays_as_it_is():
     ("options", "message"),
     [
         ({"detector": LocalOutlierFactor()}, "set its novelty=True"),
-        ({"detector": OfUnknownDirection()}, "which way its values go is not known"),
+        ({"detector": OfUnknownDirection()}, "sign of its values is unknown"),
         ({"detector": "forest"}, "detector must be an outlier detector"),
         ({"on": "output"}, "on must be one of"),
         ({"on": "input", "features": lambda e, X: X}, "on='input' does not use it"),

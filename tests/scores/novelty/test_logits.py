@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 # Of two classes they are the conditional risk in other units, see test_two_classes.py.
 IS_LITTLE_USE = pytest.mark.filterwarnings(
-    "ignore:.* of two classes:sklearn_reject.exceptions.RejectionWarning"
+    "ignore:.* for two classes:sklearn_reject.exceptions.RejectionWarning"
 )
 
 ACTIVATIONS = ["identity", "logistic", "tanh", "relu"]
@@ -266,12 +266,12 @@ def test_gradients_are_checked(gradient, message):
 
 def test_odin_without_a_gradient():
     X, y = make_data()
-    with pytest.raises(ValueError, match=r"not known for GaussianNB.*`input_gradient`"):
+    with pytest.raises(ValueError, match=r"unknown for GaussianNB.*`input_gradient`"):
         ODIN().fit(estimator=GaussianNB().fit(X, y))
     classifier, X = fit_linear()
-    with pytest.raises(ValueError, match="logits is a function, whose gradient"):
+    with pytest.raises(ValueError, match="logits is a function, so its gradient"):
         ODIN(logits=lambda e, X: X).fit(estimator=classifier)
-    with pytest.raises(ValueError, match=r"sparse matrix, of which ODIN moves"):
+    with pytest.raises(ValueError, match=r"sparse matrix, but ODIN changes"):
         ODIN().fit(estimator=classifier).novelty(sparse.csr_matrix(X))
     with pytest.raises(ValueError, match="epsilon must be in"):
         ODIN(epsilon=-0.1).fit(estimator=classifier)
@@ -330,7 +330,7 @@ def test_react_without_a_last_layer():
     with pytest.raises(ValueError, match=r"which GaussianNB does not have.*`head`"):
         ReAct().fit(X, y, estimator=GaussianNB().fit(X, y))
     network, X = fit_network()
-    with pytest.raises(ValueError, match="features is a function, and what makes"):
+    with pytest.raises(ValueError, match="features is a function, so the"):
         ReAct(features=lambda e, X: X).fit(X, estimator=network)
     with pytest.raises(ValueError, match=r"head returned .* each of the 3 classes"):
         ReAct(head=lambda e, f: f).fit(X, estimator=network).novelty(X)

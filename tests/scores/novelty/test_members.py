@@ -59,8 +59,8 @@ def test_a_calibrated_network_has_the_novelty_of_the_network(name):
 def test_several_members_have_no_last_layer(score, inner):
     calibrated = CalibratedClassifierCV(inner, cv=2).fit(X, Y)
     message = (
-        rf"{type(score).__name__} needs the last layer of one classifier, and "
-        "CalibratedClassifierCV goes by 2 of them. Set ensemble=False .*'knn'"
+        rf"{type(score).__name__} needs the last layer of one classifier, but "
+        "CalibratedClassifierCV has 2 classifiers. Set ensemble=False .*'knn'"
     )
     with pytest.raises(ValueError, match=message):
         score.fit(X, Y, estimator=calibrated)

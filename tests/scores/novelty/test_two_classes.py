@@ -25,7 +25,7 @@ _X, _Y = load_digits(return_X_y=True)
 X, Y = _X[_Y < 3][:150] / 16, _Y[_Y < 3][:150]
 BINARY, NEW = np.where(Y > 0, "other", "zero"), _X[_Y > 6][:60] / 16
 LITTLE_USE = [GEN(), ODIN(), Energy(), MaxLogit()]
-MESSAGE = "of two classes is a function of one .* adds next to nothing .*'knn' or 'maha"
+MESSAGE = "for two classes is a function of one.*it adds almost nothing.*'knn' or 'maha"
 
 
 @pytest.mark.parametrize("score", LITTLE_USE)
