@@ -22,8 +22,7 @@ def check_set_loss(
             "h_mean", "hamming", "jaccard", "precision", "recall"}, array-like of \
             shape (2, 4), callable or SetLoss
         A name, the constants of numerator and denominator of a
-        :class:`FractionalLinearLoss`, or a function of (tp, fp, fn, tn), see
-        :class:`CallableSetLoss`.
+        :class:`FractionalLinearLoss`, or a function of (tp, fp, fn, tn).
 
     beta : float > 0, default=1.0
         Weight of recall in "f_beta".

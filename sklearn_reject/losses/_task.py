@@ -283,7 +283,7 @@ class CallableLoss(TaskLoss):
 
 
 def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLoss:
-    """Turn what a user gives as `loss` into a :class:`TaskLoss`.
+    """Turn what a user gives as `loss` into a loss object.
 
     Parameters
     ----------

@@ -132,7 +132,6 @@ def solve_failure_bounds(
 
     See Also
     --------
-    measure_risk_bounds : What a rule achieves on each part.
     solve_risk_bounds : Bounds on the risk of what is accepted of each part.
 
     Notes

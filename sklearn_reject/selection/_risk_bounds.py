@@ -141,7 +141,6 @@ def solve_risk_bounds(
 
     See Also
     --------
-    measure_risk_bounds : What a rule achieves on each part.
     solve_target_risk : One bound, on the risk of everything that is accepted.
 
     Notes
