@@ -51,7 +51,9 @@ def check_expert_labels(expert, expert_labels, y):
                 "expert_labels is required if the last expert is a person. Call fit(X, "
                 "y, expert_labels=...) with the person's label of each sample, NaN or "
                 "None where nobody was asked. If the second opinion is a model, pass "
-                "it as expert."
+                "it as expert. Cross-validation and searches pass the labels on if "
+                "metadata routing is enabled and `set_fit_request(expert_labels=True)` "
+                "was called."
             )
         return None
     if not (asks_person(expert) or is_fixed(expert)):

@@ -213,7 +213,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         "loss_regression" for any loss, and "gain" is the learned difference of both
         risks, from out-of-sample predictions. "auto" is the one with the smallest
         out-of-fold area under the deferral curve, and "confidence" if no other is
-        better by more than chance. A callable is ``(estimator, X) -> (n_samples,)``.
+        better by more than chance; it fits many boosting models, which takes seconds
+        with 1,000 samples. A callable is ``(estimator, X) -> (n_samples,)``.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"

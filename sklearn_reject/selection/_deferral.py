@@ -63,10 +63,11 @@ def solve_deferral(
     Parameters
     ----------
     gain : array-like of shape (n_samples,)
-        Finite gains, higher = deferred first. They may be negative.
+        Finite gains, higher = deferred first, such as 1 minus the confidence of the
+        first opinion. They may be negative.
 
     loss_first : array-like of shape (n_samples,)
-        Non-negative losses of the first opinion.
+        Non-negative losses of the first opinion, such as 1 where it was wrong.
 
     loss_second : array-like of shape (n_samples,)
         Non-negative losses of the second opinion, NaN or None where it was not asked.
