@@ -17,7 +17,8 @@ for handwritten digits, two of which the classifier has never learned.
 #
 # Zeros and sixes are not among the classes. The training data have 179 of them, with
 # the label -1, which stands for out-of-distribution (OOD). The classifier is never
-# fitted on them. They only help to choose the threshold.
+# fitted on them. They only help to choose the threshold. If you have no such samples,
+# see :ref:`the guide <ood>`, "Without OOD samples".
 
 import numpy as np
 from sklearn.datasets import load_digits

@@ -10,6 +10,10 @@ from sklearn_reject.exceptions import warn_user
 
 # What strings are probably meant to be OOD, though "auto" takes them for classes.
 _RESEMBLING = ("-1", "novel", "ood", "outlier")
+_HOW_TO_MARK = (
+    "Give the samples of all novel classes one label, and pass it as ood_label if it "
+    "is another one."
+)
 
 
 def split_origin(y, ood_label="auto", classes=None):
@@ -56,7 +60,7 @@ def refuse_unknown_labels(y, classes, others, known_to):
     """Raise for labels of ID samples that are no classes; `others` mark other ones."""
     unknown = _find_unknown(y, classes, others, known_to)
     if unknown:
-        raise ValueError(f"{unknown}. Pass the label of OOD samples as ood_label.")
+        raise ValueError(f"{unknown}. {_HOW_TO_MARK}")
 
 
 def warn_of_unknown_labels(y, classes, others, known_to):
@@ -67,9 +71,8 @@ def warn_of_unknown_labels(y, classes, others, known_to):
     unknown = _find_unknown(y, classes, others, known_to)
     if unknown:
         warn_user(
-            f"{unknown}. Such samples count as errors on ID samples. Pass the label of "
-            "OOD samples as ood_label. If a training part lacks a class, use fewer "
-            "folds."
+            f"{unknown}. Such samples count as errors on ID samples. {_HOW_TO_MARK} "
+            "If a training part lacks a class, use fewer folds."
         )
 
 
@@ -78,10 +81,12 @@ def _find_unknown(y, classes, others, known_to):
     unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if not unknown:
         return None
+    rest = ", ".join(map(repr, unknown[1:4])) + (", ..." if len(unknown) > 4 else "")
+    more = f"; nor is any of {rest}" if rest else ""
     return (
         f"y holds {unknown[0]!r} ({np.count_nonzero(y == unknown[0])} samples), which "
         f"is neither one of the classes {classes.tolist()} that {known_to} knows nor "
-        f"{others}"
+        f"{others}{more}"
     )
 
 

@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.frozen import FrozenEstimator
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -206,8 +207,10 @@ class Response:
             # One after the other: a reduction adds in an order that the shape decides.
             return sum(map(self._logits_of, self.inner)) / len(self.inner)
         if not hasattr(self.estimator, "decision_function"):
+            frozen = isinstance(self.estimator, FrozenEstimator)
+            inner = self.estimator.estimator if frozen else self.estimator
             raise ValueError(
-                f"{type(self.estimator).__name__} has no logits, because it has no "
+                f"{type(inner).__name__} has no logits, because it has no "
                 "`decision_function` and is not an MLPClassifier. Logarithms of "
                 "probabilities are no substitute: their energy is the same for all "
                 "samples. Use novelty_score='msp', or pass a callable (estimator, X) "

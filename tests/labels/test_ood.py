@@ -109,6 +109,9 @@ def test_labels_that_are_neither_class_nor_ood():
     )
     with pytest.raises(ValueError, match=message):
         refuse_unknown_labels(y, classes, "ood_label='ood'", "Model")
+    several = np.array(["a", "novel", "other"])
+    with pytest.raises(ValueError, match=r"nor is any of 'other'\. Give"):
+        refuse_unknown_labels(several, classes, "ood_label='ood'", "Model")
     refuse_unknown_labels(y[[0, 3]], classes, "ood_label='ood'", "Model")
     refuse_unknown_labels(np.array([1.0, 0.0]), np.array([0, 1]), "", "Model")
 

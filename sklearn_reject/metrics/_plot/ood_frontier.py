@@ -59,8 +59,9 @@ class OODFrontierDisplay:
     """What thresholds attain with ID and OOD samples, for choosing feasible bounds.
 
     One score is drawn by its own curve. Two scores, risk and novelty, are drawn by the
-    frontier of all their weighted sums: no rule of the family lies beyond it. Make the
-    display with :meth:`from_estimator` or :meth:`from_predictions`; the parameters
+    frontier of all their weighted sums: no rule of the family lies beyond it. A rule
+    with a `novelty_share`, as without OOD samples, is of another family and may. Make
+    the display with :meth:`from_estimator` or :meth:`from_predictions`; the parameters
     below are what they compute.
 
     Parameters

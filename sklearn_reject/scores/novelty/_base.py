@@ -36,12 +36,11 @@ from sklearn_reject.scores._values import check_scores
 class NoveltyScore(BaseEstimator):
     """Base class of novelty scores: how unlike the training samples a sample is.
 
-    A subclass writes `_novelty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number per sample,
-    higher = more novel, and, if it learns from samples, `_fit`. That gets the response
-    to the ID samples, their labels, their positive weights, and the OOD samples. What
-    is not given is None, the `X` of the response too. It sets attributes whose names
-    end with an underscore.
+    A subclass writes `_novelty`, which gets a `Response` (what the classifier says
+    about the samples) and returns one number per sample, higher = more novel, and, if
+    it learns from samples, `_fit`. That gets the response to the ID samples, their
+    labels, their positive weights, and the OOD samples. What is not given is None, the
+    `X` of the response too. It sets attributes whose names end with an underscore.
 
     Examples
     --------
