@@ -14,7 +14,7 @@ from sklearn_reject._estimators._ood_measure import risk_of, share_of
 from sklearn_reject._estimators._ood_models import known_max_loss
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Part, Promise, Report
-from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
+from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL, guaranteed_bounds
 from sklearn_reject._estimators._targets import RiskBounds, find_target
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
@@ -34,6 +34,9 @@ _QUANTITIES = {
 
 # What bounds a mean of losses that are neither zero nor the largest.
 _ANY = "hoeffding_bentkus"
+
+# By how much, relatively, a bound may be off before it is another one.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +130,19 @@ def _confidence_of(rule):
     return getattr(rule.certificate, "confidence", None)
 
 
+def _nearest_of(guaranteed, asked, sense):
+    """Return what is guaranteed where that is weaker than what was asked, else None."""
+    if guaranteed is None or not sense:
+        return None
+    beyond = guaranteed - asked if sense == "<=" else asked - guaranteed
+    return guaranteed if beyond > _ROUNDING * asked else None
+
+
+def _target_of(rule):
+    """Return the target of a certificate, None without one."""
+    return getattr(rule.certificate, "target", None)
+
+
 def _promises_by_group(target, rule, samples, groups):
     """Return the promise to each group."""
     targets = target.by_group(list(rule.rules))
@@ -158,13 +174,16 @@ def _promise(target, rule, samples, mask, part):
         _confidence_of(rule),
         calibration,
         achieved,
+        _nearest_of(_target_of(rule), target.value, sense),
     )
 
 
 def _promises_of_parts(estimator, samples, labels, y):
     """Return the promises to true and predicted classes, met by one rule."""
     y, promises = np.asarray(y), []
+    certificate = estimator.rule_.certificate
     certified = _confidence_of(estimator.rule_)
+    guaranteed = {} if certificate is None else guaranteed_bounds(certificate)
     for (name, label), asked in estimator.bounds_.items():
         of_label = (labels if name == PRECISION else y) == label
         quantity, sense = _QUANTITIES.get(name, (name.removeprefix("min_"), ">="))
@@ -176,9 +195,17 @@ def _promises_of_parts(estimator, samples, labels, y):
         else:
             achieved = samples.failures(of_label)
         part = f"{'predicted' if name == PRECISION else 'true'} {label}"
+        nearest = guaranteed.get(f"{name}[{label!r}]")
         promises.append(
             Promise(
-                quantity, part, sense, asked.bound, certified, asked.achieved, achieved
+                quantity,
+                part,
+                sense,
+                asked.bound,
+                certified,
+                asked.achieved,
+                achieved,
+                _nearest_of(nearest, asked.bound, sense),
             )
         )
     return promises
@@ -207,17 +234,19 @@ def report_ood(estimator, X, y, confidence):
         "min_precision": (">=", rule.precision, measured.precision),
         "min_recall": (">=", rule.tpr, measured.tpr),
     }
+    guaranteed = _guaranteed_ood(estimator)
     promises = [
         Promise(
             name.partition("_")[2].replace("tpr", "TPR").replace("fpr", "FPR"),
             "all",
             sense,
-            getattr(estimator, name),
+            asked,
             _confidence_of(rule),
             *values,
+            _nearest_of(guaranteed.get(name), asked, sense),
         )
         for name, (sense, *values) in found.items()
-        if getattr(estimator, name) is not None
+        if (asked := getattr(estimator, name)) is not None
     ]
     parts = [
         samples.part("in distribution", is_id),
@@ -226,6 +255,20 @@ def report_ood(estimator, X, y, confidence):
     classes = np.asarray(estimator.classes_).tolist()
     parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
     return _report(estimator, samples, promises, parts)
+
+
+def _guaranteed_ood(estimator):
+    """Return what the certificate of a double score guarantees, by parameter."""
+    certificate = estimator.rule_.certificate
+    if certificate is None:
+        return {}
+    tpr, fpr = certificate.min_tpr, certificate.max_fpr
+    found = {"min_tpr": tpr, "min_recall": tpr, "max_fpr": fpr}
+    found["max_risk"] = certificate.max_risk
+    if estimator.min_precision is not None:
+        of_id, of_ood = (1 - estimator.ood_prior) * tpr, estimator.ood_prior * fpr
+        found["min_precision"] = of_id / (of_id + of_ood)
+    return found
 
 
 def report_deferral(estimator, X, y, known, confidence):
@@ -287,4 +330,5 @@ def _promise_to_defer(target, rule, samples, traced, mask, part):
         _confidence_of(rule),
         calibration,
         achieved,
+        _nearest_of(_target_of(rule), target.value, sense),
     )

@@ -32,13 +32,18 @@ class Promise(NamedTuple):
         What was asked for. NaN where there is no bound.
 
     confidence : float or None
-        Probability with which the bound was certified for new samples, None if not.
+        Probability with which the bound was certified for new samples, or the one of
+        `nearest` where there is one. None if nothing was certified.
 
     calibration : float
         What the rule achieves on the samples that it was solved on.
 
     achieved : Interval
         What it achieves on the samples of the report.
+
+    nearest : float or None
+        Bound that is guaranteed in place of what was asked for, where that could not
+        be and `on_infeasible="nearest"`.
     """
 
     quantity: str
@@ -48,6 +53,7 @@ class Promise(NamedTuple):
     confidence: float | None
     calibration: float
     achieved: Interval
+    nearest: float | None = None
 
     __repr__ = short_repr
 
@@ -179,6 +185,8 @@ def _promise_cells(promise):
     if promise.part != "all":
         name = f"{name}, {promise.part}"
     asked = f"{promise.sense} {promise.bound:.4g}" if promise.sense else "least"
+    if promise.nearest is not None:
+        asked = f"{asked}, guaranteed {promise.nearest:.4g}"
     if promise.confidence is not None:
         asked = f"{asked} at {100 * promise.confidence:g} %"
     shown = _number(promise.calibration), _interval(promise.achieved)

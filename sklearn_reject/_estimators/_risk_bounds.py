@@ -149,9 +149,7 @@ class PartBounds:
         shown = [f"{part}={x:.4g}" for part, x in attainable.items() if x > 0]
         shown = _shorten(shown)
         hint = (
-            f" In terms of the bounds, the best attainable values are {shown}."
-            if shown
-            else ""
+            f" In terms of the bounds, attainable values are {shown}." if shown else ""
         )
         return InfeasibleTargetError(
             f"{error}{hint}",
@@ -184,6 +182,11 @@ def _flip(name, value):
 def _bounds_loss(name):
     """Tell whether a parameter bounds a mean loss, of every class if it is a number."""
     return name in (RISK, FAILURE_RATE)
+
+
+def guaranteed_bounds(certificate):
+    """Return what a certificate guarantees, as what the parameters bound."""
+    return _as_asked(dict(zip(certificate.parts, certificate.targets, strict=True)))
 
 
 def _as_asked(risks):

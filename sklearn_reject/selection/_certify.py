@@ -182,6 +182,7 @@ def refuse_hopeless(
     search,
     delta,
     name="target (the selective risk)",
+    other_target=", a target_failure_rate instead of the risk",
 ):
     """Raise where even a sample without any loss would pass no test."""
     if risk == 0:
@@ -195,7 +196,8 @@ def refuse_hopeless(
         raise InfeasibleTargetError(
             f"{n_samples} samples cannot certify the target risk {risk} at "
             f"confidence={1 - delta:g}, even without any loss: at least {fewest} are "
-            "needed. Use more samples, a larger risk or a lower confidence."
+            "needed, and many more if there are losses. Use more calibration samples, "
+            f"a larger risk{other_target} or a lower confidence."
         )
 
 
@@ -225,8 +227,9 @@ def nothing_passes(find, n_samples, risk, max_loss, confidence):
         f"No threshold can be certified for the target risk {risk} with "
         f"confidence={confidence:g} on {n_samples} samples. The smallest risk that "
         f"can be certified is about {round_up(lowest)}, at coverage "
-        f"{round_down(coverage)}. Use at least this risk, a lower confidence, more "
-        "samples, or a score that ranks the errors better.",
+        f"{round_down(coverage)}. Use at least this risk, a target_failure_rate "
+        "instead of the risk, a lower confidence, more calibration samples, or a score "
+        "that ranks the errors better.",
         lowest_risk=lowest,
         coverage=coverage,
     )

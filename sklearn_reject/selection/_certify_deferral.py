@@ -94,7 +94,7 @@ def certify_system_risk(sample, pilot, risk, *, confidence, bound, max_loss):
     if risk >= max_loss:
         return (np.inf, 0.0), certificate((np.inf, 0.0), 0.0)
     refuse_hopeless(
-        len(sample), risk, max_loss, bound, "fixed_sequence", delta, "target_risk"
+        len(sample), risk, max_loss, bound, "fixed_sequence", delta, "target_risk", ""
     )
     search = _Search(sample, pilot, delta, bound, max_loss)
     found = search.find(risk / max_loss)

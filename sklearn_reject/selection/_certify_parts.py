@@ -291,11 +291,11 @@ def _refuse_hopeless(problem):
         fewest = problem.bound.fewest(risk, problem.delta)
         if len(ranks) < fewest:
             raise InfeasibleTargetError(
-                f"{len(ranks)} of the {len(problem.ranked)} samples are members of "
-                f"{part}. They cannot certify its target {part.target:.6g} at "
-                f"confidence={problem.confidence:g}, even without any loss. At least "
-                f"{fewest} are needed. Use more samples, a larger risk or a lower "
-                "confidence."
+                f"{len(ranks)} of the {len(problem.ranked)} samples count for {part}. "
+                f"They cannot certify its target {part.target:.6g} at "
+                f"confidence={problem.confidence:g}, even without any loss: at least "
+                f"{fewest} are needed. Use more samples of this kind, a weaker bound "
+                "or a lower confidence."
             )
 
 

@@ -147,8 +147,8 @@ def report_failures(failures, n_groups, *, explain, fate):
     if len(failures) == n_groups:
         raise InfeasibleTargetError(
             f"No group has a rule that meets its target. {texts}. Use a larger risk (a "
-            "dict sets a target for each group), fewer groups, a lower confidence, or "
-            "more samples.",
+            "dict sets a target for each group), fewer groups, as they share the "
+            "confidence, a lower confidence, or more samples.",
             attainable={label: error.lowest_risk for label, error in failures.items()},
         )
     warn_user(

@@ -296,7 +296,7 @@ def test_certified_threshold_by_hand(problem, randomize):
         expected = find_by_hand(order, groups, losses, parts, len(bounds), delta)
     options = {"confidence": confidence, "randomize": randomize, "draws": draws}
     if expected is None:
-        text = "members of" if any(few) else "The hardest target is"
+        text = "count for" if any(few) else "The hardest target is"
         with pytest.raises(InfeasibleTargetError, match=text):
             solve_risk_bounds(scores, losses, bounds, **options)
         return
@@ -450,8 +450,8 @@ def test_nearest_with_confidence_holds_or_is_none():
     ("targets", "match"),
     [
         ({0: 0.0}, r"target of class\[0\] is 0, which no finite sample"),
-        ({0: 0.1, 7: 0.1}, r"are members of class\[7\]. They.*At least 22 are"),
-        ({0: 0.3, 1: 0.01}, r"members of class\[1\].*At least 230 are needed"),
+        ({0: 0.1, 7: 0.1}, r"count for class\[7\]. They.*at least 22 are"),
+        ({0: 0.3, 1: 0.01}, r"count for class\[1\].*at least 230 are needed"),
         ({0: 0.3, 1: 0.05}, r"With each target.*target is that of class\[1\]"),
     ],
     ids=["zero", "no_member", "few_members", "nothing_passes"],
