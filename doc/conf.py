@@ -30,6 +30,7 @@ extensions = [
     # In doc/_ext.
     "changelog",
     "method_table",
+    "percent",
 ]
 templates_path = ["_templates"]
 exclude_patterns = [
@@ -37,6 +38,8 @@ exclude_patterns = [
     "_templates",
     "**/GALLERY_HEADER.rst",
     "comparison_tables",
+    # Written by sphinx-gallery in any case; it loads scripts from the network.
+    "sg_execution_times.rst",
 ]
 default_role = "literal"
 

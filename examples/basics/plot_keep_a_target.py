@@ -64,7 +64,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-for confidence, color in ((None, "C1"), (0.95, "C0")):
+for confidence, color in ((None, "C0"), (0.95, "C1")):
     found = np.array([fit_and_measure(confidence, split) for split in range(60)])
     label = f"confidence={confidence}"
     ax.scatter(*found.T, color=color, alpha=0.6, label=label)

@@ -133,7 +133,7 @@ fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.axhline(most, color="0.4", linestyle="--", label="largest possible")
 for marker, (confidence, row) in zip("os^", means.items(), strict=True):
     ax.semilogx(list(sizes), row, marker=marker, label=f"confidence={confidence}")
-ax.set(xlabel="Calibration samples", ylabel="Mean coverage", ylim=(0, 0.8))
+ax.set(xlabel="Calibration samples", ylabel="Mean coverage", ylim=(-0.03, 0.8))
 ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
 ax.minorticks_off()
 ax.legend(loc="lower right")

@@ -154,7 +154,7 @@ for name, of_size in found.items():
     ax.semilogx(list(of_size), means, marker="o", label=name)
 ax.axhline(possible, color="0.2", linestyle="--")
 ax.text(5000, possible + 0.02, "largest possible", ha="right")
-ax.set(xlabel="Calibration samples", ylabel="Mean coverage", ylim=(0, 1))
+ax.set(xlabel="Calibration samples", ylabel="Mean coverage", ylim=(-0.03, 1))
 ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
 ax.minorticks_off()
 fig.legend(loc="outside lower center", ncols=2)

@@ -44,8 +44,8 @@ bottom.plot(x[order], sample.risk[order], label="conditional risk r")
 bottom.plot(
     x[order], sample.likelihood_ratio[order] / 10, label="likelihood ratio g / 10"
 )
-bottom.set(xlabel="x", xlim=(-4, 6), ylabel="Score")
-bottom.legend(loc="upper right")
+bottom.set(xlabel="x", xlim=(-4, 6), ylim=(None, 0.68), ylabel="Score")
+bottom.legend(loc="upper center", ncols=2)
 plt.show()
 
 # %%
@@ -83,8 +83,8 @@ OODFrontierDisplay.from_predictions(
 plt.show()
 
 # %%
-# To tell ID from OOD samples, the novelty alone is as good as both scores. The risk
-# score helps when errors count.
+# To tell ID from OOD samples, the novelty alone is as good as both scores: its curve
+# covers the one of both. The risk score helps when errors count.
 #
 # What a bound costs
 # ------------------

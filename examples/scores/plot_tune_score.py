@@ -116,6 +116,7 @@ for name, fitted in {"conditional_risk": plain, "best of the search": search}.it
         fitted, X_test, y_test, name=name, ax=ax, plot_oracle=fitted is not plain
     )
 ax.set(title="Test data", ylim=(0, 0.3))
+ax.legend(loc="upper left", bbox_to_anchor=(0.12, 1))
 plt.show()
 
 # %%

@@ -1,6 +1,6 @@
 """
 ===========================================
-Maximise F1 on a rare class, batch by batch
+Maximize F1 on a rare class, batch by batch
 ===========================================
 
 Three samples in a hundred are positive, and they come in batches of fifty. We have to

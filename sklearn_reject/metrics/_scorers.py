@@ -78,32 +78,36 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
 
     Notes
     -----
-    ==========================================  =====================================
-    Name                                        Options
-    ==========================================  =====================================
-    "neg_aurc", :func:`aurc_score`              `loss`, `labels`, `interpolation`,
-                                                `normalize`
-    "neg_augrc", :func:`augrc_score`            `loss`, `labels`
-    "selective_accuracy"                        `coverage` (needed): the accuracy on
-                                                the least uncertain share of samples
-    "coverage_at_risk",                         `risk` (needed), `loss`, `labels`
-    :func:`coverage_at_risk_score`
-    "neg_selective_cost",                       `reject_cost`, `loss`, `labels`
-    :func:`selective_cost_score`
-    "neg_deferral_area",                        `loss`, `labels`, `normalize`
-    :func:`deferral_area_score`
-    "neg_selective_risk_at_tpr_fpr",            `min_tpr`, `max_fpr` (needed),
-    :func:`selective_risk_at_tpr_fpr_score`     `ood_label`, `loss`, `labels`,
-                                                `infeasible`
-    "neg_selective_risk_at_precision_recall",   `min_precision`, `min_recall`,
-    |at_precision_recall|                       `ood_prior` (needed), `ood_label`,
-                                                `loss`, `labels`, `infeasible`
-    "oscr", :func:`oscr_score`                  `definition`, `ood_label`
-    "ood_auroc", :func:`ood_auroc_score`        `ood_label`
-    "neg_fpr_at_tpr", :func:`fpr_at_tpr_score`  `tpr`, `positive`, `ood_label`
-    "neg_set_loss", :func:`set_loss`            `loss`, `beta`, `zero_division`,
-                                                `average`, `pos_label`
-    ==========================================  =====================================
+    ========================================  =========================================
+    Name                                      Metric, and its options
+    ========================================  =========================================
+    "neg_aurc"                                :func:`aurc_score`: `loss`, `labels`,
+                                              `interpolation`, `normalize`
+    "neg_augrc"                               :func:`augrc_score`: `loss`, `labels`
+    "selective_accuracy"                      accuracy on the least uncertain samples:
+                                              `coverage` (needed), the share of them
+    "coverage_at_risk"                        :func:`coverage_at_risk_score`: `risk`
+                                              (needed), `loss`, `labels`
+    "neg_selective_cost"                      :func:`selective_cost_score`:
+                                              `reject_cost`, `loss`, `labels`
+    "neg_deferral_area"                       :func:`deferral_area_score`: `loss`,
+                                              `labels`, `normalize`
+    "neg_selective_risk_at_tpr_fpr"           :func:`selective_risk_at_tpr_fpr_score`:
+                                              `min_tpr`, `max_fpr` (needed),
+                                              `ood_label`, `loss`, `labels`,
+                                              `infeasible`
+    "neg_selective_risk_at_precision_recall"  |at_precision_recall|:
+                                              `min_precision`, `min_recall`,
+                                              `ood_prior` (needed), `ood_label`,
+                                              `loss`, `labels`, `infeasible`
+    "oscr"                                    :func:`oscr_score`: `definition`,
+                                              `ood_label`
+    "ood_auroc"                               :func:`ood_auroc_score`: `ood_label`
+    "neg_fpr_at_tpr"                          :func:`fpr_at_tpr_score`: `tpr`,
+                                              `positive`, `ood_label`
+    "neg_set_loss"                            :func:`set_loss`: `loss`, `beta`,
+                                              `zero_division`, `average`, `pos_label`
+    ========================================  =========================================
 
     .. |at_precision_recall| replace::
        :func:`selective_risk_at_precision_recall_score`
