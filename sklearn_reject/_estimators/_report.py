@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
-from sklearn_reject._estimators._deferral_measure import trace
+from sklearn_reject._estimators._deferral_measure import mean_loss, trace
 from sklearn_reject._estimators._deferral_rules import find_deferral_target
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_labels import known_labels
@@ -21,6 +21,7 @@ from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import (
     GroupedDeferralRule,
     GroupedRule,
+    precision_of,
 )
 
 _QUANTITIES = {
@@ -34,6 +35,9 @@ _QUANTITIES = {
 
 # What bounds a mean of losses that are neither zero nor the largest.
 _ANY = "hoeffding_bentkus"
+
+# Relative error by which a certified bound may differ from what was asked for.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +126,15 @@ def _all(flags):
     return np.ones(len(flags), dtype=bool)
 
 
-def _confidence_of(rule):
-    """Return the confidence of a certificate, None without one."""
-    return getattr(rule.certificate, "confidence", None)
+def _confidence_of(rule, asked):
+    """Return the confidence that a mean loss is as asked, None if it is not certified.
+
+    The nearest bound that can be certified is weaker than the one asked for.
+    """
+    certificate = rule.certificate
+    if certificate is None or certificate.target > asked * (1 + _ROUNDING):
+        return None
+    return certificate.confidence
 
 
 def _promises_by_group(target, rule, samples, groups):
@@ -155,7 +165,7 @@ def _promise(target, rule, samples, mask, part):
         part,
         sense,
         target.value if sense else np.nan,
-        _confidence_of(rule),
+        _confidence_of(rule, target.value) if sense else None,
         calibration,
         achieved,
     )
@@ -164,7 +174,12 @@ def _promise(target, rule, samples, mask, part):
 def _promises_of_parts(estimator, samples, labels, y):
     """Return the promises to true and predicted classes, met by one rule."""
     y, promises = np.asarray(y), []
-    certified = _confidence_of(estimator.rule_)
+    allowed = [
+        1 - asked.bound if name in (PRECISION, RECALL) else asked.bound
+        for (name, _), asked in estimator.bounds_.items()
+    ]
+    # Nearest bounds are relaxed by the same factor.
+    certified = _confidence_of(estimator.rule_, max(allowed))
     for (name, label), asked in estimator.bounds_.items():
         of_label = (labels if name == PRECISION else y) == label
         quantity, sense = _QUANTITIES.get(name, (name.removeprefix("min_"), ">="))
@@ -212,8 +227,8 @@ def report_ood(estimator, X, y, confidence):
             name.partition("_")[2].replace("tpr", "TPR").replace("fpr", "FPR"),
             "all",
             sense,
-            getattr(estimator, name),
-            _confidence_of(rule),
+            float(getattr(estimator, name)),
+            _confidence_of_ood(estimator, name),
             *values,
         )
         for name, (sense, *values) in found.items()
@@ -226,6 +241,24 @@ def report_ood(estimator, X, y, confidence):
     classes = np.asarray(estimator.classes_).tolist()
     parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
     return _report(estimator, samples, promises, parts)
+
+
+def _confidence_of_ood(estimator, name):
+    """Return the confidence that a bound is as asked, None if it is not certified."""
+    certificate, asked = estimator.rule_.certificate, getattr(estimator, name)
+    if certificate is None:
+        return None
+    name = name.replace("recall", "tpr")
+    if name == "min_precision":
+        rates = certificate.min_tpr, certificate.max_fpr
+        certified = precision_of(*rates, estimator.ood_prior)
+    else:
+        certified = getattr(certificate, name)
+    slack = (1 if name.startswith("max") else -1) * _ROUNDING
+    weaker = certified > asked * (1 + slack)
+    if name.startswith("min"):
+        weaker = certified < asked * (1 + slack)
+    return None if weaker else certificate.confidence
 
 
 def report_deferral(estimator, X, y, known, confidence):
@@ -250,10 +283,7 @@ def report_deferral(estimator, X, y, known, confidence):
         ]
     else:
         everything = _all(losses), "all"
-        promise = _promise_to_defer(target, rule, samples, traced, *everything)
-        if promise.quantity == "risk":  # allows any loss where a label is missing
-            promise = promise._replace(achieved=measured.system_risk)
-        promises = [promise]
+        promises = [_promise_to_defer(target, rule, samples, traced, *everything)]
     system = Part("all", share_of(_all(losses), confidence), measured.system_risk)
     parts = [Part(each.name, each.share, each.risk) for each in measured.stages]
     return _report(
@@ -276,7 +306,13 @@ def _promise_to_defer(target, rule, samples, traced, mask, part):
             largest += traced.costs.max(axis=0).sum()
         achieved = risk_of(costs[~np.isnan(costs)], _ANY, largest, samples.confidence)
     elif quantity == "risk":
-        calibration, achieved = rule.system_risk, samples.mean(samples.losses[mask])
+        calibration = rule.system_risk
+        achieved = mean_loss(
+            samples.losses[mask],
+            traced.levels[mask],
+            **samples.bound,
+            confidence=samples.confidence,
+        )
     else:
         calibration, achieved = rule.deferral_rate, samples.coverage(mask)
     return Promise(
@@ -284,7 +320,7 @@ def _promise_to_defer(target, rule, samples, traced, mask, part):
         part,
         sense,
         target.value if sense else np.nan,
-        _confidence_of(rule),
+        _confidence_of(rule, target.value) if sense else None,
         calibration,
         achieved,
     )

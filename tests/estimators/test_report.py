@@ -19,6 +19,7 @@ from sklearn_reject import (
 )
 from sklearn_reject._estimators._report_table import Promise
 from sklearn_reject._interval import Interval
+from sklearn_reject.exceptions import RejectionWarning
 
 X, y = load_breast_cancer(return_X_y=True)
 TRAIN, TEST = slice(0, 300), slice(300, 569)
@@ -274,3 +275,47 @@ def test_of_many_classes_the_worst_are_printed():
     risks = {part.name: part.risk.value for part in report.parts[1:]}
     assert shown == sorted(risks, key=risks.get, reverse=True)[:11]
     assert str(report).endswith("... and 9 more of lower risk, see to_dict()")
+
+
+def test_a_nearest_bound_is_not_what_was_certified():
+    options = {"on_infeasible": "nearest", "confidence": 0.9, "cv": 0.4}
+    options["random_state"] = 0
+    with pytest.warns(RejectionWarning, match="nearest target"):
+        model = selective(target_risk=0.0001, **options)
+    assert promise_of(model).confidence is None
+    assert "at 90 %" not in str(model.report(X_test, y_test))
+    with pytest.warns(RejectionWarning, match="nearest target"):
+        model = selective(min_precision={1: 0.999}, **options)
+    assert promise_of(model).confidence is None
+    with pytest.warns(RejectionWarning, match="nearest target"):
+        model = DoubleScoreOODClassifier(
+            GaussianNB(), min_tpr=0.99, max_fpr=0.01, n_directions=5, **options
+        ).fit(X[TRAIN], np.where(np.arange(300) % 5 == 0, -1, y[TRAIN]))
+    report = model.report(X_test, y_test)
+    assert None in [promise.confidence for promise in report.promises]
+
+
+def test_missing_answers_of_a_group_may_be_wrong():
+    options = {"target_risk": 0.2, "group_by": "prediction"}
+    model = DeferringClassifier(GaussianNB(), gain_score="confidence", **options)
+    model.set_params(target_risk={0: 0.01, 1: 0.01})
+    model.fit(X[TRAIN], y[TRAIN], expert_labels=y[TRAIN])
+    known = np.where(np.arange(len(y_test)) % 2, y_test, np.nan)
+    report = model.report(X_test, y_test, expert_labels=known)
+    first, deferred = model.predict_first(X_test), model.defer(X_test)
+    assert (deferred & np.isnan(known)).any()
+    answers = np.where(deferred, known, first)
+    worst = np.where(np.isnan(answers), 1.0, answers != y_test)
+    for group, promise in enumerate(report.promises):
+        of_group = worst[first == group]
+        exact = binomtest(int(of_group.sum()), len(of_group)).proportion_ci(0.95)
+        assert promise.achieved.high == pytest.approx(exact.high)
+
+
+def test_bounds_of_numpy_can_be_written():
+    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+    model = DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=np.float32(0.7), n_directions=5
+    ).fit(X[TRAIN], labels[TRAIN])
+    report = model.report(X_test, labels[TEST]).to_dict()
+    assert json.loads(json.dumps(report))["promises"][0]["bound"] == np.float32(0.7)
