@@ -1,6 +1,6 @@
 """The report of each kind of estimator that abstains, on samples of the user."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -16,6 +16,7 @@ from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Part, Promise, Report
 from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
 from sklearn_reject._estimators._targets import RiskBounds, find_target
+from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import (
@@ -234,6 +235,15 @@ def report_ood(estimator, X, y, confidence):
         for name, (sense, *values) in found.items()
         if getattr(estimator, name) is not None
     ]
+    if estimator.costs is not None:
+        both = (1 + confidence) / 2  # of two intervals, each has half of the error
+        fpr = estimator.measure(X, y, confidence=both).fpr
+        halves = replace(samples, confidence=both)
+        achieved = _cost_of_ood(estimator, halves, is_id, fpr)
+        calibration = _expected_cost(estimator, rule)
+        promises = [
+            Promise("cost", "all", "", np.nan, None, calibration, achieved),
+        ]
     parts = [
         samples.part("in distribution", is_id),
         Part("out of distribution", measured.fpr, samples.mean(losses[:0])),
@@ -241,6 +251,27 @@ def report_ood(estimator, X, y, confidence):
     classes = np.asarray(estimator.classes_).tolist()
     parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
     return _report(estimator, samples, promises, parts)
+
+
+def _cost_of_ood(estimator, samples, is_id, fpr):
+    """Return the mean cost at the prior, its interval as wide as two others make it."""
+    (reject_id, accept_ood, reject_ood), prior = estimator.costs, estimator.ood_prior
+    of_id = samples.failures(is_id, reject_id)
+    of_ood = [
+        prior * (reject_ood + (accept_ood - reject_ood) * rate) if prior else 0.0
+        for rate in fpr[:3]
+    ]
+    ends = [float((1 - prior) * x + z) for x, z in zip(of_id[:3], of_ood, strict=True)]
+    return Interval(*ends, of_id.n_samples + fpr.n_samples)
+
+
+def _expected_cost(estimator, rule):
+    """Return the mean cost at the prior on the samples that solved a rule."""
+    (reject_id, accept_ood, reject_ood), prior = estimator.costs, estimator.ood_prior
+    of_id = (1 - rule.tpr) * reject_id
+    of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
+    of_ood = accept_ood * rule.fpr + reject_ood * (1 - rule.fpr) if prior else 0.0
+    return float((1 - prior) * of_id + prior * of_ood)
 
 
 def _confidence_of_ood(estimator, name):

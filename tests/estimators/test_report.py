@@ -319,3 +319,26 @@ def test_bounds_of_numpy_can_be_written():
     ).fit(X[TRAIN], labels[TRAIN])
     report = model.report(X_test, labels[TEST]).to_dict()
     assert json.loads(json.dumps(report))["promises"][0]["bound"] == np.float32(0.7)
+
+
+@pytest.mark.parametrize("prior", [0.0, 0.3])
+def test_the_cost_of_ood_samples_is_what_was_asked_for(prior):
+    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+    model = DoubleScoreOODClassifier(
+        GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=prior, n_directions=5
+    ).fit(X[TRAIN], labels[TRAIN])
+    promise = promise_of(model, X_test, labels[TEST])
+    accepted, is_ood = model.accept(X_test), labels[TEST] == -1
+    wrong = model.predict_label(X_test) != labels[TEST]
+    of_id = np.where(accepted, wrong, 0.3)[~is_ood].mean()
+    of_ood = np.where(accepted, 2.0, 0.5)[is_ood].mean()
+    expected = (1 - prior) * of_id + prior * of_ood
+    assert promise.quantity == "cost"
+    assert promise.verdict == ""
+    assert promise.achieved.value == pytest.approx(expected)
+    assert promise.achieved.low < expected < promise.achieved.high
+    rule = model.rule_
+    on_id = rule.tpr * rule.selective_risk + 0.3 * (1 - rule.tpr)
+    on_ood = 2.0 * rule.fpr + 0.5 * (1 - rule.fpr)
+    total = (1 - prior) * on_id + prior * on_ood
+    assert promise.calibration == pytest.approx(total)
