@@ -213,7 +213,7 @@ def measure_stages(classifier, X, y, known, confidence, prices=None):
                 float(spent[level]),
             )
         )
-    risk = _system_risk(stages, losses, bound, max_loss, confidence)
+    risk = mean_loss(losses, traced.levels, bound, max_loss, confidence)
     return DeferralMeasurement(tuple(stages), risk, float(spent.sum()), confidence)
 
 
@@ -229,17 +229,18 @@ def _check_prices(prices, names):
     return np.broadcast_to(prices, len(names))
 
 
-def _system_risk(stages, losses, bound, max_loss, confidence):
-    """Return the mean loss; missing ones are as the known ones of their stage."""
+def mean_loss(losses, levels, bound, max_loss, confidence):
+    """Return the mean loss; missing ones are as the known ones of their level."""
     missing = np.isnan(losses)
     if not missing.any():
         return risk_of(losses, bound, max_loss, confidence)
-    largest = np.inf if max_loss is None else max_loss
-    low = risk_of(np.where(missing, 0.0, losses), bound, max_loss, confidence).low
-    high = largest
-    if np.isfinite(largest):
-        filled = np.where(missing, largest, losses)
-        high = risk_of(filled, bound, max_loss, confidence).high
-    some = [stage for stage in stages if stage.share.value]
-    value = sum(stage.share.value * stage.risk.value for stage in some)
-    return Interval(float(value), low, high, int(np.count_nonzero(~missing)))
+    low, high = (
+        risk_of(np.where(missing, x, losses), bound, max_loss, confidence)
+        for x in (0.0, 0.0 if max_loss is None else max_loss)
+    )
+    value = 0.0
+    for level in np.unique(levels):
+        known = losses[(levels == level) & ~missing]
+        risk = known.mean() if len(known) else np.nan
+        value += np.mean(levels == level) * risk
+    return Interval(float(value), low.low, high.high, int(np.count_nonzero(~missing)))

@@ -132,7 +132,7 @@ def _fpr_of_wild(of_id, of_wild, wild_share, confidence):
         (mixed - (1 - wild_share) * known) / wild_share for mixed, known in pairs
     )
     return Interval(
-        float(value), float(max(0.0, low)), float(min(1.0, high)), wild.n_samples
+        float(value), *np.clip((low, high), 0.0, 1.0).tolist(), wild.n_samples
     )
 
 

@@ -1,12 +1,12 @@
 """The report of each kind of estimator that abstains, on samples of the user."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
-from sklearn_reject._estimators._deferral_measure import trace
+from sklearn_reject._estimators._deferral_measure import mean_loss, trace
 from sklearn_reject._estimators._deferral_rules import find_deferral_target
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_labels import known_labels
@@ -16,6 +16,7 @@ from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Part, Promise, Report
 from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL, guaranteed_bounds
 from sklearn_reject._estimators._targets import RiskBounds, find_target
+from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import (
@@ -240,7 +241,7 @@ def report_ood(estimator, X, y, confidence):
             name.partition("_")[2].replace("tpr", "TPR").replace("fpr", "FPR"),
             "all",
             sense,
-            asked,
+            float(asked),
             _confidence_of(rule),
             *values,
             _nearest_of(guaranteed.get(name), asked, sense),
@@ -248,6 +249,15 @@ def report_ood(estimator, X, y, confidence):
         for name, (sense, *values) in found.items()
         if (asked := getattr(estimator, name)) is not None
     ]
+    if estimator.costs is not None:
+        both = (1 + confidence) / 2  # of two intervals, each has half of the error
+        fpr = estimator.measure(X, y, confidence=both).fpr
+        halves = replace(samples, confidence=both)
+        achieved = _cost_of_ood(estimator, halves, is_id, fpr)
+        calibration = _expected_cost(estimator, rule)
+        promises = [
+            Promise("cost", "all", "", np.nan, None, calibration, achieved),
+        ]
     parts = [
         samples.part("in distribution", is_id),
         Part("out of distribution", measured.fpr, samples.mean(losses[:0])),
@@ -269,6 +279,27 @@ def _guaranteed_ood(estimator):
         of_id, of_ood = (1 - estimator.ood_prior) * tpr, estimator.ood_prior * fpr
         found["min_precision"] = of_id / (of_id + of_ood)
     return found
+
+
+def _cost_of_ood(estimator, samples, is_id, fpr):
+    """Return the mean cost at the prior, its interval as wide as two others make it."""
+    (reject_id, accept_ood, reject_ood), prior = estimator.costs, estimator.ood_prior
+    of_id = samples.failures(is_id, reject_id)
+    of_ood = [
+        prior * (reject_ood + (accept_ood - reject_ood) * rate) if prior else 0.0
+        for rate in fpr[:3]
+    ]
+    ends = [float((1 - prior) * x + z) for x, z in zip(of_id[:3], of_ood, strict=True)]
+    return Interval(*ends, of_id.n_samples + fpr.n_samples)
+
+
+def _expected_cost(estimator, rule):
+    """Return the mean cost at the prior on the samples that solved a rule."""
+    (reject_id, accept_ood, reject_ood), prior = estimator.costs, estimator.ood_prior
+    of_id = (1 - rule.tpr) * reject_id
+    of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
+    of_ood = accept_ood * rule.fpr + reject_ood * (1 - rule.fpr) if prior else 0.0
+    return float((1 - prior) * of_id + prior * of_ood)
 
 
 def report_deferral(estimator, X, y, known, confidence):
@@ -293,10 +324,7 @@ def report_deferral(estimator, X, y, known, confidence):
         ]
     else:
         everything = _all(losses), "all"
-        promise = _promise_to_defer(target, rule, samples, traced, *everything)
-        if promise.quantity == "risk":  # allows any loss where a label is missing
-            promise = promise._replace(achieved=measured.system_risk)
-        promises = [promise]
+        promises = [_promise_to_defer(target, rule, samples, traced, *everything)]
     system = Part("all", share_of(_all(losses), confidence), measured.system_risk)
     parts = [Part(each.name, each.share, each.risk) for each in measured.stages]
     return _report(
@@ -319,7 +347,13 @@ def _promise_to_defer(target, rule, samples, traced, mask, part):
             largest += traced.costs.max(axis=0).sum()
         achieved = risk_of(costs[~np.isnan(costs)], _ANY, largest, samples.confidence)
     elif quantity == "risk":
-        calibration, achieved = rule.system_risk, samples.mean(samples.losses[mask])
+        calibration = rule.system_risk
+        achieved = mean_loss(
+            samples.losses[mask],
+            traced.levels[mask],
+            **samples.bound,
+            confidence=samples.confidence,
+        )
     else:
         calibration, achieved = rule.deferral_rate, samples.coverage(mask)
     return Promise(

@@ -192,3 +192,22 @@ def test_a_certified_rule_reports_its_precision():
     rule = model.rule_
     expected = 0.8 * rule.tpr / (0.8 * rule.tpr + 0.2 * rule.fpr)
     assert rule.precision == pytest.approx(expected)
+
+
+def test_ends_of_the_fpr_of_a_mixture_are_shares_in_order():
+    for rejected in (90, 10):
+        is_wild = np.arange(200) >= 100
+        flags = np.where(is_wild, np.arange(200) % 100 >= rejected, np.arange(200) < 0)
+        flags[:rejected] = True
+        fpr = measure_rule(
+            flags,
+            np.zeros(200),
+            np.zeros(200, dtype=bool),
+            is_wild,
+            confidence=0.9,
+            ood_prior=None,
+            wild_share=0.2,
+            bound="binomial",
+            max_loss=1.0,
+        ).fpr
+        assert 0 <= fpr.low <= fpr.high <= 1

@@ -323,3 +323,52 @@ def test_other_estimators_say_what_is_guaranteed_instead():
     tpr, fpr = double.report(digits[900:], labels[900:]).promises
     assert tpr.nearest is None
     assert fpr.nearest == double.rule_.certificate.max_fpr > 0.001
+
+
+def test_missing_answers_of_a_group_may_be_wrong():
+    options = {"target_risk": 0.2, "group_by": "prediction"}
+    model = DeferringClassifier(GaussianNB(), gain_score="confidence", **options)
+    model.set_params(target_risk={0: 0.01, 1: 0.01})
+    model.fit(X[TRAIN], y[TRAIN], expert_labels=y[TRAIN])
+    known = np.where(np.arange(len(y_test)) % 2, y_test, np.nan)
+    report = model.report(X_test, y_test, expert_labels=known)
+    first, deferred = model.predict_first(X_test), model.defer(X_test)
+    assert (deferred & np.isnan(known)).any()
+    answers = np.where(deferred, known, first)
+    worst = np.where(np.isnan(answers), 1.0, answers != y_test)
+    for group, promise in enumerate(report.promises):
+        of_group = worst[first == group]
+        exact = binomtest(int(of_group.sum()), len(of_group)).proportion_ci(0.95)
+        assert promise.achieved.high == pytest.approx(exact.high)
+
+
+def test_bounds_of_numpy_can_be_written():
+    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+    model = DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=np.float32(0.7), n_directions=5
+    ).fit(X[TRAIN], labels[TRAIN])
+    report = model.report(X_test, labels[TEST]).to_dict()
+    assert json.loads(json.dumps(report))["promises"][0]["bound"] == np.float32(0.7)
+
+
+@pytest.mark.parametrize("prior", [0.0, 0.3])
+def test_the_cost_of_ood_samples_is_what_was_asked_for(prior):
+    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+    model = DoubleScoreOODClassifier(
+        GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=prior, n_directions=5
+    ).fit(X[TRAIN], labels[TRAIN])
+    promise = promise_of(model, X_test, labels[TEST])
+    accepted, is_ood = model.accept(X_test), labels[TEST] == -1
+    wrong = model.predict_label(X_test) != labels[TEST]
+    of_id = np.where(accepted, wrong, 0.3)[~is_ood].mean()
+    of_ood = np.where(accepted, 2.0, 0.5)[is_ood].mean()
+    expected = (1 - prior) * of_id + prior * of_ood
+    assert promise.quantity == "cost"
+    assert promise.verdict == ""
+    assert promise.achieved.value == pytest.approx(expected)
+    assert promise.achieved.low < expected < promise.achieved.high
+    rule = model.rule_
+    on_id = rule.tpr * rule.selective_risk + 0.3 * (1 - rule.tpr)
+    on_ood = 2.0 * rule.fpr + 0.5 * (1 - rule.fpr)
+    total = (1 - prior) * on_id + prior * on_ood
+    assert promise.calibration == pytest.approx(total)

@@ -65,8 +65,7 @@ def assert_achieves(rule, model, sample, expected):
 
 # Rules may end up with a risk weight of -1 where that is allowed.
 may_reverse = pytest.mark.filterwarnings(
-    "ignore:The rule has risk_weight=-1:sklearn_reject.exceptions."
-    "RejectionWarning"
+    "ignore:The rule has risk_weight=-1:sklearn_reject.exceptions.RejectionWarning"
 )
 
 
