@@ -197,6 +197,11 @@ def measure_stages(classifier, X, y, known, confidence, prices=None):
         is_asked = traced.levels[:, np.newaxis] > np.arange(len(prices))
         traced = replace(traced, costs=is_asked * prices)
     losses = losses_where_known(classifier.loss_, y, traced.labels, "expert_labels")
+    return measure_traced(classifier, traced, losses, confidence)
+
+
+def measure_traced(classifier, traced, losses, confidence):
+    """Return the :class:`DeferralMeasurement` of samples that have their answers."""
     max_loss = classifier.loss_.max_loss
     bound = bound_of_losses(classifier.loss_, max_loss, "hoeffding_bentkus")["bound"]
     spent = np.insert(traced.costs.mean(axis=0), 0, 0.0)

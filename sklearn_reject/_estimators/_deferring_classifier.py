@@ -861,13 +861,17 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             they are, `deferral_cost` is negative or not one a level, or `confidence` is
             not in ]0, 1[.
         """
+        X, y = self._check_labelled(X, y, expert_labels)
+        return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
+
+    def _check_labelled(self, X, y, expert_labels):
+        """Return samples and their labels, or raise if an answer is not asked for."""
         require_fit(self)
         require_in_memory(X=X, y=y, expert_labels=expert_labels)
         X, y = indexable(X, y)
-        y = check_class_labels(y)
         if expert_labels is not None and not asks_person(self.expert_):
             refuse_labels(self.expert)
-        return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
+        return X, check_class_labels(y)
 
     def report(
         self,
@@ -908,8 +912,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ValueError
             If an argument is invalid.
         """
-        require_fit(self)
-        require_in_memory(X=X, y=y, expert_labels=expert_labels)
+        X, y = self._check_labelled(X, y, expert_labels)
         return report_deferral(self, X, y, expert_labels, confidence)
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -684,17 +684,22 @@ class DoubleScoreOODClassifier(RejectClassifier):
         (True, 220)
         """
         require_in_memory(X=X, y=y, groups=groups)
+        return self._measure(self._judge(X, y), confidence, groups)
+
+    def _judge(self, X, y):
+        """Return what is accepted of samples, losses, and which are OOD and wild."""
         labels, _, accepted = self.predict_all(X)
         y, is_ood, is_wild = known_labels(self, y)
         check_same_length(len(labels), y=y)
         losses = self._losses(y, labels, ~is_ood & ~is_wild)
+        return accepted, losses, is_ood, is_wild
+
+    def _measure(self, judged, confidence, groups=None):
+        """Return the measurement of samples that were judged."""
         max_loss = known_max_loss(self, self.loss_)
         bound = bound_of_losses(self.loss_, max_loss, "hoeffding_bentkus")["bound"]
         return measure_rule(
-            accepted,
-            losses,
-            is_ood,
-            is_wild,
+            *judged,
             confidence=confidence,
             ood_prior=self.ood_prior,
             wild_share=self.wild_share,

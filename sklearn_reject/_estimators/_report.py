@@ -4,12 +4,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import indexable
 
-from sklearn_reject._estimators._deferral_measure import mean_loss, trace
+from sklearn_reject._estimators._base import check_class_labels
+from sklearn_reject._estimators._deferral_measure import (
+    mean_loss,
+    measure_traced,
+    trace,
+)
 from sklearn_reject._estimators._deferral_rules import find_deferral_target
 from sklearn_reject._estimators._groups import as_objects, labels_of
-from sklearn_reject._estimators._ood_labels import known_labels
 from sklearn_reject._estimators._ood_measure import risk_of, share_of
 from sklearn_reject._estimators._ood_models import known_max_loss
 from sklearn_reject._estimators._rejection_models import bound_of_losses
@@ -221,11 +224,10 @@ def _parts_of_classes(estimator, samples, labels, y):
 
 def report_ood(estimator, X, y, confidence):
     """Return the report of a classifier that rejects OOD samples, too."""
-    measured = estimator.measure(X, y, confidence=confidence)
-    labels, _, accepted = estimator.predict_all(X)
-    y, is_ood, is_wild = known_labels(estimator, y)
+    judged = estimator._judge(X, y)
+    measured = estimator._measure(judged, confidence)
+    accepted, losses, is_ood, is_wild = judged
     is_id = ~is_ood & ~is_wild
-    losses = estimator._losses(y, labels, is_id)
     samples = Samples(accepted, losses, _bound_of(estimator), confidence)
     rule = estimator.rule_
     found = {
@@ -251,7 +253,7 @@ def report_ood(estimator, X, y, confidence):
     ]
     if estimator.costs is not None:
         both = (1 + confidence) / 2  # of two intervals, each has half of the error
-        fpr = estimator.measure(X, y, confidence=both).fpr
+        fpr = estimator._measure(judged, both).fpr
         halves = replace(samples, confidence=both)
         achieved = _cost_of_ood(estimator, halves, is_id, fpr)
         calibration = _expected_cost(estimator, rule)
@@ -262,7 +264,7 @@ def report_ood(estimator, X, y, confidence):
         samples.part("in distribution", is_id),
         Part("out of distribution", measured.fpr, samples.mean(losses[:0])),
     ]
-    classes = np.asarray(estimator.classes_).tolist()
+    y, classes = check_class_labels(y), np.asarray(estimator.classes_).tolist()
     parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
     return _report(estimator, samples, promises, parts)
 
@@ -304,12 +306,12 @@ def _expected_cost(estimator, rule):
 
 def report_deferral(estimator, X, y, known, confidence):
     """Return the report of a classifier that asks a second opinion."""
-    X, y = indexable(X, y)
-    measured = estimator.measure(X, y, expert_labels=known, confidence=confidence)
+    confidence = check_level(confidence, "confidence")
     if known is not None:
         known = estimator._person(known, len(y))
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
+    measured = measure_traced(estimator, traced, losses, confidence)
     samples = Samples(traced.levels > 0, losses, _bound_of(estimator), confidence)
     rule, target = estimator.rule_, find_deferral_target(estimator)
     if isinstance(rule, GroupedDeferralRule):

@@ -372,3 +372,40 @@ def test_the_cost_of_ood_samples_is_what_was_asked_for(prior):
     on_ood = 2.0 * rule.fpr + 0.5 * (1 - rule.fpr)
     total = (1 - prior) * on_id + prior * on_ood
     assert promise.calibration == pytest.approx(total)
+
+
+class Counting(GaussianNB):
+    """A classifier that counts how often it is asked."""
+
+    n_calls = 0
+
+    def predict(self, X):
+        type(self).n_calls += 1
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_nobody_is_asked_twice(confidence):
+    expert = FrozenEstimator(Counting().fit(X[TRAIN], y[TRAIN]))
+    model = DeferringClassifier(
+        GaussianNB(), expert, max_deferral=0.3, gain_score="confidence"
+    ).fit(X[TRAIN], y[TRAIN])
+    assert model.defer(X_test).any()
+    Counting.n_calls = 0
+    model.report(X_test, y_test, confidence=confidence)
+    assert Counting.n_calls == 1
+    double = DoubleScoreOODClassifier(
+        FrozenEstimator(Counting().fit(X[TRAIN], y[TRAIN])),
+        costs=(0.3, 2.0, 0.5),
+        ood_prior=0.2,
+        novelty_score="msp",
+        n_directions=5,
+    )
+    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+    double.fit(X[TRAIN], labels[TRAIN])
+    n_calls = []
+    for method in (double.predict_all, lambda X: double.report(X, labels[TEST])):
+        Counting.n_calls = 0
+        method(X_test)
+        n_calls.append(Counting.n_calls)
+    assert n_calls[0] == n_calls[1]
