@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     )
     from sklearn_reject._estimators._double_score import DoubleScoreOODClassifier
     from sklearn_reject._estimators._ood_measure import OODMeasurement as OODMeasurement
+    from sklearn_reject._estimators._report_table import Report as Report
+    from sklearn_reject._estimators._report_table import ReportPart as ReportPart
+    from sklearn_reject._estimators._report_table import ReportPromise as ReportPromise
     from sklearn_reject._estimators._risk_bounds import AchievedBound as AchievedBound
     from sklearn_reject._estimators._selective_classifier import SelectiveClassifier
     from sklearn_reject._estimators._selective_regressor import SelectiveRegressor
@@ -78,6 +81,9 @@ _RESULTS = {
     "DeferralStage": "sklearn_reject._estimators._deferral_measure",
     "Interval": "sklearn_reject._interval",
     "OODMeasurement": "sklearn_reject._estimators._ood_measure",
+    "Report": "sklearn_reject._estimators._report_table",
+    "ReportPart": "sklearn_reject._estimators._report_table",
+    "ReportPromise": "sklearn_reject._estimators._report_table",
 }
 
 # Written out, as type checkers read it.

@@ -16,7 +16,7 @@ from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_measure import risk_of, share_of
 from sklearn_reject._estimators._ood_models import known_max_loss
 from sklearn_reject._estimators._rejection_models import bound_of_losses
-from sklearn_reject._estimators._report_table import Part, Promise, Report
+from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
 from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL, guaranteed_bounds
 from sklearn_reject._estimators._targets import RiskBounds, find_target
 from sklearn_reject._interval import Interval
@@ -77,7 +77,7 @@ class Samples:
 
     def part(self, name, mask):
         """Return some samples as a part of the report."""
-        return Part(name, self.coverage(mask), self.risk(mask))
+        return ReportPart(name, self.coverage(mask), self.risk(mask))
 
 
 def _bound_of(estimator):
@@ -170,7 +170,7 @@ def _promise(target, rule, samples, mask, part):
         "failure rate": (lambda: rule.failure_rate, lambda: samples.failures(mask)),
     }
     calibration, achieved = (compute() for compute in found[quantity])
-    return Promise(
+    return ReportPromise(
         quantity,
         part,
         sense,
@@ -201,7 +201,7 @@ def _promises_of_parts(estimator, samples, labels, y):
         part = f"{'predicted' if name == PRECISION else 'true'} {label}"
         nearest = guaranteed.get(f"{name}[{label!r}]")
         promises.append(
-            Promise(
+            ReportPromise(
                 quantity,
                 part,
                 sense,
@@ -239,7 +239,7 @@ def report_ood(estimator, X, y, confidence):
     }
     guaranteed = _guaranteed_ood(estimator)
     promises = [
-        Promise(
+        ReportPromise(
             name.partition("_")[2].replace("tpr", "TPR").replace("fpr", "FPR"),
             "all",
             sense,
@@ -258,11 +258,11 @@ def report_ood(estimator, X, y, confidence):
         achieved = _cost_of_ood(estimator, halves, is_id, fpr)
         calibration = _expected_cost(estimator, rule)
         promises = [
-            Promise("cost", "all", "", np.nan, None, calibration, achieved),
+            ReportPromise("cost", "all", "", np.nan, None, calibration, achieved),
         ]
     parts = [
         samples.part("in distribution", is_id),
-        Part("out of distribution", measured.fpr, samples.mean(losses[:0])),
+        ReportPart("out of distribution", measured.fpr, samples.mean(losses[:0])),
     ]
     y, classes = check_class_labels(y), np.asarray(estimator.classes_).tolist()
     parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
@@ -327,8 +327,8 @@ def report_deferral(estimator, X, y, known, confidence):
     else:
         everything = _all(losses), "all"
         promises = [_promise_to_defer(target, rule, samples, traced, *everything)]
-    system = Part("all", share_of(_all(losses), confidence), measured.system_risk)
-    parts = [Part(each.name, each.share, each.risk) for each in measured.stages]
+    system = ReportPart("all", share_of(_all(losses), confidence), measured.system_risk)
+    parts = [ReportPart(each.name, each.share, each.risk) for each in measured.stages]
     return _report(
         estimator,
         samples,
@@ -358,7 +358,7 @@ def _promise_to_defer(target, rule, samples, traced, mask, part):
         )
     else:
         calibration, achieved = rule.deferral_rate, samples.coverage(mask)
-    return Promise(
+    return ReportPromise(
         quantity,
         part,
         sense,

@@ -14,7 +14,7 @@ from sklearn_reject._short_repr import short_repr
 _MOST_PARTS = 12
 
 
-class Promise(NamedTuple):
+class ReportPromise(NamedTuple):
     """One thing that was asked for, and what was achieved.
 
     Attributes
@@ -44,6 +44,18 @@ class Promise(NamedTuple):
     nearest : float or None
         Bound that is guaranteed in place of what was asked for, where that could not
         be and `on_infeasible="nearest"`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import ReportPromise, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> promise = report.promises[0]
+    >>> isinstance(promise, ReportPromise), promise.quantity, promise.verdict
+    (True, 'risk', 'kept')
     """
 
     quantity: str
@@ -76,7 +88,7 @@ class Promise(NamedTuple):
         return "within noise" if nearest <= bound else "missed"
 
 
-class Part(NamedTuple):
+class ReportPart(NamedTuple):
     """Some of the samples, how many are accepted and how well these are predicted.
 
     Attributes
@@ -89,6 +101,18 @@ class Part(NamedTuple):
 
     risk : Interval
         Mean loss of those accepted, lower is better. NaN where nothing is accepted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import ReportPart, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> part = report.parts[-1]
+    >>> isinstance(part, ReportPart), part.name, part.coverage.n_samples
+    (True, 'true 1', 203)
     """
 
     name: str
@@ -115,21 +139,32 @@ class Report:
     confidence : float
         Least probability of each interval by itself.
 
-    promises : tuple of Promise
+    promises : tuple of ReportPromise
         What was asked for, on the samples that solved the rule and on these.
 
-    parts : tuple of Part
+    parts : tuple of ReportPart
         All samples, and each class or group.
 
-    titles : tuple of str
+    titles : tuple of str, optional
         What the share and the risk of a part are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import Report, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> isinstance(report, Report), list(report.to_dict())
+    (True, ['estimator', 'n_samples', 'confidence', 'promises', 'parts'])
     """
 
     estimator: str
     n_samples: int
     confidence: float
-    promises: tuple[Promise, ...]
-    parts: tuple[Part, ...]
+    promises: tuple[ReportPromise, ...]
+    parts: tuple[ReportPart, ...]
     titles: tuple[str, ...] = ("accepted", "risk of accepted")
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,7 +212,7 @@ class Report:
     __repr__ = __str__
 
 
-_PROMISE_HEADER = ("promise", "asked", "calibration", "these samples", "")
+_PROMISE_HEADER = ("promise", "bound", "calibration", "these samples", "")
 
 
 def _promise_cells(promise):

@@ -624,7 +624,7 @@ class SelectiveClassifier(RejectClassifier):
         >>> print(selective.report(X[300:], y[300:]))
         SelectiveClassifier on 269 samples, intervals of 95 % confidence each
         <BLANKLINE>
-        promise  asked    calibration  these samples
+        promise  bound    calibration  these samples
         risk     <= 0.03  0.030        0.012 (0.002 to 0.034)  kept
         <BLANKLINE>
         samples      number  accepted                risk of accepted

@@ -17,7 +17,7 @@ from sklearn_reject import (
     SelectiveClassifier,
     SelectiveRegressor,
 )
-from sklearn_reject._estimators._report_table import Promise
+from sklearn_reject._estimators._report_table import ReportPromise
 from sklearn_reject._interval import Interval
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -120,7 +120,7 @@ def test_a_certified_promise_says_how_sure_it_is():
 )
 def test_verdicts(sense, interval, verdict):
     achieved = Interval(*interval, n_samples=9)
-    assert Promise("q", "all", sense, 0.1, None, 0.1, achieved).verdict == verdict
+    assert ReportPromise("q", "all", sense, 0.1, None, 0.1, achieved).verdict == verdict
 
 
 def test_bounds_of_classes():
