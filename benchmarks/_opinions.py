@@ -76,7 +76,7 @@ class PersonByClass:
 class PersonByRegion:
     """Says what somebody says who knows one half of the samples, by a sum of columns.
 
-    The columns are standardised.
+    The columns are standardized.
     """
 
     def __call__(self, X, y, rng):

@@ -145,8 +145,8 @@ def _tie_rows():
 def neighbours_on_breast_cancer():
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-    neighbours = KNeighborsClassifier(5).fit(X_train, y_train)
-    return y_test, neighbours.predict_proba(X_test)
+    neighbors = KNeighborsClassifier(5).fit(X_train, y_train)
+    return y_test, neighbors.predict_proba(X_test)
 
 
 def row_orders(errors):

@@ -36,7 +36,7 @@ _FAST = {
     "naive Bayes": lambda seed: GaussianNB(),
     "logistic regression": lambda seed: _scaled(LogisticRegression(max_iter=300)),
     "tree": lambda seed: DecisionTreeClassifier(min_samples_leaf=5, random_state=seed),
-    "5 neighbours": lambda seed: _scaled(KNeighborsClassifier(5)),
+    "5 neighbors": lambda seed: _scaled(KNeighborsClassifier(5)),
     "naive Bayes, sigmoid": lambda seed: CalibratedClassifierCV(GaussianNB()),
     "naive Bayes, isotonic": lambda seed: CalibratedClassifierCV(
         GaussianNB(), method="isotonic"

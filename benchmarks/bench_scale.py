@@ -54,7 +54,7 @@ class Partitions:
             yield scores, self.make_losses(rng, scores)
 
 
-def summarise(parts):
+def summarize(parts):
     """Return the summary of partitions."""
     summary = RiskCoverageSummary()
     for scores, losses in parts:
@@ -63,18 +63,18 @@ def summarise(parts):
 
 
 def _rule_of_parts(parts, target):
-    return summarise(parts).solve_target_risk(target, parts=parts)
+    return summarize(parts).solve_target_risk(target, parts=parts)
 
 
 def _area_of_parts(parts):
-    return summarise(parts).aurc(parts=parts)
+    return summarize(parts).aurc(parts=parts)
 
 
 def _rows(what, make_losses):
     parts = list(Partitions(_N_SAMPLES, _N_PARTS, make_losses))
     scores, losses = map(np.concatenate, zip(*parts, strict=True))
     target = float(losses.mean()) / 2
-    summary = summarise(parts)
+    summary = summarize(parts)
     contenders = {
         "rule at once": partial(solve_target_risk, scores, losses, target),
         "rule": partial(_rule_of_parts, parts, target),
@@ -82,7 +82,7 @@ def _rows(what, make_losses):
         "area at once": partial(curves.aurc_score, scores, losses),
         "area": partial(_area_of_parts, parts),
         "area of cells": summary.aurc,
-        "cells": partial(summarise, parts),
+        "cells": partial(summarize, parts),
     }
     times = interleaved_medians(contenders, repeats=3)
     for name, limit in (("rule", _RULE_TIME), ("area", _AREA_TIME)):

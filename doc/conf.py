@@ -122,7 +122,7 @@ html_context = {
     "github_version": "main",
     "doc_path": "doc",
 }
-# Pages without neighbours leave the room of the list to the text.
+# Pages without neighbors leave the room of the list to the text.
 html_sidebars = {name: [] for name in ("index", "install", "whats_new", "comparison")}
 # The build makes the pages of the API and of the gallery: they cannot be edited there.
 MADE = ["api", "api/**", "auto_examples/**", "generated/**", "whats_new"]

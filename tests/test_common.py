@@ -52,7 +52,7 @@ def price_of_mistakes(tp, fp, fn, tn):
     return 2.0 * fn + fp
 
 
-def distance_to_neighbours(knn, X):
+def distance_to_neighbors(knn, X):
     return knn.kneighbors(X)[0].mean(axis=1)
 
 
@@ -126,7 +126,7 @@ CONFIGURATIONS = {
     "score object": logistic(uncertainty_score=ConditionalRisk(decision="bayes")),
     "score callable": SelectiveClassifier(
         KNeighborsClassifier(),
-        uncertainty_score=distance_to_neighbours,
+        uncertainty_score=distance_to_neighbors,
         reject_cost=1.0,
     ),
     "reject_label None": logistic(reject_label=None),
@@ -147,8 +147,8 @@ CONFIGURATIONS = {
     ),
     "forest": SelectiveClassifier(small_forest, cv="plug_in"),
     "forest, all accepted": SelectiveClassifier(small_forest, reject_cost=0.9),
-    "neighbours": SelectiveClassifier(KNeighborsClassifier(3), cv="plug_in"),
-    "neighbours, target_risk": SelectiveClassifier(
+    "neighbors": SelectiveClassifier(KNeighborsClassifier(3), cv="plug_in"),
+    "neighbors, target_risk": SelectiveClassifier(
         KNeighborsClassifier(3), target_risk=0.9
     ),
     "pipeline": SelectiveClassifier(
@@ -181,7 +181,7 @@ CONFIGURATIONS = {
     "decoder, tuned on a share": decoder(strategy="eum", cv=0.3, random_state=0),
     "decoder, threshold": decoder(strategy=0.5),
     "decoder, trees": ExpectedLossDecoder(small_forest, loss="hamming"),
-    "decoder, neighbours": ExpectedLossDecoder(
+    "decoder, neighbors": ExpectedLossDecoder(
         KNeighborsClassifier(3), strategy="eum", cv=2, zero_division=1.0
     ),
     "tuner": tuner(),
@@ -209,7 +209,7 @@ CONFIGURATIONS = {
             GaussianNB(), small_forest, gain_score="confidence", cv=2
         )
     ),
-    "deferring, neighbours": DeferringClassifier(
+    "deferring, neighbors": DeferringClassifier(
         KNeighborsClassifier(3), DecisionTreeClassifier(random_state=0), cv=2
     ),
     "regressor": SelectiveRegressor(
@@ -242,7 +242,7 @@ REJECTS_ROWS = {
     "naive Bayes",
     "linear SVM",
     "forest",
-    "neighbours",
+    "neighbors",
     "pipeline",
     "calibrated",
 }
@@ -265,11 +265,11 @@ PLAIN = {
 # Their classifiers take no weights, so that weights are refused.
 TAKES_NO_WEIGHTS = {
     "score callable",
-    "neighbours",
-    "neighbours, target_risk",
+    "neighbors",
+    "neighbors, target_risk",
     "pipeline",
-    "decoder, neighbours",
-    "deferring, neighbours",
+    "decoder, neighbors",
+    "deferring, neighbors",
     "tuner",
     "tuner, all",
     "tuner, analytic",
@@ -345,7 +345,7 @@ NEAR_TWINS = {
     "deferring, no expert is worth it",
     "deferring, learned",
     "deferring, cascade",
-    "deferring, neighbours",
+    "deferring, neighbors",
     "reject_cost zero_one",
     "target_risk not randomized",
     "target_coverage not randomized",
@@ -371,7 +371,7 @@ NEAR_TWINS = {
     "double, share held out",
     "tuner, analytic",
     "loss callable, target_risk",
-    "neighbours, target_risk",
+    "neighbors, target_risk",
     "reject_label None, half rejected",
     "target_coverage all",
     "double, costs, reject_label None",
@@ -383,7 +383,7 @@ NEAR_TWINS = {
     "loss callable",
     "linear SVM, target_coverage",
     "forest, all accepted",
-    "neighbours",
+    "neighbors",
     "pipeline",
     "decoder, AM",
     "decoder, price",

@@ -1,4 +1,4 @@
-"""Imports point down: no room sees a floor above its own, nor a neighbour."""
+"""Imports point down: no room sees a floor above its own, nor a neighbor."""
 
 import ast
 from functools import cache

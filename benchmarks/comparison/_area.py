@@ -60,7 +60,7 @@ def _values_with_ties(prepare, is_risk):
     theirs = [prepare(scores[rows], errors[rows])() for rows in orders]
     theirs = theirs if is_risk else [1 - value for value in theirs]
     ours = [curves.aurc_score(scores[rows], errors[rows]) for rows in orders]
-    what = "area of tied scores (5 nearest neighbours), over orders of the rows"
+    what = "area of tied scores (5 nearest neighbors), over orders of the rows"
     return Measured(what, _show_range(theirs), _show_range(ours))
 
 

@@ -20,7 +20,7 @@ PACKAGE = "scikit-fallback"
 _N_SPLITS = 20
 _CLASSIFIERS = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
-    "5 nearest neighbours, tied scores": KNeighborsClassifier(5),
+    "5 nearest neighbors, tied scores": KNeighborsClassifier(5),
 }
 
 

@@ -1,6 +1,6 @@
-"""The classifiers of FPV23, section 5.2, with their regularisation chosen.
+"""The classifiers of FPV23, section 5.2, with their regularization chosen.
 
-The paper minimises C/2 ||theta||^2 plus the loss, with C among 1, 10, 100 and 1000. It
+The paper minimizes C/2 ||theta||^2 plus the loss, with C among 1, 10, 100 and 1000. It
 says neither clearly whether the loss is a sum or a mean over the samples. It is the sum
 that reproduces the errors of the tables: with the mean, even C = 1 is so strong that
 half of the letters are read wrongly. scikit-learn's C is the inverse of the paper's.

@@ -92,9 +92,9 @@ def _best_over_angles(name, n_cells, n_angles=91, n_zooms=3):
             curve = accept_in_order(*_scored(weights, n_cells))
             value = _MEASURES[name](curve)
             if np.isnan(best) or is_better(value, best):
-                best, centre = value, angle
+                best, center = value, angle
         step = angles[1] - angles[0]
-        low, high = max(centre - step, 0.0), min(centre + step, np.pi / 2)
+        low, high = max(center - step, 0.0), min(center + step, np.pi / 2)
     return best
 
 

@@ -20,7 +20,7 @@ Context = namedtuple("Context", "loss validation_fraction seed")
 def _linear(context):
     """Return the options of the paper's scores, FPV23, eq. 37.
 
-    The parameters come from one part of the samples, the regularisation from another.
+    The parameters come from one part of the samples, the regularization from another.
     """
     return {
         "features": "per_label_linear",

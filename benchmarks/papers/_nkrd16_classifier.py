@@ -1,7 +1,7 @@
 """Logistic regressions of NKRD16, section 5.2, and their calibration.
 
 The strength of the L2 penalty and the maps that calibrate are chosen by probabilities
-out of fold, on training samples. The intercept is not penalised: so the probabilities
+out of fold, on training samples. The intercept is not penalized: so the probabilities
 of the training samples sum to the number of positives, which the expected loss of a set
 depends on.
 """

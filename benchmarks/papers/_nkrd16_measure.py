@@ -24,7 +24,7 @@ from benchmarks.papers._nkrd16_published import TITLES
 from benchmarks.papers._nkrd16_structured import (
     decision,
     fit_structured_svms,
-    realised,
+    realized,
 )
 from sklearn_reject.decoding import decode, tune_threshold
 from sklearn_reject.losses import check_set_loss
@@ -102,7 +102,7 @@ def _fixed(eta, y_test):
 def _losses(y_test, chosen):
     """Return {loss: value} of one predicted set for each loss."""
     return {
-        name: realised(LOSSES[name], y_test, is_in) for name, is_in in chosen.items()
+        name: realized(LOSSES[name], y_test, is_in) for name, is_in in chosen.items()
     }
 
 
@@ -155,7 +155,7 @@ def _structured_svm(X, y, loss, seed):
             X[is_fitted], y[is_fitted], loss, SVM_STRENGTHS
         )
         risks = [
-            realised(loss, y_held_out, decision(weights, X_held_out) > 0)
+            realized(loss, y_held_out, decision(weights, X_held_out) > 0)
             for weights in candidates
         ]
         best = SVM_STRENGTHS[np.argmin(risks)]

@@ -60,7 +60,7 @@ def _fit(planes, X, y, loss, strength, tol, max_planes):
     planes.strengthen(strength, _LARGEST_GAP * tol)
     for _ in range(max_planes):
         is_in = most_violated(decision(planes.weights, X), y, loss)
-        plane = _plane(X, y, is_in), realised(loss, y, is_in)
+        plane = _plane(X, y, is_in), realized(loss, y, is_in)
         if planes.excess(*plane) <= tol:
             return planes.weights
         planes.add(*plane)
@@ -79,7 +79,7 @@ def decision(weights, X):
     return X @ weights[:-1] + weights[-1]
 
 
-def realised(loss, y, is_in):
+def realized(loss, y, is_in):
     """Return the loss of predicting a set where `y` are the positives."""
     tp, n_in, n_positive = (y & is_in).sum(), is_in.sum(), y.sum()
     fp, fn = n_in - tp, n_positive - tp

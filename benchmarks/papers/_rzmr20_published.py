@@ -24,7 +24,7 @@ TYPES = {
     "svm": "linear SVM",
     "forest": "random forest",
     "tree": "decision tree",
-    "knn": "nearest neighbours",
+    "knn": "nearest neighbors",
     "boosting": "gradient boosting",
     "bayes": "naive Bayes",
 }

@@ -59,7 +59,7 @@ def mean_cells(of_seeds, rule):
     }
 
 
-def summarise(records, value):
+def summarize(records, value):
     """Return the `Summary` of a number that each record has.
 
     Experiments differ more than the seeds of one, so that means over the seeds are what

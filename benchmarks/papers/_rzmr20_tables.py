@@ -25,7 +25,7 @@ from benchmarks.papers._rzmr20_summary import (
     less_mean_single,
     mean_cells,
     share_closed,
-    summarise,
+    summarize,
 )
 
 # The least median share of the gap that an analytic path closes.
@@ -129,7 +129,7 @@ def _difference(records, rule, name, measure, alone):
     value = partial(
         less_mean_single, rule=rule, name=name, measure=measure, alone=alone
     )
-    return _percent(summarise(records, value))
+    return _percent(summarize(records, value))
 
 
 def _percent(summary):
@@ -143,7 +143,7 @@ def _print_areas(records):
     for rule, samples in product(RULES, ("tuning", "held out")):
         gained = partial(area_gained, rule=rule, samples=samples)
         cells = [
-            _small_percent(summarise(records, partial(gained, path=name)))
+            _small_percent(summarize(records, partial(gained, path=name)))
             for name in names
         ]
         print(_line(f"{TITLES[rule]}, {samples}", "", "", cells))
@@ -181,7 +181,7 @@ def _judge_undefined(records):
 
 
 def _judge(what, records, value):
-    summary = summarise(records, value)
+    summary = summarize(records, value)
     behind = [name for name, mean in summary.of_sets.items() if mean < 0]
     details = f"s.e. {summary.error:.2g}, behind: {', '.join(behind) or '-'}"
     return at_least(what, 0, summary.mean, details=details)

@@ -87,8 +87,8 @@ def _scores(trees, X, Y, rows, part, seed):
         score = _MAKERS[method](_features(trees), seed)
         score.fit(X[part], Y[part], estimator=trees)
         yield method, score.uncertainty(X[rows.tst])
-    neighbours = NearestNeighbors(n_neighbors=10).fit(X[rows.trn1])
-    distances, _ = neighbours.kneighbors(X[rows.tst])
+    neighbors = NearestNeighbors(n_neighbors=10).fit(X[rows.trn1])
+    distances, _ = neighbors.kneighbors(X[rows.tst])
     yield "distance to inputs", distances.mean(axis=1)
 
 

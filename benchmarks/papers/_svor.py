@@ -33,7 +33,7 @@ _State = namedtuple("_State", "theta mu margins slopes smooth gradient")
 class SVOR(ClassifierMixin, BaseEstimator):
     """Linear classifier of ordered classes, parallel hyper-planes for thresholds.
 
-    Minimises, with K classes and theta = (w, b),
+    Minimizes, with K classes and theta = (w, b),
 
         alpha/2 ||theta||^2 + 1/n sum_i (sum_{y < y_i} max(0, 1 - <w, x_i> + b_y)
                                          + sum_{y >= y_i} max(0, 1 + <w, x_i> - b_y))
@@ -43,7 +43,7 @@ class SVOR(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     alpha : float, default=1e-3
-        Strength of the regularisation, positive.
+        Strength of the regularization, positive.
 
     tol : float, default=1e-3
         Largest distance of the objective from its minimum, relative to the objective.

@@ -69,7 +69,7 @@ for name, (risk, coverage) in found.items():
 
 # %%
 # The single threshold keeps its guarantee, which is about all classes together. But it
-# accepts most samples that are labelled as the rare class, and the error rate among
+# accepts most samples that are labeled as the rare class, and the error rate among
 # them is three times the target. With one threshold for each class, the rare class is
 # accepted less often, the easiest class more often, and each class is within the
 # target.

@@ -5,8 +5,8 @@ Bounds on sensitivity and specificity
 
 A bound on the error rate of all accepted samples says little about a rare and difficult
 class. `min_recall` and `min_precision` bound each class, with one threshold for all.
-Here a tumour is called malignant or benign, or is left to a second examination. You
-will see how the bounds change the share of tumours that get a label.
+Here a tumor is called malignant or benign, or is left to a second examination. You
+will see how the bounds change the share of tumors that get a label.
 """
 
 # %%
@@ -28,7 +28,7 @@ plain = SelectiveClassifier(GaussianNB(), target_risk=0.03, random_state=0).fit(
 
 
 def recall_of_accepted(selective, label):
-    """Return the share labelled right of what is accepted of a class."""
+    """Return the share labeled right of what is accepted of a class."""
     found = selective.calibration_
     rows = found.labels == label
     accepted = selective.rule_.accept_proba(found.scores[rows])
@@ -40,7 +40,7 @@ for label in plain.classes_:
     print(f"recall of {label}: {recall_of_accepted(plain, label):.3f}")
 
 # %%
-# The target is met. But among the accepted malignant tumours, more than 3 % are called
+# The target is met. But among the accepted malignant tumors, more than 3 % are called
 # benign.
 #
 # A bound for each class
@@ -56,8 +56,8 @@ for (name, label), found in bounded.bounds_.items():
     print(f"{name} of {label}: {found.achieved:.3f}, asked {found.bound}")
 
 # %%
-# The bound for malignant tumours is the tight one. It decides how many samples are
-# accepted. We can add bounds on the precision: how often a tumour that is called benign
+# The bound for malignant tumors is the tight one. It decides how many samples are
+# accepted. We can add bounds on the precision: how often a tumor that is called benign
 # is benign.
 
 both = plain.retarget(min_recall=bounds, min_precision={"benign": 0.985})
@@ -72,7 +72,7 @@ for (name, label), found in both.bounds_.items():
 # A bound that is just met on the samples used to choose the threshold is missed on new
 # samples about half of the time. With a `confidence`, half of the samples are held out
 # for calibration. With this probability, all bounds then hold for new samples at the
-# same time. There are few malignant tumours, so we have to ask for less.
+# same time. There are few malignant tumors, so we have to ask for less.
 
 certified = SelectiveClassifier(
     GaussianNB(),

@@ -3,7 +3,7 @@
 Ties: why a threshold misses its target
 =======================================
 
-Some scores have only a few values. Five nearest neighbours vote for a digit, and most
+Some scores have only a few values. Five nearest neighbors vote for a digit, and most
 votes are unanimous. A threshold accepts or rejects all samples with the same score
 together: it cannot cover 60 % of the samples if 83 % are tied. How can the target still
 be met? The rule accepts samples *at* the threshold with a certain probability. You will

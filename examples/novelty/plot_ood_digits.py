@@ -182,7 +182,7 @@ for line, (name, rows) in zip(axes, rows_shown.items(), strict=True):
 plt.show()
 
 # %%
-# How many neighbours?
+# How many neighbors?
 # --------------------
 #
 # `GridSearchCV` can tune the novelty score. The scorer is minus the lowest error rate
@@ -204,13 +204,13 @@ search = GridSearchCV(
 ).fit(X_train, y_train)
 results = search.cv_results_
 columns = "param_novelty_score__n_neighbors", "mean_test_score", "std_test_score"
-print(f"{'neighbours':12}{'score':>7}{'deviation':>11}")
+print(f"{'neighbors':12}{'score':>7}{'deviation':>11}")
 for n_neighbors, mean, deviation in zip(*map(results.get, columns), strict=True):
     print(f"{n_neighbors:<12}{mean:7.3f}{deviation:11.3f}")
 
 accepted = search.best_estimator_.accept(X_test)
 print(
-    f"{search.best_params_['novelty_score__n_neighbors']} neighbours on test images: "
+    f"{search.best_params_['novelty_score__n_neighbors']} neighbors on test images: "
     f"TPR {accepted[~is_ood].mean():.3f}, FPR {accepted[is_ood].mean():.3f}, "
     f"risk {wrong[accepted & ~is_ood].mean():.3f}"
 )

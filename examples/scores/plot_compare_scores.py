@@ -5,7 +5,7 @@ Which uncertainty score finds the errors?
 
 A selective classifier rejects the samples with the highest uncertainty score. So a good
 score is high on the samples that the classifier gets wrong. How do we compare scores?
-The area under the risk-coverage curve (AuRC) summarises all thresholds in one number.
+The area under the risk-coverage curve (AuRC) summarizes all thresholds in one number.
 You will see it, and the curves, for five scores that come with the package and one that
 we write ourselves.
 """

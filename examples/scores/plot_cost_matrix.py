@@ -3,9 +3,9 @@
 Decide by cost: predict or refer?
 =================================
 
-Missing a tumour is worse than alarming a healthy patient, and referring a patient to a
+Missing a tumor is worse than alarming a healthy patient, and referring a patient to a
 further examination costs something, too. Which decision is cheapest for each patient:
-benign, malignant or refer? You will see how many tumours are missed and what a patient
+benign, malignant or refer? You will see how many tumors are missed and what a patient
 costs, for four ways to decide and for many prices of a referral.
 """
 
@@ -14,7 +14,7 @@ costs, for four ways to decide and for many prices of a referral.
 # --------------
 #
 # We use the ten mean features of the breast cancer data and hold out half of the
-# patients. A missed tumour costs as much as ten false alarms, a referral 0.3 of a false
+# patients. A missed tumor costs as much as ten false alarms, a referral 0.3 of a false
 # alarm. In the cost matrix, rows are true labels and columns are predicted labels, in
 # sorted order. The numbers are made up for this example.
 
@@ -30,7 +30,7 @@ X = data.data[:, :10]
 y = data.target_names[data.target]
 costs = [
     [0, 1],  # truly benign: a false alarm costs 1
-    [10, 0],  # truly malignant: a missed tumour costs 10
+    [10, 0],  # truly malignant: a missed tumor costs 10
 ]
 refer_cost = 0.3
 
@@ -95,7 +95,7 @@ for name, model in models.items():
 # The price of a referral
 # -----------------------
 #
-# A missed tumour weighs so much that one split is mostly noise, so we average over 40
+# A missed tumor weighs so much that one split is mostly noise, so we average over 40
 # splits. The models differ only in the threshold, which is the price of a referral. So
 # one fit serves all prices.
 
@@ -138,4 +138,4 @@ plt.show()
 # Up to a price of 1/2 both are equal. Above it, choosing the label by its cost needs
 # fewer referrals, and none from 10/11 on (the dotted line). A price of 10/11 is the
 # largest expected cost that the better label can have. It is reached when the
-# probability of a tumour is 1/11 and both labels cost the same.
+# probability of a tumor is 1/11 and both labels cost the same.

@@ -6,7 +6,7 @@ Learn where a classifier goes wrong
 A classifier that is too simple for its task is wrong in whole regions, and is sure of
 itself there. Its probabilities do not reveal this, but its errors do. Can a second
 model learn where the errors are? You will see a map of both uncertainties, a comparison
-of eight scores, and how many labelled samples are needed.
+of eight scores, and how many labeled samples are needed.
 """
 
 # %%
@@ -36,7 +36,7 @@ print(f"error on {len(y_test)} new samples: {(y_pred != y_test).mean():.3f}")
 # -------------------
 #
 # A plug-in score computes the uncertainty from the classifier's probabilities. A
-# learned score is fitted to the classifier's errors on further labelled samples, here a
+# learned score is fitted to the classifier's errors on further labeled samples, here a
 # thousand. Both are used in the same way.
 
 from sklearn_reject.scores import ConditionalRisk, ErrorProbability

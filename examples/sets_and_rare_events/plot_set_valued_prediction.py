@@ -46,7 +46,7 @@ print(f"error {wrong.mean():.3f}")
 from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.metrics import set_loss
 
-HEADER = f"{'':9}  size  largest  truth in it  expected loss  realised    alone"
+HEADER = f"{'':9}  size  largest  truth in it  expected loss  realized    alone"
 
 
 def describe(classifier, name, **options):
@@ -75,7 +75,7 @@ describe(classifier, "AM", loss="am")
 # %%
 # For F0.5 and F1 there is almost nothing to gain: a second digit costs too much, and
 # the first one is usually right. For F2 and AM, sets are better than single digits. The
-# expected losses are close to the realised ones.
+# expected losses are close to the realized ones.
 #
 # Where does the classifier hesitate?
 # -----------------------------------

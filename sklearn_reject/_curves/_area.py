@@ -229,7 +229,7 @@ def digamma_increment(x, step):
     """Return digamma(x + step) - digamma(x), at least 1-d, for x >= 1 and step > 0.
 
     The plain difference loses all digits for steps far below 1, which weights that
-    are normalised to a sum of one do have. Here the relative error stays near 1e-15.
+    are normalized to a sum of one do have. Here the relative error stays near 1e-15.
     """
     x, step = np.broadcast_arrays(*np.atleast_1d(x, step))
     small = x < _ASYMPTOTIC_FROM

@@ -31,7 +31,7 @@ _SAME_SUM = 1e-6
 class _Counted(NamedTuple):
     """What is known of the samples of some cells: sums, and whether there are weights.
 
-    Other losses or weights than those summarised would give neither the one nor the
+    Other losses or weights than those summarized would give neither the one nor the
     other result.
     """
 

@@ -164,8 +164,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Weight of recall in the loss "f_beta", the only one that takes it.
 
     strategy : {"auto", "dta", "eum"} or float in [0, 1], default="auto"
-        How items are chosen. "dta" (decision theory) minimises the expected loss of
-        each set. "eum" (empirical utility maximisation) learns one threshold on the
+        How items are chosen. "dta" (decision theory) minimizes the expected loss of
+        each set. "eum" (empirical utility maximization) learns one threshold on the
         probabilities with the lowest mean loss on out-of-sample predictions. "auto" is
         the one of the two with the lower loss on these, at the size of `batch_size`,
         and "dta" if there are too few samples for folds. A number is the threshold
@@ -389,7 +389,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Warns
         -----
         RejectionWarning
-            If expected and realised loss differ by more than chance and 0.05, unless
+            If expected and realized loss differ by more than chance and 0.05, unless
             "auto" has calibrated several labels a sample as well as curves can; or
             folds could not be made.
         RejectionWarning

@@ -182,18 +182,18 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         person, whose labels `fit` gets as `expert_labels`.
 
     deferral_cost : float >= 0 or dict, default=None
-        Cost of asking about a sample, in units of the loss: minimise the expected loss
+        Cost of asking about a sample, in units of the loss: minimize the expected loss
         plus the cost. If the expert is a :class:`DeferringClassifier`, the cost that it
         pays is added. At most one of `deferral_cost`, `max_deferral` and `target_risk`
         may be given; without any it is 0: ask wherever the expert is expected to be
         better.
 
     max_deferral : float in [0, 1] or dict, default=None
-        Largest share of the samples to ask about: minimise the risk. It is fewer if
+        Largest share of the samples to ask about: minimize the risk. It is fewer if
         more would do harm.
 
     target_risk : float >= 0 or dict, default=None
-        Bound on the expected loss of the whole system over all samples: minimise the
+        Bound on the expected loss of the whole system over all samples: minimize the
         deferred share. It is met on the samples that tune the rule. If it must hold on
         new data, set `confidence`.
 
@@ -861,10 +861,10 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             they are, `deferral_cost` is negative or not one a level, or `confidence` is
             not in ]0, 1[.
         """
-        X, y = self._check_labelled(X, y, expert_labels)
+        X, y = self._check_labeled(X, y, expert_labels)
         return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
 
-    def _check_labelled(self, X, y, expert_labels):
+    def _check_labeled(self, X, y, expert_labels):
         """Return samples and their labels, or raise if an answer is not asked for."""
         require_fit(self)
         require_in_memory(X=X, y=y, expert_labels=expert_labels)
@@ -893,7 +893,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
         expert_labels : array-like of shape (n_samples,), default=None
             What a person says about each sample; only those of samples that reach the
-            person are used. Some may be missing.
+            person are used. Some may be missing: intervals then allow them any loss.
 
         confidence : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
@@ -912,7 +912,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ValueError
             If an argument is invalid.
         """
-        X, y = self._check_labelled(X, y, expert_labels)
+        X, y = self._check_labeled(X, y, expert_labels)
         return report_deferral(self, X, y, expert_labels, confidence)
 
     def get_metadata_routing(self) -> MetadataRouter:

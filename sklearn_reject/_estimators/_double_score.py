@@ -114,7 +114,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
     the bounds, the one with the lowest loss on accepted ID samples is taken.
 
     OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
-    to the classifier. Unlabelled rows, of which some are OOD, can stand in for them,
+    to the classifier. Unlabeled rows, of which some are OOD, can stand in for them,
     and `min_tpr` alone needs neither.
 
     The last five parameters are for experts. Their defaults rarely need a change.
@@ -181,7 +181,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         sample is OOD.
 
     wild_label : label, default=None
-        Label of unlabelled samples in `y`, which replace OOD samples: data from
+        Label of unlabeled samples in `y`, which replace OOD samples: data from
         production, of which a share `wild_share` is OOD and the rest is like the ID
         samples.
 
@@ -423,7 +423,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             ID and OOD samples.
 
         y : array-like of shape (n_samples,)
-            Class labels, and `ood_label` for OOD or `wild_label` for unlabelled
+            Class labels, and `ood_label` for OOD or `wild_label` for unlabeled
             samples.
 
         sample_weight : array-like of shape (n_samples,), default=None
@@ -626,11 +626,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
             largest = self.loss_.matrix(self.classes_).max()
         losses = self._losses(y, labels, ~is_ood & ~is_wild, elsewhere=largest)
         weight = check_sample_weight(sample_weight, len(y))
-        labelled = np.flatnonzero(~is_wild)
+        labeled = np.flatnonzero(~is_wild)
         return -aurc_score(
-            make_finite(uncertainty)[labelled],
-            losses[labelled],
-            sample_weight=take_weight(weight, labelled),
+            make_finite(uncertainty)[labeled],
+            losses[labeled],
+            sample_weight=take_weight(weight, labeled),
         )
 
     def measure(

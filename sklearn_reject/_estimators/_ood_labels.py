@@ -1,4 +1,4 @@
-"""Which samples given to an estimator are OOD, unlabelled, or of a known class."""
+"""Which samples given to an estimator are OOD, unlabeled, or of a known class."""
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -21,7 +21,7 @@ def split_labels(estimator, y):
     if _is_frozen(estimator):
         known = find_classes(estimator.estimator, None)
     is_wild = split_wild(y, estimator.wild_label)
-    ood_label, is_ood = _split_labelled(estimator, y, is_wild, known)
+    ood_label, is_ood = _split_labeled(estimator, y, is_wild, known)
     is_outside = is_ood | is_wild
     if is_outside.all():
         raise ValueError(
@@ -34,7 +34,7 @@ def split_labels(estimator, y):
     return ood_label, is_outside, find_classes(estimator.estimator, y[~is_outside])
 
 
-def _split_labelled(estimator, y, is_wild, known):
+def _split_labeled(estimator, y, is_wild, known):
     """Return the label of OOD samples among those not wild, and which have it."""
     is_ood = np.zeros(len(y), dtype=bool)
     if is_wild.all():
@@ -44,7 +44,7 @@ def _split_labelled(estimator, y, is_wild, known):
         if not is_automatic(estimator.ood_label):
             raise ValueError(
                 f"wild_label={estimator.wild_label!r} is the ood_label, too. Use "
-                "different labels for OOD and for unlabelled samples."
+                "different labels for OOD and for unlabeled samples."
             )
         ood_label = None
     if is_ood.any() and is_wild.any():
@@ -57,7 +57,7 @@ def _split_labelled(estimator, y, is_wild, known):
         raise ValueError(
             f"y holds ood_label={ood_label!r} and no "
             f"wild_label={estimator.wild_label!r}, although "
-            f"wild_share={estimator.wild_share!r} describes unlabelled samples. Pass "
+            f"wild_share={estimator.wild_share!r} describes unlabeled samples. Pass "
             "their label as wild_label, or set both to None if all these samples are "
             "OOD."
         )
@@ -94,7 +94,7 @@ def warn_of_labels(estimator, is_ood, classes):
     if estimator.wild_label is not None:
         warn_user(
             f"wild_label={estimator.wild_label!r} is not in y, so no sample is "
-            "unlabelled, and wild_share is not used. Pass the label of unlabelled "
+            "unlabeled, and wild_share is not used. Pass the label of unlabeled "
             "samples, or set both to None."
         )
         return
@@ -112,7 +112,7 @@ def warn_of_labels(estimator, is_ood, classes):
         )
     else:
         reason = (
-            f"{way_out!r} is a class, because ood_label='auto' only recognises the "
+            f"{way_out!r} is a class, because ood_label='auto' only recognizes the "
             "string 'ood'"
         )
     warn_user(

@@ -86,8 +86,8 @@ def measure_rule(
 ):
     """Return the measurement of what is accepted, flags of shape (n_samples,).
 
-    `losses` count for ID samples. Wild ones, which are unlabelled, tell the FPR where
-    no sample is labelled as OOD.
+    `losses` count for ID samples. Wild ones, which are unlabeled, tell the FPR where
+    no sample is labeled as OOD.
     """
     confidence = check_confidence(confidence)
     of_id, of_ood = accepted[~is_ood & ~is_wild], accepted[is_ood]

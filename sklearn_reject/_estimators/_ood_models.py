@@ -75,7 +75,7 @@ def _check_wild(estimator):
     missing = [name for name, value in given.items() if value is None]
     if len(missing) == 1:
         raise ValueError(
-            f"{missing[0]} is None. wild_label marks the unlabelled samples, and "
+            f"{missing[0]} is None. wild_label marks the unlabeled samples, and "
             "wild_share is the share of them that is OOD. Pass both."
         )
     if estimator.wild_share is not None:
@@ -122,7 +122,7 @@ def check_has_ood(estimator, present, without, is_learned=False):
     if needy:
         raise ValueError(
             f"{without}, and {needy[0]} needs OOD samples. Add some, or pass their "
-            "label as ood_label, or use unlabelled samples with wild_label and "
+            "label as ood_label, or use unlabeled samples with wild_label and "
             "wild_share. Without OOD samples, use min_tpr alone."
         )
 

@@ -22,7 +22,7 @@ def summary_so_far(estimator):
     if not hasattr(estimator, "summary_"):
         return RiskCoverageSummary()
     is_other = estimator.estimator_ is not estimator.estimator
-    if is_other or made_of(estimator) != estimator._summarised:
+    if is_other or made_of(estimator) != estimator._summarized:
         raise ValueError(
             "The samples so far were evaluated with another estimator, "
             "uncertainty_score or loss. Call fit, which starts again, or use a clone."
@@ -58,5 +58,5 @@ def add_samples(estimator, summary, evaluated, weight):
     new = RiskCoverageSummary().update(evaluated.scores, evaluated.losses, weight)
     estimator.summary_ = summary.merge(new)
     estimator.estimator_ = evaluated.estimator
-    estimator._summarised = made_of(estimator)
+    estimator._summarized = made_of(estimator)
     return estimator.summary_

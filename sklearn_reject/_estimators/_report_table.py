@@ -26,7 +26,7 @@ class ReportPromise(NamedTuple):
         The samples that it is about: "all", or a class or a group.
 
     sense : str
-        "<=" or ">=". Empty where there is no bound, as of a cost that is minimised.
+        "<=" or ">=". Empty where there is no bound, as of a cost that is minimized.
 
     bound : float
         What was asked for. NaN where there is no bound.

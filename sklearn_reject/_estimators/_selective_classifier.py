@@ -99,32 +99,32 @@ class SelectiveClassifier(RejectClassifier):
         only tune the rule.
 
     reject_cost : float >= 0 or dict, default=None
-        Cost of rejecting a sample, in units of the loss: minimise the expected loss
+        Cost of rejecting a sample, in units of the loss: minimize the expected loss
         plus the cost of rejections. At most one of `reject_cost`, `target_risk`,
         `target_coverage` and `target_failure_rate` may be given; without any it is 0.5:
         reject a sample if its label is more likely wrong than right. With two classes
         this rejects almost nothing, and a warning says so.
 
     target_risk : float >= 0 or dict, default=None
-        Bound on the expected loss of accepted samples: maximise the coverage. It is met
+        Bound on the expected loss of accepted samples: maximize the coverage. It is met
         on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
         the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
         classifiers on real data sets). If the target must hold on new data, set
         `confidence`, or use `target_failure_rate`, which few samples can guarantee.
 
     target_coverage : float in ]0, 1] or dict, default=None
-        Share of the samples to accept: minimise the risk.
+        Share of the samples to accept: minimize the risk.
 
     target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
-        maximise the coverage. With 0/1 loss it bounds the share of all samples that is
+        maximize the coverage. With 0/1 loss it bounds the share of all samples that is
         accepted and wrong. It holds on average over the samples that tune the rule,
         however few they are, if nothing was fitted on them: with `cv` as a float, or a
         frozen estimator. With out-of-fold predictions it holds approximately. Needs
         `max_loss` if the loss has no largest value.
 
     min_precision : float in ]0, 1] or dict, default=None
-        Lower bound on the precision of accepted samples: maximise the coverage. A dict
+        Lower bound on the precision of accepted samples: maximize the coverage. A dict
         class -> bound has a bound for each predicted class. A number is for the
         positive class, which is 1 for labels 0 and 1 or -1 and 1, or True; other labels
         need a dict. Bounds for both of two classes are the positive and negative
@@ -539,7 +539,7 @@ class SelectiveClassifier(RejectClassifier):
             calibration_=calibration,
             rule_=rule,
             summary_=summary,
-            _summarised=made_of(self),
+            _summarized=made_of(self),
             bounds_=measure_bounds(target, rule, calibration),
             group_by_=self.group_by,
             reject_label_=reject_label,

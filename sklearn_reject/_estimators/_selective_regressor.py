@@ -94,23 +94,23 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         only fit the score and tune the rule.
 
     reject_cost : float >= 0 or dict, default=None
-        Cost of rejecting a sample, in units of the loss: minimise the expected loss
+        Cost of rejecting a sample, in units of the loss: minimize the expected loss
         plus the cost of rejections. One of `reject_cost`, `target_risk`,
         `target_coverage` and `target_failure_rate` must be given.
 
     target_risk : float >= 0 or dict, default=None
-        Bound on the expected loss of accepted samples: maximise the coverage. It is met
+        Bound on the expected loss of accepted samples: maximize the coverage. It is met
         on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
         the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
         classifiers on real data sets). If the target must hold on new data, set
         `confidence`, or use `target_failure_rate`, which few samples can guarantee.
 
     target_coverage : float in ]0, 1] or dict, default=None
-        Share of the samples to accept: minimise the risk.
+        Share of the samples to accept: minimize the risk.
 
     target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
-        maximise the coverage. With 0/1 loss it bounds the share of all samples that is
+        maximize the coverage. With 0/1 loss it bounds the share of all samples that is
         accepted and wrong. It holds on average over the samples that tune the rule,
         however few they are, if nothing was fitted on them: with `cv` as a float, or a
         frozen estimator. With out-of-fold predictions it holds approximately. Needs
@@ -451,7 +451,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             calibration_=calibration,
             rule_=rule,
             summary_=summary,
-            _summarised=made_of(self),
+            _summarized=made_of(self),
             group_by_=self.group_by,
             seed_=row_seed,
             _shape_of_target=y.shape[1:],

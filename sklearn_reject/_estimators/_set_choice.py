@@ -272,7 +272,7 @@ def _warn_of_gap(gap, strategy, calibration, distribution):
         )
     warn_user(
         f"Out of sample, the expected loss of the sets was {gap.expected_loss:.3g}, "
-        f"but their realised loss was {gap.realised_loss:.3g}. The difference is "
+        f"but their realized loss was {gap.realised_loss:.3g}. The difference is "
         "significant, so the probabilities are not calibrated, or items depend on each "
         f"other. {way_out}.",
         once=True,

@@ -119,7 +119,7 @@ class EnsembleThresholdTuner(
 
     target_derivative : float > 0, default=None
         Number of true positives that one more false positive must bring: dTP/dFP at the
-        operating point, which maximises TP - `target_derivative` * FP. Exactly one of
+        operating point, which maximizes TP - `target_derivative` * FP. Exactly one of
         this and the next five must be given; the next two are names for the same
         number.
 

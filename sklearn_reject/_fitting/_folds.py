@@ -36,7 +36,7 @@ class Samples:
 
     `final` are the rows of the fit that is kept, which folds are parts of, and
     `least_share` is the least share of them that a fit has. `are_in_task` tells that
-    they have travelled to a parallel task, which does the rest itself.
+    they have traveled to a parallel task, which does the rest itself.
     """
 
     X: object

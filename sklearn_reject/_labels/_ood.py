@@ -31,7 +31,7 @@ def split_origin(y, ood_label="auto", classes=None):
 
 
 def split_wild(y, wild_label):
-    """Return which samples have the label of unlabelled ones."""
+    """Return which samples have the label of unlabeled ones."""
     y = label_vector(y)
     if wild_label is None:
         return np.zeros(len(y), dtype=bool)

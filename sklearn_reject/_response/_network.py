@@ -26,7 +26,7 @@ class Head:
 def symmetrize(values):
     """Return the decision value f of two classes as the pair of logits (-f/2, f/2).
 
-    Its softmax is the logistic function of f, and it favours neither class.
+    Its softmax is the logistic function of f, and it favors neither class.
     """
     half = np.asarray(values, dtype=np.float64) / 2
     return np.stack([-half, half], axis=-1)

@@ -194,10 +194,10 @@ class Response:
 
     @cached_property
     def logits(self):
-        """Unnormalised log-probabilities, ndarray of shape (n_samples, n_classes).
+        """Unnormalized log-probabilities, ndarray of shape (n_samples, n_classes).
 
         The decision values, one a class; the one value f of two classes becomes
-        (-f/2, f/2), whose softmax is the logistic function of f and which favours
+        (-f/2, f/2), whose softmax is the logistic function of f and which favors
         neither class. For an MLPClassifier, what goes into the output activation,
         halved alike for two classes. Those of several members are averaged.
         """

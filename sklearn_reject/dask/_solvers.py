@@ -78,7 +78,7 @@ def solve_reject_cost(
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
 ) -> RejectionRule | Other:
-    """Minimise the expected loss with a cost of rejection (Chow's model).
+    """Minimize the expected loss with a cost of rejection (Chow's model).
 
     The rule of :func:`sklearn_reject.selection.solve_reject_cost`.
 
@@ -148,7 +148,7 @@ def solve_target_risk(
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
 ) -> RejectionRule | Other:
-    """Maximise the coverage under a bound on the selective risk.
+    """Maximize the coverage under a bound on the selective risk.
 
     The rule of :func:`sklearn_reject.selection.solve_target_risk`. With `confidence`,
     the thresholds that are tested are the borders of cells of scores, which do not
@@ -249,7 +249,7 @@ def solve_target_coverage(
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
 ) -> RejectionRule | Other:
-    """Minimise the selective risk under a bound on the coverage.
+    """Minimize the selective risk under a bound on the coverage.
 
     The rule of :func:`sklearn_reject.selection.solve_target_coverage`.
 
@@ -330,7 +330,7 @@ def solve_target_failure_rate(
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
 ) -> RejectionRule | Other:
-    """Maximise the coverage under a bound on the failure rate.
+    """Maximize the coverage under a bound on the failure rate.
 
     The rule of :func:`sklearn_reject.selection.solve_target_failure_rate` that does not
     randomize. Its bound is one for samples drawn alike: there are no weights.

@@ -41,7 +41,7 @@ def tune_threshold(
 ) -> TunedThreshold:
     """Find the threshold on probabilities with the lowest mean loss on data.
 
-    Empirical utility maximisation (NKRD16, section 5): items of probability
+    Empirical utility maximization (NKRD16, section 5): items of probability
     ``eta >= threshold`` are predicted, and all thresholds are compared, by one sort,
     that part no probabilities which are equal up to one part in 1e12.
     Take data on which the probabilities were not fitted.

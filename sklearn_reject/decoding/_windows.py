@@ -29,7 +29,7 @@ def window_curve(eta, loss, tol=1e-12, n_negatives=0):
     rounding.
     """
     # The windows leave out outcomes of a probability q of at most tol / 2, and the laws
-    # within them are normalised, so that their sum is the expected loss E_in of the
+    # within them are normalized, so that their sum is the expected loss E_in of the
     # others. The expected loss (1 - q) E_in + q E_out differs from it by at most q
     # times the range. Interpolation has the other half of the tolerance.
     laws = CountLaws(eta, tol / 2)
@@ -101,7 +101,7 @@ class CountLaws:
     """
 
     # Laws are kept at O(sqrt(n)) sizes only, O(n) numbers, and those between are worked
-    # out from their neighbours, by adding one item after the other: sums and products
+    # out from their neighbors, by adding one item after the other: sums and products
     # of positive numbers, in which rounding errors do not grow.
     #
     # There are B blocks of items. dropped / (4 B) at most is trimmed from the law of

@@ -40,7 +40,7 @@ class FBetaLoss(SetLoss):
     Parameters
     ----------
     beta : float > 0, default=1.0
-        Weight of recall against precision: 1 weighs them alike, 2 favours recall.
+        Weight of recall against precision: 1 weighs them alike, 2 favors recall.
 
     zero_division : float in [0, 1], default=0.0
         The F-measure where nothing is positive and nothing predicted.

@@ -37,7 +37,7 @@ def sele_loss_and_gradient(
     """Smooth upper bound on SELE, and its gradient with respect to the scores.
 
     psi(s) = 1/n^2 sum_i sum_j l_i log(1 + exp(s_j - s_i)) (FPV23, eq. 30). It is convex
-    in the scores, and where a score minimises its expectation, the score orders the
+    in the scores, and where a score minimizes its expectation, the score orders the
     samples as their conditional risk does.
 
     Parameters

@@ -119,7 +119,7 @@ def ood_label_for(estimator, y, y_pred, ood_label):
 
 
 def refuse_wild(estimator, y):
-    """Raise for unlabelled samples, of which no prediction is right or wrong."""
+    """Raise for unlabeled samples, of which no prediction is right or wrong."""
     inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
     wild_label = getattr(inner, "wild_label", None)
     if wild_label is not None and wild_label in set(label_vector(y).tolist()):

@@ -220,7 +220,7 @@ def _mistake(y, labels, accepted, estimator):
 
 
 class SetScorer(_Scorer):
-    """Minus the mean realised loss of sets, those of `groups` where they are given."""
+    """Minus the mean realized loss of sets, those of `groups` where they are given."""
 
     # As for the splitters that work on groups, there is nothing else to do with them.
     _requests = MappingProxyType({"groups": True})

@@ -1,4 +1,4 @@
-"""Realised losses of predicted sets."""
+"""Realized losses of predicted sets."""
 
 from __future__ import annotations
 

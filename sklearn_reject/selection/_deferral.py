@@ -75,15 +75,15 @@ def solve_deferral(
         had been drawn at random; a warning says if they apparently were not.
 
     deferral_cost : float >= 0 or dict of group to float, default=None
-        Cost of asking about a sample, in units of the loss: minimise the system risk
+        Cost of asking about a sample, in units of the loss: minimize the system risk
         plus that times the deferral rate; of equal minima the fewest deferrals.
 
     max_deferral : float in [0, 1] or dict of group to float, default=None
-        Largest share of samples to defer: minimise the system risk up to there; of
+        Largest share of samples to defer: minimize the system risk up to there; of
         equal minima the fewest deferrals.
 
     target_risk : float >= 0 or dict of group to float, default=None
-        System risk that must not be exceeded: minimise the deferral rate. The risk may
+        System risk that must not be exceeded: minimize the deferral rate. The risk may
         go down and up again with more deferrals.
 
     sample_weight : array-like of shape (n_samples,), default=None

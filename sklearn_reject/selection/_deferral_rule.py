@@ -212,7 +212,7 @@ class DeferralRule(DictMixin):
             Largest possible loss, known beforehand.
 
         min_inclusion_proba : float in ]0, 1], default=1.0
-            Smallest probability of a sample to be labelled, if only a random part is.
+            Smallest probability of a sample to be labeled, if only a random part is.
             The smaller it is, the more samples are needed to detect a risk above the
             target.
 

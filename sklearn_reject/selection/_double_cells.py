@@ -264,7 +264,7 @@ class DoubleScoreSummary(DictMixin):
         ------
         ValueError
             If there is no ID sample, the rule is of another kind, `score` is missing,
-            or the parts do not have the rows that were summarised.
+            or the parts do not have the rows that were summarized.
 
         Notes
         -----
@@ -471,10 +471,10 @@ class DoubleScoreSummary(DictMixin):
         Notes
         -----
         The sums of a cell are linear in the weights, so in all directions between two
-        neighbours they are between the sums at the ends. A threshold there accepts at
+        neighbors they are between the sums at the ends. A threshold there accepts at
         most what may reach it in one of them, at least what is below it in all, and
         from the rest the parts of least loss: a relaxation, whose least value over all
-        thresholds and neighbours bounds that of all rules.
+        thresholds and neighbors bounds that of all rules.
         """
         asked = min_tpr, max_fpr, max_risk, min_precision, min_recall, costs, ood_prior
         search = CellSearch(self._cells_with_id(), asked, n_directions, allow_reversed)
@@ -513,6 +513,6 @@ class DoubleScoreSummary(DictMixin):
         if found != n_rows_of(asked.table):
             raise ValueError(
                 f"parts have {found} rows in the cells of interest, but "
-                f"{n_rows_of(asked.table)} were summarised. Pass all samples that the "
+                f"{n_rows_of(asked.table)} were summarized. Pass all samples that the "
                 "summary was updated with, each of them once."
             )

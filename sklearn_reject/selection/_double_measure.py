@@ -29,7 +29,7 @@ _NAN = float("nan")
 
 
 class RuleIntervals(NamedTuple):
-    """What a rule achieves on a summarised sample, each as a certified interval.
+    """What a rule achieves on a summarized sample, each as a certified interval.
 
     Attributes
     ----------

@@ -99,14 +99,14 @@ class CellSearch:
         """Return a range of thresholds that does not cut cells of too many rows."""
         middle = self.cells.middle()
         borders = rule_borders(middle, [weights])
-        centre = find_cell_cut(middle, self.always, self.problem, borders).threshold
+        center = find_cell_cut(middle, self.always, self.problem, borders).threshold
         low, high, _, _ = self.cells.sums(weights)
         start, end = max(start, low.min()), min(end, high.max())
         for _ in range(_MOST_HALVINGS):
             _, cut = split_cells(self.cells, weights, start, end)
             if n_rows_of(self.cells.table[:, cut]) <= MOST_ROWS:
                 break
-            start, end = (start + centre) / 2, (end + centre) / 2
+            start, end = (start + center) / 2, (end + center) / 2
         return start, end
 
     def _best_threshold(self, weights, window, base, samples):
@@ -168,7 +168,7 @@ class CellSearch:
         certain = ", ".join(f"{name} {value:.4g}" for name, value in attainable.items())
         what = (
             "Such a rule may exist, but the cells are too coarse to find it. Relax a "
-            "bound a little, summarise again with a larger max_cells than "
+            "bound a little, summarize again with a larger max_cells than "
             f"{summary.max_cells}, or use tune_double_score on a part of the samples."
             if is_open
             else (

@@ -51,7 +51,7 @@ def solve_failure_bounds(
     draws: ArrayLike | None = None,
     random_state: RandomState | None = None,
 ) -> RejectionRule:
-    """Maximise the coverage under bounds on the failure rates of parts.
+    """Maximize the coverage under bounds on the failure rates of parts.
 
     A part is what a label marks, such as a true class. Its failure rate is the mean
     loss of all its samples, zero where they are rejected: with 0/1 loss the share of

@@ -40,7 +40,7 @@ def solve_target_failure_rate(
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
 ) -> RejectionRule | Other:
-    """Maximise the coverage under a bound on the failure rate.
+    """Maximize the coverage under a bound on the failure rate.
 
     The failure rate is the expected loss of all samples, zero where they are rejected:
     with 0/1 loss the share of all samples that is accepted and wrong. It never falls as

@@ -54,7 +54,7 @@ class RiskMonitor(Monitor):
         Largest possible loss, known beforehand.
 
     min_inclusion_proba : float in ]0, 1], default=1.0
-        Smallest probability of a sample to be labelled, if only a random part is. The
+        Smallest probability of a sample to be labeled, if only a random part is. The
         smaller it is, the more samples are needed to detect a risk above the target.
 
     since : {"start", "any"}, default="start"
@@ -231,7 +231,7 @@ class RiskMonitor(Monitor):
                 f"[min_inclusion_proba={self.min_inclusion_proba:g}, 1], got "
                 f"{proba[bad[0]]} in row {bad[0]} ({bad.size} such values). Pass the "
                 "smallest possible probability as min_inclusion_proba of the monitor. "
-                "Samples that are never labelled cannot be monitored."
+                "Samples that are never labeled cannot be monitored."
             )
         is_known = ~np.isnan(losses)
         lost = np.flatnonzero(~is_known & (proba == 1))
@@ -239,7 +239,7 @@ class RiskMonitor(Monitor):
             raise ValueError(
                 f"losses has NaN in row {lost[0]} ({lost.size} such values), although "
                 "inclusion_proba is 1. Pass the loss, or the probability that the "
-                "sample was to be labelled."
+                "sample was to be labeled."
             )
         _warn_of_odd_audit(int(is_known.sum()), proba)
         return proba
@@ -370,7 +370,7 @@ def _refuse_gaps(losses):
         raise ValueError(
             f"losses has NaN in row {gaps[0]} ({gaps.size} such values). Pass samples "
             "when their labels are known. If you label a random part only, pass the "
-            "probability of each sample to be labelled as inclusion_proba."
+            "probability of each sample to be labeled as inclusion_proba."
         )
 
 
@@ -386,5 +386,5 @@ def _warn_of_odd_audit(n_known, proba):
         warn_user(
             f"{n_known} of {len(proba)} losses are known, but inclusion_proba implies "
             f"about {expected:.1f}. Pass NaN for each accepted sample without a label, "
-            "and the probability of each sample to be labelled."
+            "and the probability of each sample to be labeled."
         )

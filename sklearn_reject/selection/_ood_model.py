@@ -33,7 +33,7 @@ _ROUNDING = float(2 * np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class BoundedModel:
-    """Minimise the selective risk under a bound on the TPR and one that limits OOD.
+    """Minimize the selective risk under a bound on the TPR and one that limits OOD.
 
     The latter is FPR <= fpr_offset + fpr_per_tpr * TPR, which is a bound on the
     precision where the offset is zero. The names are those that the user calls the
@@ -123,7 +123,7 @@ class BoundedModel:
 
 @dataclass(frozen=True)
 class RiskBoundedModel:
-    """Minimise the FPR under bounds on the TPR and on the selective risk."""
+    """Minimize the FPR under bounds on the TPR and on the selective risk."""
 
     min_tpr: float
     max_risk: float
@@ -213,7 +213,7 @@ def _attained(name, value, beside):
 
 @dataclass(frozen=True)
 class CostModel:
-    """Minimise the expected cost of errors, rejections and accepted OOD samples.
+    """Minimize the expected cost of errors, rejections and accepted OOD samples.
 
     `costs` are those of rejecting an ID, of accepting an OOD and of rejecting an OOD
     sample.
@@ -278,7 +278,7 @@ def _tpr_model(min_tpr, max_fpr, max_risk):
     if max_fpr is not None and max_risk is not None:
         raise ValueError(
             f"max_fpr={max_fpr!r} and max_risk={max_risk!r} exclude each other, "
-            "because max_fpr minimises the risk and max_risk minimises the FPR. Pass "
+            "because max_fpr minimizes the risk and max_risk minimizes the FPR. Pass "
             "one of them."
         )
     if min_tpr is None:

@@ -1,4 +1,4 @@
-"""What is minimised over rules for ID and OOD samples, and under which bounds."""
+"""What is minimized over rules for ID and OOD samples, and under which bounds."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from sklearn_reject._validation import check_number
 
 @dataclass(frozen=True)
 class OODProblem:
-    """Minimise a price over what a rule accepts, under bounds.
+    """Minimize a price over what a rule accepts, under bounds.
 
     A rule is valued by the weight of the ID samples that it accepts, that of the OOD
     samples and the loss of the former. The price never falls with the loss or with the
@@ -60,7 +60,7 @@ class OODProblem:
         )
 
     def price(self, id_weight, ood_weight, loss):
-        """Return what is minimised; infinite or NaN where it is a mean of nothing."""
+        """Return what is minimized; infinite or NaN where it is a mean of nothing."""
         price = self.loss_price * loss + self.ood_price * ood_weight
         price = price + (self.id_price * id_weight + self.offset)
         if self.is_mean:

@@ -20,7 +20,7 @@ def check_risk_tolerance(tolerance, model):
         raise ValueError(
             f"risk_tolerance={tolerance:g} has no meaning with "
             f"{'max_risk' if hasattr(model, 'max_risk') else 'costs'}, which does not "
-            "minimise the risk. Set it to 0."
+            "minimize the risk. Set it to 0."
         )
     return tolerance
 

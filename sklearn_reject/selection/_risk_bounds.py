@@ -63,7 +63,7 @@ def solve_risk_bounds(
     draws: ArrayLike | None = None,
     random_state: RandomState | None = None,
 ) -> RejectionRule:
-    """Maximise the coverage of one threshold under bounds on the risk of parts.
+    """Maximize the coverage of one threshold under bounds on the risk of parts.
 
     A part is what a label marks, such as a true or a predicted class: of what is
     accepted, the mean loss of the members of each part is at most its target. With 0/1

@@ -69,7 +69,7 @@ class RiskCoverageSummary:
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
     parts add up to that of the whole, wherever each was made, so that samples that fit
-    into no memory, or that come day by day, are summarised as they come.
+    into no memory, or that come day by day, are summarized as they come.
 
     From the summary alone each area is known up to an interval that always contains the
     value of all samples, and each rule has its threshold between two cells. What the
@@ -247,7 +247,7 @@ class RiskCoverageSummary:
         Raises
         ------
         ValueError
-            If there are no samples, or `parts` are others than those summarised.
+            If there are no samples, or `parts` are others than those summarized.
         """
         table, bounds = self._bounds()
         if parts is None:
@@ -278,7 +278,7 @@ class RiskCoverageSummary:
         Raises
         ------
         ValueError
-            If there are no samples, or `parts` are others than those summarised.
+            If there are no samples, or `parts` are others than those summarized.
         """
         return self.sele(ties="midrank", parts=parts)
 
@@ -315,7 +315,7 @@ class RiskCoverageSummary:
         Raises
         ------
         ValueError
-            If there are no samples, or `parts` are others than those summarised.
+            If there are no samples, or `parts` are others than those summarized.
         """
         check_option(ties, "ties", ("inclusive", "midrank"))
         inclusive = ties == "inclusive"
@@ -361,7 +361,7 @@ class RiskCoverageSummary:
         ------
         ValueError
             If `coverage` is not in ]0, 1], there are no samples, or `parts` are others
-            than those summarised.
+            than those summarized.
         """
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
@@ -410,7 +410,7 @@ class RiskCoverageSummary:
         ------
         ValueError
             If `risk` is negative, there are no samples, or `parts` are others than
-            those summarised.
+            those summarized.
         """
         risk = check_number(risk, "risk")
         check_option(randomize, "randomize", (True, False))
@@ -499,7 +499,7 @@ class RiskCoverageSummary:
         max_loss: float | None = None,
         parts: Parts | None = None,
     ) -> RejectionRule:
-        """Maximise the coverage under a bound on the selective risk.
+        """Maximize the coverage under a bound on the selective risk.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_risk` or, without
         `parts`, one whose threshold is between cells.
@@ -547,7 +547,7 @@ class RiskCoverageSummary:
             certified.
         ValueError
             If a parameter is out of range or does not go with the others, there are no
-            samples, or `parts` are others than those summarised.
+            samples, or `parts` are others than those summarized.
         """
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
@@ -565,7 +565,7 @@ class RiskCoverageSummary:
         confidence: float | None = None,
         parts: Parts | None = None,
     ) -> RejectionRule:
-        """Minimise the selective risk under a bound on the coverage.
+        """Minimize the selective risk under a bound on the coverage.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_coverage` or, without
         `parts`, one whose threshold is between cells.
@@ -599,7 +599,7 @@ class RiskCoverageSummary:
         ------
         ValueError
             If a parameter is out of range or does not go with the others, there are no
-            samples, or `parts` are others than those summarised.
+            samples, or `parts` are others than those summarized.
         """
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
@@ -611,7 +611,7 @@ class RiskCoverageSummary:
     def solve_reject_cost(
         self, target: float, *, parts: Parts | None = None
     ) -> RejectionRule:
-        """Minimise the expected loss with a cost of rejection.
+        """Minimize the expected loss with a cost of rejection.
 
         The rule of :func:`~sklearn_reject.selection.solve_reject_cost` or, without
         `parts`, one whose threshold is between cells.
@@ -637,7 +637,7 @@ class RiskCoverageSummary:
         ------
         ValueError
             If `target` is negative, there are no samples, or `parts` are others than
-            those summarised.
+            those summarized.
         """
         cost = check_number(target, "target (the reject cost)")
         return solve_cost_of_cells(self._sample(parts), cost)
@@ -651,7 +651,7 @@ class RiskCoverageSummary:
         max_loss: float | None = None,
         parts: Parts | None = None,
     ) -> RejectionRule:
-        """Maximise the coverage under a bound on the failure rate.
+        """Maximize the coverage under a bound on the failure rate.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_failure_rate` with
         ``randomize=False`` or, without `parts`, one whose threshold is between cells.
@@ -698,7 +698,7 @@ class RiskCoverageSummary:
             If the samples are too few. It says how many are needed.
         ValueError
             If a parameter is out of range or does not go with the others, samples have
-            weights, there are none, or `parts` are others than those summarised.
+            weights, there are none, or `parts` are others than those summarized.
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
         bound, max_loss = _check_bound(bound, max_loss)

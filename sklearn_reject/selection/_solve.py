@@ -53,7 +53,7 @@ def solve_reject_cost(
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
 ) -> RejectionRule | Other:
-    """Minimise the expected loss with a cost of rejection (Chow's model).
+    """Minimize the expected loss with a cost of rejection (Chow's model).
 
     Finds the prefix of the samples, in the order of their score, with the least
     loss plus `target` a rejected sample; of equal minima the largest coverage. Meant
@@ -132,7 +132,7 @@ def solve_target_risk(
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
 ) -> RejectionRule | Other:
-    """Maximise the coverage under a bound on the selective risk.
+    """Maximize the coverage under a bound on the selective risk.
 
     The bounded-improvement model (FPV23, problem 3 and theorem 3). Without
     `confidence`, the bound holds on the sample, which also chose the longest prefix.
@@ -330,7 +330,7 @@ def solve_target_coverage(
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
 ) -> RejectionRule | Other:
-    """Minimise the selective risk under a bound on the coverage.
+    """Minimize the selective risk under a bound on the coverage.
 
     The bounded-abstention model (FPV23, problem 5 and theorem 6). The rule meets the
     coverage exactly; where accepting more would lower the risk on the sample, the score

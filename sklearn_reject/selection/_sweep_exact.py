@@ -81,11 +81,11 @@ class Arc:
 
         Turned around the middle of the samples, they move as little as can be.
         """
-        centre = np.median(self.coordinates(*plane.corners)[1][0])
+        center = np.median(self.coordinates(*plane.corners)[1][0])
 
         def scores_of(risk, novelty):
             fixed, turning = self.coordinates(risk, novelty)
-            turning = turning - centre
+            turning = turning - center
             return np.array([fixed - slope * turning for slope in slopes])
 
         return scores_of

@@ -30,11 +30,11 @@ def analytic_path(documents, *, family="log_odds"):
     It is a local optimum, with a vertex wherever its curve turns: at most two for each
     positive, and two more.
     """
-    # phi maps x in [0, 1] to normalised thresholds, and Nelder-Mead minimises the
+    # phi maps x in [0, 1] to normalized thresholds, and Nelder-Mead minimizes the
     # energy -log(log(area)). No surface is interpolated: a document enters at the x
     # where its scores reach the thresholds, the largest of them under the rule "any"
     # and the smallest under "all", and the area is the AUROC of it. Scores are
-    # normalised by ranks, so that a path depends on nothing but the order of the
+    # normalized by ranks, so that a path depends on nothing but the order of the
     # scores.
     family = check_family(family)
     if documents.n_classifiers == 1:
@@ -125,7 +125,7 @@ class _Energy:
 
 
 def _find_levels(u):
-    """Return levels of normalised scores, and that of each score, -1 for NaN."""
+    """Return levels of normalized scores, and that of each score, -1 for NaN."""
     known = ~np.isnan(u)
     level_of = np.full(len(u), -1, dtype=np.intp)
     if not known.any():
@@ -211,7 +211,7 @@ class PowerFamily:
         return _same_or_one(n_classifiers, np.array(options)[:, np.newaxis])
 
     def enter(self, u, parameters):
-        """Return log x where each normalised score in ]0, 1[ equals its threshold."""
+        """Return log x where each normalized score in ]0, 1[ equals its threshold."""
         return np.log(u) / _exponentials(parameters)
 
 
@@ -234,7 +234,7 @@ class LogOddsFamily:
         )
 
     def enter(self, u, parameters):
-        """Return the log-odds of x where each normalised score equals its threshold."""
+        """Return the log-odds of x where each normalized score equals its threshold."""
         offsets, slopes = np.split(parameters, 2)
         return np.log(u / (1 - u)) * _exponentials(slopes) + np.append(0.0, offsets)
 
@@ -259,7 +259,7 @@ class _InvertedFamily:
         expected = (len(_KNOTS), u.shape[1])
         if thresholds.shape != expected or not (np.diff(thresholds, axis=0) >= 0).all():
             raise ValueError(
-                "family.thresholds(x, parameters) must return normalised thresholds "
+                "family.thresholds(x, parameters) must return normalized thresholds "
                 f"that do not fall along x, of shape {expected} here, got shape "
                 f"{thresholds.shape} for parameters {np.asarray(parameters).tolist()}."
             )

@@ -141,7 +141,7 @@ def has_both(documents):
 
 
 def _tune_and_count(shared, n_rows, train, test):
-    """Return thresholds, and counts and normalised area on the test part."""
+    """Return thresholds, and counts and normalized area on the test part."""
     documents, target, search, on_infeasible = shared.value
     train, test = (documents.take(unpack_rows(rows, n_rows)) for rows in (train, test))
     target = target.of_part(train, documents)

@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 
 
 def direct_point(documents, derivative, starts=()):
-    """Find the thresholds that maximise TP - FP * derivative.
+    """Find the thresholds that maximize TP - FP * derivative.
 
     Exactly for one or two classifiers; a local optimum, never below any of the starts,
     for more. Scores of positives, or infinity for a classifier that is of no use.
@@ -43,7 +43,7 @@ def direct_point(documents, derivative, starts=()):
 
 
 def maximize(candidates, derivative, starts=()):
-    """Find the candidates that maximise TP - FP * derivative, as numbers.
+    """Find the candidates that maximize TP - FP * derivative, as numbers.
 
     A global optimum for one or two classifiers, a local one for more.
     """

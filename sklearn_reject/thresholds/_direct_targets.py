@@ -33,7 +33,7 @@ def direct_thresholds(documents, target, path):
 
     The F1 of one or two classifiers is the best one, as are other targets of up to a
     million combinations of thresholds. Beyond, it is the best of the points that
-    maximise TP - cost * slope for some slope, and of the path, whose thresholds are
+    maximize TP - cost * slope for some slope, and of the path, whose thresholds are
     scores.
     """
     if isinstance(target, F1Target):

@@ -223,12 +223,12 @@ class WeighedRatings(NamedTuple):
     """Labels of documents, and what each counts; arrays of shape (n_documents,)."""
 
     is_positive: np.ndarray
-    #: Labelled, and not of weight zero.
+    #: Labeled, and not of weight zero.
     is_rated: np.ndarray
     #: Says that ratings are incomplete.
     is_unrated: np.ndarray
-    is_labelled: np.ndarray
-    #: Not labelled, but might have been, by a known chance.
+    is_labeled: np.ndarray
+    #: Not labeled, but might have been, by a known chance.
     is_drawable: np.ndarray
     is_weightless: np.ndarray
     #: None where all weigh one.
@@ -238,21 +238,21 @@ class WeighedRatings(NamedTuple):
 
 def weigh_ratings(is_positive, is_negative, weight, propensity=None):
     """Return what each document counts, by its label, its weight and its propensity."""
-    is_labelled = is_positive | is_negative
-    is_sampled = np.zeros(len(is_labelled), dtype=bool)
+    is_labeled = is_positive | is_negative
+    is_sampled = np.zeros(len(is_labeled), dtype=bool)
     if propensity is not None:
-        chance = check_propensity(propensity, is_labelled)
+        chance = check_propensity(propensity, is_labeled)
         is_sampled = ~np.isnan(chance)
         weight = _weigh_drawn(weight, chance)
     # A rating of weight zero counts as absent. But a document that nobody has rated
     # says that ratings are incomplete, whatever its weight.
-    is_weightless = np.full(len(is_labelled), False) if weight is None else weight == 0
+    is_weightless = np.full(len(is_labeled), False) if weight is None else weight == 0
     return WeighedRatings(
         is_positive=is_positive,
-        is_rated=is_labelled & ~is_weightless,
-        is_unrated=~is_labelled & ~is_sampled,
-        is_labelled=is_labelled,
-        is_drawable=is_sampled & ~is_labelled,
+        is_rated=is_labeled & ~is_weightless,
+        is_unrated=~is_labeled & ~is_sampled,
+        is_labeled=is_labeled,
+        is_drawable=is_sampled & ~is_labeled,
         is_weightless=is_weightless,
         weight=weight,
         is_drawn=propensity is not None,
@@ -276,7 +276,7 @@ def gather_documents(scores, ratings, region, rule, pos_label=None):
     missed_rows = np.flatnonzero(is_rated & is_positive & ~is_reached)
     lowest = np.full_like(base, -np.inf)
     counted_as = np.ones(len(scores)) if weight is None else weight
-    is_given = is_rated | ~ratings.is_labelled
+    is_given = is_rated | ~ratings.is_labeled
     return RatedDocuments(
         scores=scores[rows],
         is_positive=is_positive[rows],

@@ -154,7 +154,7 @@ def majorant_vertices(fp, tp):
     """
     moves = (np.diff(fp) != 0) | (np.diff(tp) != 0)
     left = np.flatnonzero(np.append(True, moves))
-    # Leave out all points that are not above the line between their neighbours.
+    # Leave out all points that are not above the line between their neighbors.
     n_before = np.inf
     while len(left) < _LARGEST_PART_LEFT * n_before:
         n_before = len(left)

@@ -272,7 +272,7 @@ def point_on_path(path, derivative, smoothing="concave"):
     check_attainable(derivative, float(slopes[-1]))
     if smoothing == "isotonic" and derivative >= slopes[0] * (1 - rounding[0]):
         return _nearest_to_interpolated(path, vertices, slopes, derivative)
-    # It maximises TP - FP * derivative. At a slope that equals the target, true
+    # It maximizes TP - FP * derivative. At a slope that equals the target, true
     # positives are worth their price.
     return int(vertices[np.sum(slopes < derivative * (1 - rounding))])
 

@@ -232,7 +232,7 @@ def operating_point(
 
     method : {"graph", "analytic", "direct"}, default="graph"
         "graph" and "analytic" find the point on the path of the largest area, see
-        :func:`~sklearn_reject.thresholds.optimal_path`. "direct" maximises TP - FP * d
+        :func:`~sklearn_reject.thresholds.optimal_path`. "direct" maximizes TP - FP * d
         over all thresholds: exactly for one or two classifiers, a local optimum for
         more. For `objective` it is exact as well, and for `max_alerts` and
         `min_recall` where thresholds have at most a million combinations; beyond, it is
@@ -241,7 +241,7 @@ def operating_point(
         closely.
 
     smoothing : {"concave", "isotonic"}, default="concave"
-        What makes slopes of a path: with "concave", the vertex that maximises
+        What makes slopes of a path: with "concave", the vertex that maximizes
         TP - FP * d, which is on the majorant. With "isotonic", the shares of positives
         in the segments of the majorant are interpolated, and the vertex nearest to
         where they meet the target is taken.
@@ -260,7 +260,7 @@ def operating_point(
         How the grid is searched.
 
     family : {"log_odds", "power"} or object, default="log_odds"
-        Paths of the method "analytic", on scores normalised by rank. In "log_odds" the
+        Paths of the method "analytic", on scores normalized by rank. In "log_odds" the
         log-odds of each threshold are an affine function of those of the first;
         "power" is (x, x^p_2, .., x^p_N) for x in [0, 1]. An object needs the methods
         ``starts(n_classifiers)``, which returns a matrix of parameters, one row for

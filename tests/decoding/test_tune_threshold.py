@@ -308,8 +308,8 @@ def test_the_whole_curve(problem, key):
     assert (tuned.thresholds[0], tuned.thresholds[-1]) == (np.inf, 0.0)
     sets = split(y, eta, groups)
     for threshold, value in zip(tuned.thresholds, tuned.losses, strict=True):
-        realised = np.mean(losses_of(sets, threshold, loss, low, high))
-        assert value == pytest.approx(realised, abs=1e-13 * max(1, abs(realised)))
+        realized = np.mean(losses_of(sets, threshold, loss, low, high))
+        assert value == pytest.approx(realized, abs=1e-13 * max(1, abs(realized)))
     assert tuned.losses.min() == tuned.loss
     assert tuned.losses[tuned.thresholds == tuned.threshold] == [tuned.loss]
 

@@ -196,7 +196,7 @@ def all_laws(laws, n_items):
 
 
 def assert_close(found, exact, dropped, rounding):
-    """Normalised laws that lack a mass q are off by 2 q in sum."""
+    """Normalized laws that lack a mass q are off by 2 q in sum."""
     for law, expected in zip(found, exact, strict=True):
         assert not law[len(expected) :].any()
         error = np.abs(law[: len(expected)] - expected).sum()
@@ -323,10 +323,10 @@ def test_error_of_false_negatives_is_within_the_bound(loss, window, tol, k):
 def test_weights_keep_the_moments_of_the_laws(window):
     counts, laws, largest = window
     nodes, weights = interpolate_counts(counts, laws, largest, 1e-12)
-    centre, scale = counts.mean(), np.ptp(counts)
+    center, scale = counts.mean(), np.ptp(counts)
     for power in range(min(4, len(nodes))):
-        exact = laws @ ((counts - centre) / scale) ** power
-        moments = weights @ ((nodes - centre) / scale) ** power
+        exact = laws @ ((counts - center) / scale) ** power
+        moments = weights @ ((nodes - center) / scale) ** power
         rounding = rounding_of(nodes)
         np.testing.assert_allclose(moments, exact, rtol=0, atol=rounding)
 

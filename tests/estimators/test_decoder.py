@@ -148,7 +148,7 @@ def test_labels_of_a_sample_are_a_set(labels, classifier, strategy):
         cv=3,
     )
     with warnings.catch_warnings():
-        # Labels depend on each other, and neighbours tell few probabilities.
+        # Labels depend on each other, and neighbors tell few probabilities.
         warnings.simplefilter("ignore", RejectionWarning)
         decoder.fit(X, y)
     told = decoder.estimator_.predict_proba(X)
@@ -160,8 +160,8 @@ def test_labels_of_a_sample_are_a_set(labels, classifier, strategy):
         mask = eta >= decoder.threshold_
     np.testing.assert_array_equal(decoder.predict(X), mask)
     assert decoder.target_type_ == "multilabel"
-    realised = set_loss(y, decoder.predict(X), loss="jaccard", zero_division=1.0)
-    assert decoder.score(X, y) == pytest.approx(-realised)
+    realized = set_loss(y, decoder.predict(X), loss="jaccard", zero_division=1.0)
+    assert decoder.score(X, y) == pytest.approx(-realized)
 
 
 def test_label_that_a_fold_lacks():
@@ -184,8 +184,8 @@ def test_classes_of_a_sample_are_a_set(loss):
     np.testing.assert_array_equal(decoder.predict_set(X), mask)
     np.testing.assert_array_equal(decoder.expected_loss(X), expected)
     np.testing.assert_array_equal(decoder.predict(X), decoder.estimator_.predict(X))
-    realised = set_loss(names, mask, loss=loss, labels=decoder.classes_)
-    assert decoder.score(X, names) == pytest.approx(-realised)
+    realized = set_loss(names, mask, loss=loss, labels=decoder.classes_)
+    assert decoder.score(X, names) == pytest.approx(-realized)
     weight = np.arange(len(y))
     weighted = set_loss(
         names, mask, loss=loss, labels=decoder.classes_, sample_weight=weight
@@ -500,5 +500,5 @@ def test_expected_loss_is_what_happens_on_average():
     decoder.fit(proba, eta > 0.1)
     draws = rng.random((20_000, 60)) < eta
     mask = decoder.predict(proba)
-    realised = set_loss(draws, np.tile(mask, (len(draws), 1)), loss="jaccard")
-    assert realised == pytest.approx(decoder.expected_loss(proba), abs=0.005)
+    realized = set_loss(draws, np.tile(mask, (len(draws), 1)), loss="jaccard")
+    assert realized == pytest.approx(decoder.expected_loss(proba), abs=0.005)

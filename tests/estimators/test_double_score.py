@@ -102,7 +102,7 @@ def fit_by_hand(rows, n_neighbors=5):
 def test_folds_against_the_same_steps_by_hand(bounds):
     parts, rows = [], []
     for train, test in StratifiedKFold(4).split(X, y):
-        # Of three quarters of the samples, three quarters of five neighbours.
+        # Of three quarters of the samples, three quarters of five neighbors.
         parts.append(judge(*fit_by_hand(train, 4), test))
         rows.append(test)
     risk, novelty, losses = map(np.concatenate, zip(*parts, strict=True))
@@ -424,7 +424,7 @@ def test_a_learned_risk_score_never_judges_what_it_has_learned_from():
 def test_the_likelihood_ratio_learns_from_the_ood_samples_of_other_folds():
     score = LikelihoodRatio(KNeighborsClassifier(1))
     model = double(novelty_score=score, min_tpr=0.5, max_fpr=1.0).fit(X, y)
-    # One neighbour that has seen the sample itself would never be wrong.
+    # One neighbor that has seen the sample itself would never be wrong.
     _, novelty = model.risk_and_novelty(X)
     np.testing.assert_array_equal(novelty == np.inf, IS_OOD)
     assert np.isinf(double(novelty_score=score).fit(X, y).risk_and_novelty(X)[1]).any()

@@ -283,7 +283,7 @@ def test_labels_with_gaps(labels, gap):
         SelectiveClassifier(GaussianNB()).fit(X, labels)
 
 
-def test_labelled_frames():
+def test_labeled_frames():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     plain = double(**RATES, method="grid").fit(X, y)
     index = np.random.default_rng(0).permutation(len(y))

@@ -124,9 +124,9 @@ def test_what_predicts_by_one_estimator_passes_rejections_on(kind):
 
 
 def test_self_training_learns_from_probabilities_and_rejects():
-    unlabelled = np.where(np.arange(len(Y)) % 3 == 0, -1, Y)
-    outer = SelfTrainingClassifier(selective()).fit(X, unlabelled)
-    plain = SelfTrainingClassifier(GaussianNB()).fit(X, unlabelled)
+    unlabeled = np.where(np.arange(len(Y)) % 3 == 0, -1, Y)
+    outer = SelfTrainingClassifier(selective()).fit(X, unlabeled)
+    plain = SelfTrainingClassifier(GaussianNB()).fit(X, unlabeled)
     np.testing.assert_array_equal(outer.transduction_, plain.transduction_)
     labels, expected = outer.predict(X), plain.predict(X)
     assert (labels == -1).any()

@@ -102,7 +102,7 @@ def test_wild_samples_tell_the_fpr_where_no_other_do():
     tpr, wild = accepted[~is_wild].mean(), accepted[is_wild].mean()
     assert measured.fpr.value == pytest.approx((wild - 0.6 * tpr) / 0.4)
     assert measured.fpr.low < accepted[truly_ood].mean() < measured.fpr.high
-    # Labelled ones are better evidence.
+    # Labeled ones are better evidence.
     measured = measure_rule(accepted, zero, truly_ood, is_wild & ~truly_ood, **options)
     assert_exact(measured.fpr, accepted[truly_ood])
 

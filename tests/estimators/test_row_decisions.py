@@ -186,15 +186,15 @@ def test_sparse_rows_written_in_another_way(name):
 def make_frame(n, seed=0):
     rng = np.random.default_rng(seed)
     size = rng.normal(size=n)
-    colour = rng.choice(["red", "green", "blue"], n)
-    label = (size + (colour == "red") + rng.normal(size=n) > 0.3).astype(int)
-    return pd.DataFrame({"colour": colour, "size": size}), label
+    color = rng.choice(["red", "green", "blue"], n)
+    label = (size + (color == "red") + rng.normal(size=n) > 0.3).astype(int)
+    return pd.DataFrame({"color": color, "size": size}), label
 
 
 def test_rows_of_frames():
     frame, label = make_frame(400)
     encode = make_column_transformer(
-        (OneHotEncoder(), ["colour"]), remainder="passthrough"
+        (OneHotEncoder(), ["color"]), remainder="passthrough"
     )
     small = DecisionTreeClassifier(max_depth=2, random_state=0)
     model = SelectiveClassifier(
@@ -212,10 +212,10 @@ def test_rows_of_frames():
     # Neither the index nor the order of categories is part of a row.
     other = rows.set_axis(np.arange(210)[::-1])
     np.testing.assert_array_equal(decide(other), whole)
-    kinds = pd.Categorical(rows["colour"], ["red", "green", "blue"])
-    np.testing.assert_array_equal(decide(rows.assign(colour=kinds)), whole)
+    kinds = pd.Categorical(rows["color"], ["red", "green", "blue"])
+    np.testing.assert_array_equal(decide(rows.assign(color=kinds)), whole)
     # A transformer that picks columns finds them at any place, among any others.
-    np.testing.assert_array_equal(decide(rows[["size", "colour"]]), whole)
+    np.testing.assert_array_equal(decide(rows[["size", "color"]]), whole)
     np.testing.assert_array_equal(decide(rows.assign(id=np.arange(210))), whole)
 
 

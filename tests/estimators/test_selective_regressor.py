@@ -79,13 +79,13 @@ def test_rules_and_protocols():
     frozen = FrozenEstimator(Ridge().fit(X[TRAIN], y[TRAIN]))
     held = SelectiveRegressor(frozen, target_coverage=0.8, random_state=0)
     assert held.fit(X[TEST], y[TEST]).rule_.coverage == pytest.approx(0.8)
-    neighbours = SelectiveRegressor(
+    neighbors = SelectiveRegressor(
         KNeighborsRegressor(),
         target_coverage=0.6,
         uncertainty_score=lambda knn, X: knn.kneighbors(X)[0].mean(axis=1),
         cv=0.3,
     )
-    assert neighbours.fit(X, y).rule_.coverage == pytest.approx(0.6)
+    assert neighbors.fit(X, y).rule_.coverage == pytest.approx(0.6)
 
 
 def test_weights_and_clone():

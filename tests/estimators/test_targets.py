@@ -408,17 +408,17 @@ def test_retargeted_rule_is_that_of_a_fit(monkeypatch, kind, target):
 
 
 def test_retargeted_regressor():
-    neighbours = SelectiveRegressor(
+    neighbors = SelectiveRegressor(
         KNeighborsRegressor(),
         target_coverage=0.9,
         uncertainty_score=lambda knn, X: knn.kneighbors(X)[0].mean(axis=1),
         loss="absolute",
     ).fit(X, X[:, 0])
-    again = neighbours.retarget(target_risk=1.5)
-    fresh = clone(neighbours).set_params(target_coverage=None, target_risk=1.5)
+    again = neighbors.retarget(target_risk=1.5)
+    fresh = clone(neighbors).set_params(target_coverage=None, target_risk=1.5)
     assert again.rule_ == fresh.fit(X, X[:, 0]).rule_
     with pytest.raises(ValueError, match="max_loss is needed"):
-        neighbours.retarget(target_risk=0.4, confidence=0.9)
+        neighbors.retarget(target_risk=0.4, confidence=0.9)
 
 
 def test_confidence_stays_unless_it_is_given():

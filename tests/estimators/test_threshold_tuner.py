@@ -387,11 +387,11 @@ def test_weights_reach_the_classifiers():
     tuner.fit(X, y, sample_weight=weight)
     alone = LogisticRegression().fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(tuner.estimators_[0].coef_, alone.coef_)
-    neighbours = EnsembleThresholdTuner(
+    neighbors = EnsembleThresholdTuner(
         [("knn", KNeighborsClassifier())], target_derivative=1
     )
     with pytest.raises(ValueError, match=r"KNeighborsClassifier\.fit does not take"):
-        neighbours.fit(X, y, sample_weight=weight)
+        neighbors.fit(X, y, sample_weight=weight)
 
 
 def test_metadata_go_where_they_are_requested():

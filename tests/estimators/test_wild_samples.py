@@ -1,4 +1,4 @@
-"""Rules tuned on unlabelled samples of which a known share is OOD."""
+"""Rules tuned on unlabeled samples of which a known share is OOD."""
 
 import numpy as np
 import pytest
@@ -45,16 +45,16 @@ MODEL = DoubleScoreOODClassifier(
 )
 
 
-def test_the_rule_is_about_the_one_of_labelled_samples():
+def test_the_rule_is_about_the_one_of_labeled_samples():
     wild = clone(MODEL).fit(X, Y)
-    labelled = clone(MODEL).set_params(wild_label=None, wild_share=None).fit(X, TRUTH)
-    for model in (wild, labelled):
+    labeled = clone(MODEL).set_params(wild_label=None, wild_share=None).fit(X, TRUTH)
+    for model in (wild, labeled):
         is_ood, accepted = TRUTH_NEW == -1, model.accept(X_NEW)
         assert accepted[~is_ood].mean() == pytest.approx(0.8, abs=0.06)
         assert accepted[is_ood].mean() < 0.15 + 0.06
     assert wild.rule_.fpr <= 0.15 + 1e-9
     np.testing.assert_array_equal(wild.classes_, [0, 1, 2])
-    assert (wild.accept(X_NEW) == labelled.accept(X_NEW)).mean() > 0.9
+    assert (wild.accept(X_NEW) == labeled.accept(X_NEW)).mean() > 0.9
 
 
 @pytest.mark.parametrize(
@@ -68,30 +68,30 @@ def test_the_rule_is_about_the_one_of_labelled_samples():
 def test_all_models_know_the_share(target):
     options = {**target, "ood_prior": 0.3}
     wild = clone(MODEL).set_params(**options).fit(X, Y)
-    labelled = clone(MODEL).set_params(wild_label=None, wild_share=None, **options)
-    labelled.fit(X, TRUTH)
-    expected, measured = (m.measure(X_NEW, TRUTH_NEW) for m in (labelled, wild))
+    labeled = clone(MODEL).set_params(wild_label=None, wild_share=None, **options)
+    labeled.fit(X, TRUTH)
+    expected, measured = (m.measure(X_NEW, TRUTH_NEW) for m in (labeled, wild))
     assert measured.fpr.value == pytest.approx(expected.fpr.value, abs=0.06)
     for model in (expected, measured):
         assert model.tpr.value > (target.get("min_recall") or 0.8) - 0.06
 
 
-def test_a_share_of_one_means_labelled():
+def test_a_share_of_one_means_labeled():
     y = np.where(TRUTH == -1, WILD, TRUTH)
     wild = clone(MODEL).set_params(wild_share=1.0).fit(X, y)
-    labelled = clone(MODEL).set_params(wild_label=None, wild_share=None).fit(X, TRUTH)
-    assert wild.rule_ == labelled.rule_
+    labeled = clone(MODEL).set_params(wild_label=None, wild_share=None).fit(X, TRUTH)
+    assert wild.rule_ == labeled.rule_
 
 
-def test_measure_takes_labelled_samples_or_wild_ones():
+def test_measure_takes_labeled_samples_or_wild_ones():
     model = clone(MODEL).fit(X, Y)
-    labelled, wild = (model.measure(X_NEW, y) for y in (TRUTH_NEW, Y_NEW))
+    labeled, wild = (model.measure(X_NEW, y) for y in (TRUTH_NEW, Y_NEW))
     accepted = model.accept(X_NEW)
-    assert labelled.fpr.value == accepted[TRUTH_NEW == -1].mean()
+    assert labeled.fpr.value == accepted[TRUTH_NEW == -1].mean()
     tpr, mixed = accepted[Y_NEW != WILD].mean(), accepted[Y_NEW == WILD].mean()
     assert wild.fpr.value == pytest.approx((mixed - (1 - SHARE) * tpr) / SHARE)
-    assert wild.fpr.low < labelled.fpr.value < wild.fpr.high
-    # What is unlabelled says nothing about errors.
+    assert wild.fpr.low < labeled.fpr.value < wild.fpr.high
+    # What is unlabeled says nothing about errors.
     keep = Y_NEW != WILD
     assert model.score(X_NEW, Y_NEW) == model.score(X_NEW[keep], Y_NEW[keep])
 

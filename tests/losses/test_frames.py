@@ -1,4 +1,4 @@
-"""A labelled cost matrix is read by its labels wherever a loss is taken."""
+"""A labeled cost matrix is read by its labels wherever a loss is taken."""
 
 import pickle
 from functools import partial
@@ -26,7 +26,7 @@ from sklearn_reject.scores import SELE, ConditionalRisk, LossRegression
 
 pd = pytest.importorskip("pandas")
 
-# Row and column order differ, and neither is sorted. A missed tumour costs ten, a false
+# Row and column order differ, and neither is sorted. A missed tumor costs ten, a false
 # alarm one: what is sorted is said by position.
 NAMES = ["malignant", "benign"]
 FRAME = pd.DataFrame([[10, 0], [0, 1]], index=NAMES, columns=NAMES[::-1])
@@ -91,7 +91,7 @@ def with_axes(index, columns):
     return pd.DataFrame(np.ones((len(index), len(columns))), index, columns)
 
 
-class UnlabelledFrame:
+class UnlabeledFrame:
     columns = ("benign", "malignant")
 
     def to_numpy(self):
@@ -112,7 +112,7 @@ class UnlabelledFrame:
         (FRAME.astype(str) + "x", "numeric cost matrix"),
         (FRAME - 1, "non-negative"),
         (FRAME * np.nan, "finite"),
-        (UnlabelledFrame(), "rows have no labels.*to_numpy"),
+        (UnlabeledFrame(), "rows have no labels.*to_numpy"),
     ],
 )
 def test_labels_that_do_not_match_are_refused(frame, message):

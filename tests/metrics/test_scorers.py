@@ -295,7 +295,7 @@ def test_grid_search_prefers_the_better_order():
         scoring=get_selective_scorer("neg_aurc"),
         cv=3,
     ).fit(X, y)
-    # One neighbour is always certain, so that its errors are in random order.
+    # One neighbor is always certain, so that its errors are in random order.
     assert search.best_params_ == {"estimator__n_neighbors": 15}
 
 

@@ -1,4 +1,4 @@
-"""Realised losses against their definitions, and against scikit-learn."""
+"""Realized losses against their definitions, and against scikit-learn."""
 
 import numpy as np
 import pytest

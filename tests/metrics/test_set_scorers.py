@@ -373,7 +373,7 @@ def test_decoder_of_groups_and_another_positive_class():
 
 @pytest.mark.usefixtures("_routing")
 def test_search_over_the_options_of_the_decoder():
-    """One scorer for all, whatever loss the candidate minimises."""
+    """One scorer for all, whatever loss the candidate minimizes."""
     decoder = ExpectedLossDecoder(GaussianNB())
     pipeline = make_pipeline(StandardScaler(), decoder)
     splitter = GroupKFold(2)

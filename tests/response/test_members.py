@@ -214,9 +214,9 @@ def test_metadata_that_were_routed_change_nothing():
 def test_data_frames_with_text_reach_the_network_inside():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X[:, 18:22], columns=list("abcd"))
-    frame["colour"] = np.where(X[:, 30] > 0.5, "red", "blue")
+    frame["color"] = np.where(X[:, 30] > 0.5, "red", "blue")
     columns = make_column_transformer(
-        (OneHotEncoder(), ["colour"]), remainder=StandardScaler()
+        (OneHotEncoder(), ["color"]), remainder=StandardScaler()
     )
     model = calibrate(make_pipeline(columns, network()), ensemble=False)
     model.fit(frame, BINARY)

@@ -323,7 +323,7 @@ def test_features_of_dataframes_and_sparse_matrices():
 
 def test_samples_that_cannot_be_features():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"colour": ["red", "blue"]})
+    frame = pandas.DataFrame({"color": ["red", "blue"]})
     response = Response(Custom(), frame)
     with pytest.raises(ValueError, match=r"inputs of Custom cannot.*Put the preproc"):
         _ = response.features

@@ -175,14 +175,14 @@ def make_frame(n, seed=0):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
-            "colour": rng.choice(["red", "green", "blue"], n),
+            "color": rng.choice(["red", "green", "blue"], n),
             "kind": pd.Categorical(rng.choice(list("abc"), n), categories=list("abc")),
             "day": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(n), "h"),
             "number": np.arange(n) % 5,
             "size": rng.normal(size=n).round(2),
         }
     )
-    loud = (frame["colour"] == "red") + (frame["kind"] == "a")
+    loud = (frame["color"] == "red") + (frame["kind"] == "a")
     noisy = frame["size"] + loud + rng.normal(size=n)
     return frame, np.where(noisy > 0.6, "loud", "quiet")
 
@@ -190,7 +190,7 @@ def make_frame(n, seed=0):
 @pytest.fixture(scope="module")
 def of_frames():
     encode = make_column_transformer(
-        (OneHotEncoder(), ["colour", "kind"]),
+        (OneHotEncoder(), ["color", "kind"]),
         ("passthrough", ["number", "size"]),
         verbose_feature_names_out=False,
     )
@@ -298,7 +298,7 @@ def test_keys_are_of_values_and_not_of_types(of_frames):
         gap=frame["number"].where(frame["number"] > 1),
         span=frame["day"] - frame["day"][3],
         flag=frame["number"] > 2,
-        name=frame["colour"].where(frame["number"] != 3),
+        name=frame["color"].where(frame["number"] != 3),
     )
     table = pa.Table.from_pandas(frame, preserve_index=False)
     forms = [

@@ -114,12 +114,12 @@ def fpr_of(model, totals, n_id, n_ood):
 
 
 def risk_limit(model):
-    """Return the largest risk where the FPR is minimised, None otherwise."""
+    """Return the largest risk where the FPR is minimized, None otherwise."""
     return model.get("max_risk", model.get("risk_limit"))
 
 
 def price_of(model, totals, n_id, n_ood, loss):
-    """Return what the model minimises, None where nothing is accepted."""
+    """Return what the model minimizes, None where nothing is accepted."""
     if "costs" not in model and not n_id:
         return None
     if risk_limit(model) is not None:

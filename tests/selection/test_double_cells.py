@@ -221,7 +221,7 @@ def test_few_points_are_tuned_as_they_are(model):
 
 
 def price_of(rule, model):
-    """Return what a model minimises."""
+    """Return what a model minimizes."""
     if "max_risk" in model:
         return rule.fpr
     if "costs" not in model:
@@ -444,7 +444,7 @@ def test_parts_are_read_once_and_boxes_hold_what_is_needed():
 
     with pytest.raises(ValueError, match="parts can be iterated only once"):
         summary.measure(rule, parts=iter([(scores, losses, is_ood)]))
-    with pytest.raises(ValueError, match=r"parts have \d+ rows .* were summarised"):
+    with pytest.raises(ValueError, match=r"parts have \d+ rows .* were summarized"):
         summary.measure(rule, parts=[(scores[::2], losses[::2], is_ood[::2])])
 
 

@@ -250,7 +250,7 @@ def test_infeasible_risk_names_what_can_be_had():
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 )
-def test_wild_samples_lead_to_the_rule_of_labelled_ones(seed):
+def test_wild_samples_lead_to_the_rule_of_labeled_ones(seed):
     rng = np.random.default_rng(seed)
     n, share = 40_000, 0.4
     is_wild = rng.random(n) < 0.5
@@ -260,8 +260,8 @@ def test_wild_samples_lead_to_the_rule_of_labelled_ones(seed):
     losses = (rng.random(n) < risk) * 1.0
     bounds = {"min_tpr": 0.7, "max_fpr": 0.1, "method": "grid", "n_directions": 121}
     wild = tune_double_score(risk, novelty, losses, is_wild, wild_share=share, **bounds)
-    labelled = ~is_wild | is_ood
-    sample = [column[labelled] for column in (risk, novelty, losses, is_ood)]
+    labeled = ~is_wild | is_ood
+    sample = [column[labeled] for column in (risk, novelty, losses, is_ood)]
     measured = wild.measure(*sample)
     assert measured.fpr == pytest.approx(0.1, abs=0.02)
     assert measured.tpr == pytest.approx(0.7, abs=0.01)

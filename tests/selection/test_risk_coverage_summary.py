@@ -57,7 +57,7 @@ def take(sample):
         yield scores[mask], losses[mask], None if weight is None else weight[mask]
 
 
-def summarise(sample, n_bits):
+def summarize(sample, n_bits):
     summary = RiskCoverageSummary(n_bits)
     for number, part in enumerate(take(sample)):
         if number % 2:
@@ -75,7 +75,7 @@ bits = st.sampled_from([13, 16, 22, 30])
 def test_areas(most_rows, sample, n_bits, name):
     function, options = AREAS[name]
     exact = function(*sample[:2], sample_weight=sample[2], **options)
-    summary = summarise(sample, n_bits)
+    summary = summarize(sample, n_bits)
     method = getattr(summary, name.split()[0])
     area = method(**options)
     assert area.low <= exact <= area.high
@@ -97,7 +97,7 @@ def test_risk_at_coverage(sample, n_bits, coverage, randomize):
     exact = curves.selective_risk_at_coverage_score(
         *sample[:2], sample_weight=sample[2], **options
     )
-    summary = summarise(sample, n_bits)
+    summary = summarize(sample, n_bits)
     risk = summary.selective_risk_at_coverage(**options)
     assert risk.low <= exact <= risk.high
     assert risk.low <= risk.value <= risk.high
@@ -114,7 +114,7 @@ def test_coverage_at_risk(sample, n_bits, risk, randomize):
     exact = curves.coverage_at_risk_score(
         *sample[:2], sample_weight=sample[2], risk=risk, randomize=randomize
     )
-    summary = summarise(sample, n_bits)
+    summary = summarize(sample, n_bits)
     coverage = summary.coverage_at_risk(risk, randomize=randomize)
     parts = list(take(sample))
     read = summary.coverage_at_risk(risk, randomize=randomize, parts=parts)
@@ -154,7 +154,7 @@ def test_rules_of_a_second_reading(target, most_rows, sample, n_bits, value, fla
     options = {} if target == "reject_cost" else {"randomize": flag}
     function = getattr(selection, f"solve_{target}")
     exact = solve(function, scores, losses, value, sample_weight=weight, **options)
-    summary = summarise(sample, n_bits)
+    summary = summarize(sample, n_bits)
     seen = []
 
     def parts(ranges):
@@ -184,7 +184,7 @@ def test_failure_rates_of_a_second_reading(sample, n_bits, rate):
         randomize=False,
         **options,
     )
-    method = summarise(sample, n_bits).solve_target_failure_rate
+    method = summarize(sample, n_bits).solve_target_failure_rate
     assert_same_rule(
         solve(method, rate, parts=list(take(sample)), **options), exact, not options
     )
@@ -195,7 +195,7 @@ def test_failure_rates_of_a_second_reading(sample, n_bits, rate):
 def test_rules_at_once(target, sample, n_bits, value):
     """What they say of themselves is exact, and the optimum at most a cell away."""
     scores, losses, weight, _ = sample
-    summary = summarise(sample, n_bits)
+    summary = summarize(sample, n_bits)
     rule = solve(getattr(summary, f"solve_{target}"), value)
     if rule is None:
         return
@@ -270,7 +270,7 @@ def test_more_bits_narrow_the_interval():
 
 @given(sample=samples(), n_bits=bits)
 def test_comes_back_from_json_and_pickle(sample, n_bits):
-    summary = summarise(sample, n_bits)
+    summary = summarize(sample, n_bits)
     text = json.dumps(summary.to_dict(), allow_nan=False)
     for other in (
         RiskCoverageSummary.from_dict(json.loads(text)),

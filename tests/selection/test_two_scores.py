@@ -99,7 +99,7 @@ def test_grid_against_each_direction_in_exact_arithmetic(
 
 
 def all_prefixes(sample, weights, model):
-    """Return (price, -N, O) of the best whole prefix of a direction, vectorised."""
+    """Return (price, -N, O) of the best whole prefix of a direction, vectorized."""
     groups = group_by_origin(
         combine(sample.risk, sample.novelty, weights),
         sample.losses,

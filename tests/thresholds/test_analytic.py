@@ -157,7 +157,7 @@ def test_nothing_but_the_order_of_scores_counts(rule, family):
 
 
 def thresholds_of(name, x, parameters):
-    """Return normalised thresholds as the families are defined."""
+    """Return normalized thresholds as the families are defined."""
     if name == "power":
         exponents = np.exp(np.append(0, parameters))
         return x[:, np.newaxis] ** exponents

@@ -14,7 +14,7 @@ _MAX_ITER = 100
 
 
 def solve_quadratic_program(P, q, G, h, tol=1e-13):
-    """Minimise z'Pz / 2 + q'z subject to G z <= h: return z and the multipliers.
+    """Minimize z'Pz / 2 + q'z subject to G z <= h: return z and the multipliers.
 
     Stops where the mean product of slacks and multipliers has fallen to `tol`.
     """
@@ -26,12 +26,12 @@ def solve_quadratic_program(P, q, G, h, tol=1e-13):
         if product <= tol:
             break
         ratios = multipliers / slacks
-        centred = _CENTRING * product / slacks - multipliers
+        centered = _CENTRING * product / slacks - multipliers
         factor = cho_factor(P + (G.T * ratios) @ G)
-        right = dual_residual + G.T @ (centred + ratios * primal_residual)
+        right = dual_residual + G.T @ (centered + ratios * primal_residual)
         dz = -cho_solve(factor, right)
         d_slacks = -primal_residual - G @ dz
-        d_multipliers = centred - ratios * d_slacks
+        d_multipliers = centered - ratios * d_slacks
         step = min(
             _largest_step(slacks, d_slacks), _largest_step(multipliers, d_multipliers)
         )

@@ -34,7 +34,7 @@ from benchmarks.papers._nkrd16_structured import (
     decision,
     fit_structured_svms,
     most_violated,
-    realised,
+    realized,
 )
 from benchmarks.papers.tests._quadratic import solve_quadratic_program
 from sklearn_reject.losses import check_set_loss
@@ -270,7 +270,7 @@ _CONCAVE = ("f1", "jaccard", "am", "g_tp_pr")
 def _right_hand_side(loss, y, is_in, scores):
     """Return what the slack must be at least, as the docstring has it."""
     missed, alarms = scores[y & ~is_in].sum(), scores[~y & is_in].sum()
-    return realised(loss, y, is_in) - (missed - alarms) / y.sum()
+    return realized(loss, y, is_in) - (missed - alarms) / y.sum()
 
 
 def _sets(n_items):
@@ -330,7 +330,7 @@ def test_the_objective_is_least_among_all_constraints(name, strength):
     sets = np.array(_sets(len(y)))
     shares = (y.astype(np.float64) - sets) / y.sum()
     planes = np.vstack([shares @ np.column_stack([X, np.ones(len(y))]), np.zeros(3)])
-    losses = np.append([realised(loss, y, of) for of in sets], 0.0)
+    losses = np.append([realized(loss, y, of) for of in sets], 0.0)
 
     def objective(w):
         scores = decision(w, X)

@@ -235,7 +235,7 @@ class TestRealData:
 
 
 def test_scores_out_of_fold_are_of_other_samples():
-    """The nearest neighbour of a sample is its twin, which has the other label."""
+    """The nearest neighbor of a sample is its twin, which has the other label."""
     X = np.repeat(np.arange(10.0), 2)[:, np.newaxis] + np.tile([0, 1e-3], 10)[:, None]
     y = np.tile([False, True], 10)
     classifier = KNeighborsClassifier(1)
@@ -268,7 +268,7 @@ def test_other_scores_are_those_of_scikit_learn():
 
 
 def test_hyper_parameters_have_the_best_f1(monkeypatch):
-    """All neighbours together never predict a rare class."""
+    """All neighbors together never predict a rare class."""
     grid = {"n_neighbors": [40, 3, 39]}
     monkeypatch.setitem(KINDS, "knn", Kind(KNeighborsClassifier(), grid))
     rng = np.random.default_rng(0)
@@ -531,7 +531,7 @@ def test_seeds_are_averaged_before_experiments():
     def f1(record):
         return _rzmr20_summary.less_chosen(record, "any", "analytic")
 
-    found = _rzmr20_summary.summarise(records, f1)
+    found = _rzmr20_summary.summarize(records, f1)
     assert found.mean == pytest.approx((0.15 + 0.0) / 2)
     assert found.error == pytest.approx(0.15 / np.sqrt(2) / np.sqrt(2))
     assert found.of_sets == {"mammography": pytest.approx(0.075)}

@@ -11,7 +11,7 @@ _STYLE_OF_ALIKE = {"alpha": 0.6, "color": "C0"}
 RANDOM_STYLE = {"linestyle": "-.", "linewidth": 1.2, "color": "0.55"}
 ORACLE_STYLE = {"linestyle": ":", "color": "0.55"}
 
-# Of what a rule does, in the colour of its curve.
+# Of what a rule does, in the color of its curve.
 POINT_STYLE = {"marker": "o", "linestyle": "", "clip_on": False, "zorder": 3}
 
 
@@ -106,14 +106,14 @@ def short(value, digits=3):
 
 
 def ink():
-    """Return the colour of text: black on white, and white in dark styles."""
+    """Return the color of text: black on white, and white in dark styles."""
     from matplotlib import rcParams
 
     return rcParams["text.color"]
 
 
 def draw_points(ax, lines, points, legend, user):
-    """Draw the point of a rule on each line in its colour, and return one or a list."""
+    """Draw the point of a rule on each line in its color, and return one or a list."""
     drawn = []
     for line, point, label in zip(lines, points, legend, strict=True):
         style = {"label": label, "color": line.get_color(), **POINT_STYLE}

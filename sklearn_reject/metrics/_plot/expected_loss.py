@@ -40,7 +40,7 @@ _CHOSEN_STYLE = {"marker": "o", "linestyle": ""}
 _REALISED_STYLE = {"linestyle": ":"}
 _MEAN_STYLE = {"linewidth": 2.5}
 
-# Colours of the cycle of matplotlib.
+# Colors of the cycle of matplotlib.
 _CYCLE = 10
 
 # More curves can neither be distinguished nor drawn in short time.
@@ -51,7 +51,7 @@ class ExpectedLossDisplay:
     """Expected loss of the k most probable items against k, lower is better.
 
     Make it with :meth:`from_estimator` or :meth:`from_probabilities`; the parameters
-    below are what they compute. Each set has a curve and a colour of its own, and
+    below are what they compute. Each set has a curve and a color of its own, and
     several have a mean curve.
 
     Parameters
@@ -63,7 +63,7 @@ class ExpectedLossDisplay:
     chosen : list of int, default=None
         Number of items that are predicted, one a set.
 
-    realised : list of ndarray of shape (n_items + 1,), default=None
+    realized : list of ndarray of shape (n_items + 1,), default=None
         Loss of the k most probable items given the labels, one array a set.
 
     name : str or list of str, default=None
@@ -78,10 +78,10 @@ class ExpectedLossDisplay:
         The point of each curve that is chosen.
 
     realised_ : matplotlib Line2D, list of them or None
-        The realised losses.
+        The realized losses.
 
     mean_, realised_mean_ : matplotlib Line2D or None
-        The mean of the curves, and of the realised losses.
+        The mean of the curves, and of the realized losses.
 
     ax_, figure_ : matplotlib Axes and Figure
         Axes with the curves, and their figure.
@@ -115,12 +115,12 @@ class ExpectedLossDisplay:
         expected_loss: Sequence[ArrayLike],
         *,
         chosen: Sequence[int] | None = None,
-        realised: Sequence[ArrayLike] | None = None,
+        realized: Sequence[ArrayLike] | None = None,
         name: str | Sequence[str] | None = None,
     ) -> None:
         self.expected_loss = expected_loss
         self.chosen = chosen
-        self.realised = realised
+        self.realized = realized
         self.name = name
 
     @classmethod
@@ -151,7 +151,7 @@ class ExpectedLossDisplay:
 
         y : {array-like, sparse matrix} of shape (n_samples,) or \
                 (n_samples, n_labels), default=None
-            True labels, for the realised loss.
+            True labels, for the realized loss.
 
         groups : array-like of shape (n_samples,), default=None
             Samples of equal value are a set, where there are two classes.
@@ -215,7 +215,7 @@ class ExpectedLossDisplay:
             or one for each of the `groups`; in a matrix each row is a set.
 
         y : {array-like, sparse matrix} of the shape of `eta`, default=None
-            Whether each item is positive, as 0 and 1, for the realised loss.
+            Whether each item is positive, as 0 and 1, for the realized loss.
 
         loss : str, array-like of shape (2, 4), callable or SetLoss, default="f1"
             Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
@@ -281,17 +281,17 @@ class ExpectedLossDisplay:
         order = np.lexsort((-eta.ravel(), numbers))
         rows = np.split(order, np.cumsum(sizes)[:-1])
         sets = [eta.ravel()[part][np.newaxis] for part in rows]
-        realised = None
+        realized = None
         if y is not None:
             positive = check_indicators(y, eta.shape).ravel()
-            realised = [_realised_curve(positive[part], chooser.loss) for part in rows]
+            realized = [_realised_curve(positive[part], chooser.loss) for part in rows]
         return cls(
             [chooser.curves(of_set)[0] for of_set in sets],
             chosen=[
                 int(chooser.of_sets([number]).choose(of_set)[0][0])
                 for number, of_set in enumerate(sets)
             ],
-            realised=realised,
+            realized=realized,
             name=name,
         )
 
@@ -301,7 +301,7 @@ class ExpectedLossDisplay:
         *,
         name: str | Sequence[str] | None = None,
         plot_chosen: bool | None = None,
-        plot_realised: bool | None = None,
+        plot_realized: bool | None = None,
         plot_mean: bool | None = None,
         curve_kwargs: Options | Sequence[Options] | None = None,
         chosen_kwargs: Options | None = None,
@@ -322,12 +322,12 @@ class ExpectedLossDisplay:
             Whether to mark the number of items that are predicted. None does it where
             it is known.
 
-        plot_realised : bool, default=None
-            Whether to draw the realised losses. None does it where they are known.
+        plot_realized : bool, default=None
+            Whether to draw the realized losses. None does it where they are known.
 
         plot_mean : bool, default=None
             Whether to draw the mean over the sets of the expected and, where they are
-            drawn, of the realised losses: of the k most probable items of each set, or
+            drawn, of the realized losses: of the k most probable items of each set, or
             all of its items where it has fewer. None does it where there are several
             sets.
 
@@ -335,7 +335,7 @@ class ExpectedLossDisplay:
             Passed to matplotlib's `plot` for all curves, or for each.
 
         chosen_kwargs, realised_kwargs, mean_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the points, for the realised losses, and
+            Passed to matplotlib's `plot` for the points, for the realized losses, and
             for the means.
 
         Returns
@@ -351,9 +351,9 @@ class ExpectedLossDisplay:
             If there are not as many names or `curve_kwargs` as curves, or something is
             wanted that the display does not have.
         """
-        way_out = "use from_probabilities, with y= for the realised losses"
+        way_out = "use from_probabilities, with y= for the realized losses"
         plot_chosen = is_wanted(self, "chosen", plot_chosen, way_out)
-        plot_realised = is_wanted(self, "realised", plot_realised, way_out)
+        plot_realized = is_wanted(self, "realized", plot_realized, way_out)
         self.ax_ = find_axes(ax, "ExpectedLossDisplay", "expected_loss_curve")
         self.figure_ = self.ax_.figure
         if plot_mean is None:
@@ -375,33 +375,33 @@ class ExpectedLossDisplay:
                 **(mean_kwargs or {}),
             }
             self.mean_ = self._draw_mean(self.expected_loss, style)
-        if plot_realised:
-            self._draw_realised(lines, plot_mean, realised_kwargs, mean_kwargs)
+        if plot_realized:
+            self._draw_realized(lines, plot_mean, realised_kwargs, mean_kwargs)
         if plot_chosen:
             self._draw_chosen(lines, chosen_kwargs)
-        drawn = self.expected_loss + (self.realised if plot_realised else [])
+        drawn = self.expected_loss + (self.realized if plot_realized else [])
         if min(part.min() for part in drawn) >= 0:
             self.ax_.set_ylim(bottom=0, auto=True)
-        ylabel = "Loss" if plot_realised else "Expected loss"
+        ylabel = "Loss" if plot_realized else "Expected loss"
         finish_axes(self.ax_, xlabel="Number of predicted items k", ylabel=ylabel)
         return self
 
-    def _draw_realised(self, lines, plot_mean, realised_kwargs, mean_kwargs):
+    def _draw_realized(self, lines, plot_mean, realised_kwargs, mean_kwargs):
         given = {**_REALISED_STYLE, **(realised_kwargs or {})}
         styles = [
             {"color": line.get_color(), "alpha": line.get_alpha(), **given}
             for line in lines
         ]
         unnamed = [None] * len(lines)
-        legend = unnamed if plot_mean else ["realised loss", *unnamed[1:]]
+        legend = unnamed if plot_mean else ["realized loss", *unnamed[1:]]
         if plot_mean:
             # The mean has the entry in the legend.
             styles = [{**style, "label": None} for style in styles]
-            label = {"label": given.get("label", "mean realised loss")}
+            label = {"label": given.get("label", "mean realized loss")}
             style = {"color": ink(), **_MEAN_STYLE, **(mean_kwargs or {})}
             style |= {**_REALISED_STYLE, **label}
-            self.realised_mean_ = self._draw_mean(self.realised, style)
-        points = _against_size(self.realised)
+            self.realised_mean_ = self._draw_mean(self.realized, style)
+        points = _against_size(self.realized)
         self.realised_ = draw_curves(self.ax_, points, legend, styles)
 
     def _draw_mean(self, curves, style):
@@ -438,7 +438,7 @@ class ExpectedLossDisplay:
 
 
 def _styles_of_sets(n_sets):
-    """Return a colour for each set, one by one or, of many, along a scale."""
+    """Return a color for each set, one by one or, of many, along a scale."""
     if n_sets == 1:
         return [{}]
     if n_sets <= _CYCLE:

@@ -544,7 +544,7 @@ class RiskCoverageDisplay:
         return draw_points(self.ax_, lines, self.point, legend, point_kwargs)
 
     def _draw_bands(self, band_kwargs):
-        """Draw the band of each line in its colour."""
+        """Draw the band of each line in its color."""
         if self.band is None:
             return None
         bands = []

@@ -56,7 +56,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     learns = True
 
-    #: Whether the unit of the score means nothing. It is standardised, then, to mean 0
+    #: Whether the unit of the score means nothing. It is standardized, then, to mean 0
     #: and standard deviation 1 on the samples it was learned from: scores learned from
     #: different folds could not be compared with one threshold otherwise.
     only_orders = False

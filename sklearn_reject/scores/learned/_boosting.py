@@ -32,7 +32,7 @@ _LEAST_CURVATURE = 1e-3
 
 
 class SELEBoosting(FeatureScore):
-    """Sum of trees that minimises the pairwise loss SELE.
+    """Sum of trees that minimizes the pairwise loss SELE.
 
     Functional gradient boosting: each tree is fitted to the Newton steps
     -gradient / curvature of the loss

@@ -59,7 +59,7 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """A linear score of standardised features; sparse ones are only scaled.
+    """A linear score of standardized features; sparse ones are only scaled.
 
     Of weights (n_labels, n_features + 1), the intercept last.
     """
@@ -164,7 +164,7 @@ def check_linear_options(options):
 
 
 def make_ridge_solver(design, targets, weight):
-    """Return what minimises 1/n sum_i w_i (target_i - s_i)^2 + alpha ||w||^2.
+    """Return what minimizes 1/n sum_i w_i (target_i - s_i)^2 + alpha ||w||^2.
 
     Each label has a problem of its own, of which one eigendecomposition solves all
     penalties; intercepts are free. The start does not matter.
@@ -183,7 +183,7 @@ def make_ridge_solver(design, targets, weight):
 def _solver_of_label(matrix, targets, weight):
     """Return the function of the penalty that returns slopes and intercept of a label.
 
-    The centred normal equations are decomposed once for all penalties.
+    The centered normal equations are decomposed once for all penalties.
     """
     if not len(targets):
         return lambda penalty: np.zeros(matrix.shape[1] + 1)
@@ -191,9 +191,9 @@ def _solver_of_label(matrix, targets, weight):
     mean = np.average(matrix, axis=0, weights=weight)
     mean_target = weight @ targets / weight.sum()
     root = np.sqrt(weight)[:, np.newaxis]
-    centred = (matrix - mean) * root
-    values, vectors = np.linalg.eigh(centred.T @ centred)
-    moments = vectors.T @ (centred.T @ ((targets - mean_target) * root[:, 0]))
+    centered = (matrix - mean) * root
+    values, vectors = np.linalg.eigh(centered.T @ centered)
+    moments = vectors.T @ (centered.T @ ((targets - mean_target) * root[:, 0]))
     # Directions without spread would get any slope if there is no penalty.
     least = values.max() * len(values) * np.finfo(np.float64).eps
     least = max(least, np.finfo(np.float64).tiny)

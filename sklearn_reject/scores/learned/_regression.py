@@ -64,7 +64,7 @@ class LossRegression(FeatureScore):
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean
-        squared error of standardised features. Among several, that of the least area
+        squared error of standardized features. Among several, that of the least area
         under the risk-coverage curve of a validation part is chosen.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \
@@ -225,7 +225,7 @@ class TrueClassProbability(LossRegression):
 
     alphas : float or sequence of float, default=(0.0, 0.0001, 0.001, 0.01, 0.1)
         For "per_label_linear" only: strengths of the penalty, in units of the mean
-        squared error of standardised features. Among several, that of the least area
+        squared error of standardized features. Among several, that of the least area
         under the risk-coverage curve of a validation part is chosen.
 
     loss : {"zero_one", "absolute", "squared"}, array-like of shape \

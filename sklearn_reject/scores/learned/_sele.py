@@ -21,11 +21,11 @@ ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
 class SELE(FeatureScore):
-    """Linear score that minimises the pairwise loss SELE.
+    """Linear score that minimizes the pairwise loss SELE.
 
-    Minimises psi(s) / mean(l) + alpha / 2 ||w||^2 over linear scores s, where psi is
+    Minimizes psi(s) / mean(l) + alpha / 2 ||w||^2 over linear scores s, where psi is
     :func:`~sklearn_reject.losses.sele_loss_and_gradient` (FPV23, section 3.4), w holds
-    the intercepts too, and the features are standardised; sparse ones are only scaled.
+    the intercepts too, and the features are standardized; sparse ones are only scaled.
     The score only orders the samples by their risk; it is scaled to mean 0 and standard
     deviation 1 on the samples learned from.
 
@@ -88,7 +88,7 @@ class SELE(FeatureScore):
         strongest penalty is taken.
 
     coef_ : ndarray of shape (n_labels, n_features)
-        Weights of the standardised features; one row unless they are by label. Labels
+        Weights of the standardized features; one row unless they are by label. Labels
         that were never predicted have none, and the mean score.
 
     intercept_ : ndarray of shape (n_labels,)
@@ -205,7 +205,7 @@ class SELE(FeatureScore):
         return np.size(self.alphas)
 
     def _make_solver(self, results, design, losses, weight):
-        """Return what minimises the penalised loss, and keeps its results by alpha."""
+        """Return what minimizes the penalized loss, and keeps its results by alpha."""
         weight = np.ones(len(losses)) if weight is None else weight
         # Penalties then mean the same whatever the unit and the rate of the errors.
         mean = np.average(losses, weights=weight)

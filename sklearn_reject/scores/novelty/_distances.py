@@ -254,10 +254,10 @@ class KNN(NoveltyScore):
         self.index_ = NeighbourIndex(features[rows], take_weight(sample_weight, rows))
 
     def _choose_rows(self, n_samples, random_state):
-        """Return the training samples to keep, and find out which neighbour counts."""
+        """Return the training samples to keep, and find out which neighbor counts."""
         n_final = max(1, round(n_samples / self.share_))
         n_neighbors = self._find_n_neighbors()
-        # Folds count like the final fit: half of the samples, half of the neighbours.
+        # Folds count like the final fit: half of the samples, half of the neighbors.
         if round(n_neighbors * self.share_) > n_samples:
             raise ValueError(
                 f"n_neighbors={n_neighbors} is larger than the number of training "

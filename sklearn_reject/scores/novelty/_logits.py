@@ -191,7 +191,7 @@ class ODIN(NoveltyScore):
     adds almost nothing to the conditional risk, and `fit` warns.
 
     Within a pipeline, x is what reaches the classifier: `epsilon` is in units of, for
-    example, the standardised features.
+    example, the standardized features.
 
     Parameters
     ----------

@@ -88,8 +88,8 @@ def test_numbers_are_those_of_the_functions(options):
 def test_realised_loss_at_the_choice_is_that_of_the_prediction():
     display = ExpectedLossDisplay.from_probabilities(ETA, y=Y, loss="am")
     mask, _ = decode(ETA, loss="am")
-    realised = display.realised[0][display.chosen[0]]
-    assert realised == set_loss(Y, mask.astype(int), loss="am")
+    realized = display.realized[0][display.chosen[0]]
+    assert realized == set_loss(Y, mask.astype(int), loss="am")
 
 
 def test_groups_and_rows():
@@ -113,7 +113,7 @@ def test_groups_and_rows():
         ETA, y=Y, groups=np.repeat(range(3), 10)
     )
     np.testing.assert_allclose(rows.expected_loss, by_group.expected_loss, atol=1e-12)
-    np.testing.assert_array_equal(rows.realised, by_group.realised)
+    np.testing.assert_array_equal(rows.realized, by_group.realized)
     assert rows.chosen == by_group.chosen
 
 
@@ -146,11 +146,11 @@ def test_from_estimator_of_two_classes(strategy, pos_label):
     curves = decoder.expected_loss_curves(X2, groups=groups)
     # Sets that are worked on together share a quadrature.
     np.testing.assert_allclose(display.expected_loss, curves, rtol=1e-11)
-    realised = at_choice(display.realised, display.chosen)
+    realized = at_choice(display.realized, display.chosen)
     losses = set_loss(
         names == positive, predicted, loss="jaccard", groups=groups, average=None
     )
-    np.testing.assert_allclose(realised, losses)
+    np.testing.assert_allclose(realized, losses)
     heights = [line.get_ydata()[0] for line in display.chosen_]
     np.testing.assert_allclose(heights, decoder.expected_loss(X2, groups=groups))
 
@@ -164,9 +164,9 @@ def test_from_estimator_of_several_labels(form):
     )
     predicted = decoder.predict(X_labels[:8])
     assert display.chosen == predicted.sum(axis=1).tolist()
-    realised = at_choice(display.realised, display.chosen)
+    realized = at_choice(display.realized, display.chosen)
     np.testing.assert_allclose(
-        realised, set_loss(Y_labels[:8], predicted, average=None)
+        realized, set_loss(Y_labels[:8], predicted, average=None)
     )
 
 
@@ -177,10 +177,10 @@ def test_from_estimator_of_several_classes():
     display = ExpectedLossDisplay.from_estimator(decoder, X3[:6], y=names[:6])
     sets = decoder.predict_set(X3[:6])
     assert display.chosen == sets.sum(axis=1).tolist()
-    realised = at_choice(display.realised, display.chosen)
+    realized = at_choice(display.realized, display.chosen)
     options = {"labels": decoder.classes_, "average": None}
     losses = set_loss(names[:6], sets, loss="f_beta", beta=2.0, **options)
-    np.testing.assert_allclose(realised, losses)
+    np.testing.assert_allclose(realized, losses)
 
 
 def test_decoder_is_found_inside():
@@ -202,10 +202,10 @@ def test_decoder_is_found_inside():
 
 def test_only_what_is_known_is_drawn():
     display = ExpectedLossDisplay.from_probabilities(ETA)
-    assert display.realised is display.realised_ is None
+    assert display.realized is display.realised_ is None
     assert len(display.ax_.lines) == 2
     display = ExpectedLossDisplay.from_probabilities(
-        ETA, y=Y, plot_chosen=False, plot_realised=False
+        ETA, y=Y, plot_chosen=False, plot_realized=False
     )
     assert display.chosen_ is display.realised_ is None
     assert len(display.ax_.lines) == 1
@@ -218,10 +218,10 @@ def test_legends():
     display = ExpectedLossDisplay.from_probabilities(ETA, y=Y, name="mine")
     k = display.chosen[0]
     shown = f"k = {k}, E[loss] = {display.expected_loss[0][k]:.4g}"
-    assert legend_of(display) == [f"mine ({shown})", "realised loss"]
+    assert legend_of(display) == [f"mine ({shown})", "realized loss"]
     assert legend_of(display.plot(name="again")) == [
         f"again ({shown})",
-        "realised loss",
+        "realized loss",
     ]
     several = ExpectedLossDisplay.from_probabilities(ETA, groups=GROUPS, name="all")
     attained = at_choice(several.expected_loss, several.chosen)
@@ -236,9 +236,9 @@ def test_legends():
     assert of_mean == "mean of 3 sets"
     several.plot(plot_mean=False)
     assert legend_of(several) == [f"all (3 sets, mean E[loss] = {mean:.4g})"]
-    realised = ExpectedLossDisplay.from_probabilities(ETA, y=Y, groups=GROUPS)
-    assert legend_of(realised)[1:] == ["mean realised loss"]
-    assert legend_of(realised.plot(plot_mean=False))[1:] == ["realised loss"]
+    realized = ExpectedLossDisplay.from_probabilities(ETA, y=Y, groups=GROUPS)
+    assert legend_of(realized)[1:] == ["mean realized loss"]
+    assert legend_of(realized.plot(plot_mean=False))[1:] == ["realized loss"]
 
 
 def test_styles():
@@ -262,7 +262,7 @@ def test_styles():
 
 
 @pytest.mark.parametrize("n_sets", [2, 10, 11, 100])
-def test_each_set_has_a_colour(n_sets):
+def test_each_set_has_a_color(n_sets):
     eta = np.tile(ETA[:6], (n_sets, 1))
     display = ExpectedLossDisplay.from_probabilities(eta, y=eta > 0.3)
     for lines in (display.line_, display.realised_, display.chosen_):
@@ -280,7 +280,7 @@ def test_mean_curves():
     assert sorted(sizes) == [8, 10, 12]
     for line, curves in (
         (display.mean_, display.expected_loss),
-        (display.realised_mean_, display.realised),
+        (display.realised_mean_, display.realized),
     ):
         np.testing.assert_array_equal(line.get_xdata(), np.arange(13))
         for k, mean in enumerate(line.get_ydata()):
@@ -331,7 +331,7 @@ def test_display_from_numbers_alone():
 # Bad input
 
 
-@pytest.mark.parametrize("part", ["chosen", "realised"])
+@pytest.mark.parametrize("part", ["chosen", "realized"])
 def test_parts_that_the_display_does_not_have(part):
     display = ExpectedLossDisplay([np.array([1.0, 0.5])])
     with pytest.raises(ValueError, match=rf"plot_{part}=True, but .* no `{part}`"):

@@ -238,7 +238,7 @@ def test_lines_are_seen_on_black_and_on_white(draw, style):
 
 
 def contrast(color, background):
-    """Return the contrast of two colours by the guidelines for the web."""
+    """Return the contrast of two colors by the guidelines for the web."""
     bright, dark = sorted(map(luminance, (color, background)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 

@@ -369,8 +369,8 @@ def test_bands_of_several_curves():
     display = RiskCoverageDisplay([x, x], [y, 2 * y], band=[band, band]).plot()
     assert len(display.band_) == 2
     for line, drawn in zip(display.line_, display.band_, strict=True):
-        colour = mpl.colors.to_rgb(line.get_color())
-        assert tuple(drawn.get_facecolor()[0][:3]) == colour
+        color = mpl.colors.to_rgb(line.get_color())
+        assert tuple(drawn.get_facecolor()[0][:3]) == color
 
 
 def test_samples_without_weight_are_not_drawn():

@@ -195,13 +195,13 @@ def test_scores_of_text_read_what_the_classifier_says():
 @pytest.mark.parametrize("features", ["input", "input+response", "per_label_linear"])
 def test_sparse_samples_give_the_same_linear_score_up_to_centring(features):
     naive = LogisticRegression().fit(X, y)
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     score = SELE(0.01, features, random_state=0, tol=1e-10)
-    dense = score.fit(centred, y, estimator=naive).uncertainty(centred)
-    given = sparse.csr_matrix(centred)
+    dense = score.fit(centered, y, estimator=naive).uncertainty(centered)
+    given = sparse.csr_matrix(centered)
     thin = clone(score).fit(given, y, estimator=naive).uncertainty(given)
     if features == "input+response":
-        # Probabilities are not centred, so that intercepts differ.
+        # Probabilities are not centered, so that intercepts differ.
         assert rank_correlation(dense, thin) > 0.999
     else:
         np.testing.assert_allclose(thin, dense, atol=2e-4)

@@ -1,4 +1,4 @@
-"""The k-th nearest neighbour against all distances."""
+"""The k-th nearest neighbor against all distances."""
 
 import pickle
 
@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from sklearn_reject.scores import KNN
-from sklearn_reject.scores.novelty import _distances as neighbours
+from sklearn_reject.scores.novelty import _distances as neighbors
 from sklearn_reject.scores.novelty._distances import (
     NeighbourIndex,
     _merge_duplicates,
@@ -81,7 +81,7 @@ def test_clusters_of_any_width_are_exact(spread, k, is_weighted):
 
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 def test_many_chunks_and_blocks(order, monkeypatch):
-    monkeypatch.setattr(neighbours, "_BLOCK_SIZE", 2**12)
+    monkeypatch.setattr(neighbors, "_BLOCK_SIZE", 2**12)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(600, 20)) + 3 * rng.integers(0, 3, (600, 1))
     points = _normalize(points)
@@ -163,7 +163,7 @@ def test_weights_of_any_scale_are_repetitions():
             score.fit(X, estimator=classifier).novelty(X),
             rtol=rounding,
         )
-    # Of mean one: the 20th neighbour by weight is the 40th of samples repeated twice
+    # Of mean one: the 20th neighbor by weight is the 40th of samples repeated twice
     # on average.
     counts = np.where(np.arange(300) % 2, 1, 3)
     by_weight = KNN(20).fit(X, estimator=classifier, sample_weight=counts)
@@ -282,7 +282,7 @@ def test_the_nearest_is_one_of_as_many_in_five_folds_as_in_the_end():
     assert len(fold.index_.points) == 240
 
 
-def test_a_share_of_the_samples_has_that_share_of_the_neighbours():
+def test_a_share_of_the_samples_has_that_share_of_the_neighbors():
     classifier, X, _ = fit_classifier()
     part = {"X": X[:40], "estimator": classifier}
     for k, same, share in ((10, 8, 0.8), (50, 40, 0.8), (1, 1, 0.8), (3, 2, 0.5)):
@@ -298,7 +298,7 @@ def test_a_share_of_the_samples_has_that_share_of_the_neighbours():
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_fewer_samples_have_fewer_neighbours(is_weighted):
+def test_fewer_samples_have_fewer_neighbors(is_weighted):
     classifier, X, _ = fit_classifier()
     weight = np.random.default_rng(1).uniform(1, 2, 300) if is_weighted else None
     given = {"estimator": classifier, "sample_weight": weight}

@@ -117,10 +117,10 @@ def test_detectors_that_need_complete_numbers_say_so():
 def test_frames_with_text(score):
     pandas = pytest.importorskip("pandas")
     X, _, y = make_clusters()
-    colour = np.where(y == 1, "red", "blue")
-    frame = pandas.DataFrame({"size": X[:, 0], "colour": colour, "n": X[:, 1]})
-    frame["colour"] = frame["colour"].astype("category")
-    other = frame.assign(colour=np.where(y == 1, "blue", "green"))
+    color = np.where(y == 1, "red", "blue")
+    frame = pandas.DataFrame({"size": X[:, 0], "color": color, "n": X[:, 1]})
+    frame["color"] = frame["color"].astype("category")
+    other = frame.assign(color=np.where(y == 1, "blue", "green"))
     classifier = FrameClassifier().fit(frame, y)
     score.check(FrameClassifier(), frame)
     score.fit(frame, y, estimator=classifier, X_ood=other)
@@ -132,13 +132,13 @@ def test_frames_with_text(score):
 def test_another_category_is_as_far_as_two_numbers_on_average():
     pandas = pytest.importorskip("pandas")
     X, _, y = make_clusters()
-    frame = pandas.DataFrame({"size": X[:, 0], "colour": np.array(["a", "b"])[y]})
+    frame = pandas.DataFrame({"size": X[:, 0], "color": np.array(["a", "b"])[y]})
     score = KNN(1).fit(frame, estimator=FrameClassifier().fit(frame, y))
     size = X[:, :1] / X[:, 0].std()
     points, queries = (
         np.hstack([size, np.eye(2)[labels]]) for labels in (y, np.roll(y, 1))
     )
-    swapped = frame.assign(colour=np.roll(frame["colour"], 1))
+    swapped = frame.assign(color=np.roll(frame["color"], 1))
     expected = cdist(queries, points).min(axis=1)
     np.testing.assert_allclose(score.novelty(swapped), expected, rtol=1e-9)
 
@@ -257,7 +257,7 @@ def test_what_a_search_makes_of_samples_is_not_known_before():
 
 
 def folds_by_hand(X, y, k_of, cv, rows):
-    """Return the distances out of fold, with the neighbours that a fold counts."""
+    """Return the distances out of fold, with the neighbors that a fold counts."""
     distances = np.empty(len(rows))
     for train, test in KFold(cv).split(rows):
         inside = X[rows[train]][y[rows[train]] != -1]
@@ -274,7 +274,7 @@ def make_samples():
 
 
 @pytest.mark.parametrize("cv", [2, 5])
-def test_folds_count_their_share_of_the_neighbours(cv):
+def test_folds_count_their_share_of_the_neighbors(cv):
     X, y = make_samples()
     model = DoubleScoreOODClassifier(
         GaussianNB(), novelty_score=KNN(30), min_tpr=0.8, cv=KFold(cv)
