@@ -42,6 +42,8 @@ exclude_patterns = [
     "sg_execution_times.rst",
 ]
 default_role = "literal"
+# Names in quotes can be copied as they are.
+smartquotes = False
 
 # A cross-reference that leads nowhere fails the build. Names of other packages are
 # looked up in doc/inventories. To refer to another one, add it there; for scikit-learn,
