@@ -1,6 +1,7 @@
 """The report of each kind of estimator that abstains, on samples of the user."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -25,6 +26,7 @@ from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import (
     GroupedDeferralRule,
     GroupedRule,
+    precision_of,
 )
 
 _QUANTITIES = {
@@ -101,9 +103,11 @@ def report_selective(estimator, X, y, confidence, default_cost):
     if isinstance(target, RiskBounds):
         promises = _promises_of_parts(estimator, samples, labels, y)
     elif groups is None:
-        promises = [_promise(target, estimator.rule_, samples, _all(accepted), "all")]
+        everything = _all(accepted), "all"
+        promises = [_promise(samples, target, estimator.rule_, *everything)]
     else:
-        promises = _promises_by_group(target, estimator.rule_, samples, groups)
+        promise_of = partial(_promise, samples)
+        promises = _promises_by_group(promise_of, target, estimator.rule_, groups)
     parts = [samples.part("all", _all(accepted))]
     if is_classifier(estimator):
         parts += _parts_of_classes(estimator, samples, labels, y)
@@ -142,34 +146,33 @@ def _nearest_of(guaranteed, asked, sense):
     return guaranteed if beyond > _ROUNDING * asked else None
 
 
-def _target_of(rule):
-    """Return the target of a certificate, None without one."""
-    return getattr(rule.certificate, "target", None)
-
-
-def _promises_by_group(target, rule, samples, groups):
-    """Return the promise to each group."""
+def _promises_by_group(promise_of, target, rule, groups):
+    """Return the promise to each group, each made by a function."""
     targets = target.by_group(list(rule.rules))
     return [
-        _promise(targets[g], each, samples, groups == g, f"group {g}")
+        promise_of(targets[g], each, groups == g, f"group {g}")
         for g, each in rule.rules.items()
     ]
 
 
-def _promise(target, rule, samples, mask, part):
+def _promise(samples, target, rule, mask, part):
     """Return what was asked for of some samples, and what they show."""
+    if target.name == "reject_cost":
+        calibration = rule.failure_rate + (1 - rule.coverage) * target.value
+        achieved = samples.failures(mask, target.value)
+    elif target.name == "target_risk":
+        calibration, achieved = rule.selective_risk, samples.risk(mask)
+    elif target.name == "target_coverage":
+        calibration, achieved = rule.coverage, samples.coverage(mask)
+    else:
+        calibration, achieved = rule.failure_rate, samples.failures(mask)
+    return _make_promise(target, rule, part, calibration, achieved)
+
+
+def _make_promise(target, rule, part, calibration, achieved):
+    """Return a promise of one rule, with what is certified of it."""
     quantity, sense = _QUANTITIES[target.name]
-    cost = target.value if not sense else 0.0
-    found = {
-        "cost": (
-            lambda: rule.failure_rate + (1 - rule.coverage) * cost,
-            lambda: samples.failures(mask, cost),
-        ),
-        "risk": (lambda: rule.selective_risk, lambda: samples.risk(mask)),
-        "coverage": (lambda: rule.coverage, lambda: samples.coverage(mask)),
-        "failure rate": (lambda: rule.failure_rate, lambda: samples.failures(mask)),
-    }
-    calibration, achieved = (compute() for compute in found[quantity])
+    guaranteed = getattr(rule.certificate, "target", None)
     return ReportPromise(
         quantity,
         part,
@@ -178,7 +181,7 @@ def _promise(target, rule, samples, mask, part):
         _confidence_of(rule),
         calibration,
         achieved,
-        _nearest_of(_target_of(rule), target.value, sense),
+        _nearest_of(guaranteed, target.value, sense),
     )
 
 
@@ -278,8 +281,7 @@ def _guaranteed_ood(estimator):
     found = {"min_tpr": tpr, "min_recall": tpr, "max_fpr": fpr}
     found["max_risk"] = certificate.max_risk
     if estimator.min_precision is not None:
-        of_id, of_ood = (1 - estimator.ood_prior) * tpr, estimator.ood_prior * fpr
-        found["min_precision"] = of_id / (of_id + of_ood)
+        found["min_precision"] = precision_of(tpr, fpr, estimator.ood_prior)
     return found
 
 
@@ -314,19 +316,13 @@ def report_deferral(estimator, X, y, known, confidence):
     measured = measure_traced(estimator, traced, losses, confidence)
     samples = Samples(traced.levels > 0, losses, _bound_of(estimator), confidence)
     rule, target = estimator.rule_, find_deferral_target(estimator)
+    promise_of = partial(_promise_to_defer, samples, traced)
     if isinstance(rule, GroupedDeferralRule):
         first = estimator.predict_first(X)
         groups = as_objects(labels_of(estimator.group_by_, X, first))
-        targets = target.by_group(list(rule.rules))
-        promises = [
-            _promise_to_defer(
-                targets[g], each, samples, traced, groups == g, f"group {g}"
-            )
-            for g, each in rule.rules.items()
-        ]
+        promises = _promises_by_group(promise_of, target, rule, groups)
     else:
-        everything = _all(losses), "all"
-        promises = [_promise_to_defer(target, rule, samples, traced, *everything)]
+        promises = [promise_of(target, rule, _all(losses), "all")]
     system = ReportPart("all", share_of(_all(losses), confidence), measured.system_risk)
     parts = [ReportPart(each.name, each.share, each.risk) for each in measured.stages]
     return _report(
@@ -338,17 +334,16 @@ def report_deferral(estimator, X, y, known, confidence):
     )
 
 
-def _promise_to_defer(target, rule, samples, traced, mask, part):
+def _promise_to_defer(samples, traced, target, rule, mask, part):
     """Return what was asked of a second opinion on some samples."""
-    quantity, sense = _QUANTITIES[target.name]
-    if quantity == "cost":
+    if target.name == "deferral_cost":
         calibration = rule.system_risk + target.value * rule.deferral_rate
         asking = traced.costs.sum(axis=1)
         costs, largest = (samples.losses + asking)[mask], samples.bound["max_loss"]
         if largest is not None:
             largest += traced.costs.max(axis=0).sum()
         achieved = risk_of(costs[~np.isnan(costs)], _ANY, largest, samples.confidence)
-    elif quantity == "risk":
+    elif target.name == "target_risk":
         calibration = rule.system_risk
         achieved = mean_loss(
             samples.losses[mask],
@@ -358,13 +353,4 @@ def _promise_to_defer(target, rule, samples, traced, mask, part):
         )
     else:
         calibration, achieved = rule.deferral_rate, samples.coverage(mask)
-    return ReportPromise(
-        quantity,
-        part,
-        sense,
-        target.value if sense else np.nan,
-        _confidence_of(rule),
-        calibration,
-        achieved,
-        _nearest_of(_target_of(rule), target.value, sense),
-    )
+    return _make_promise(target, rule, part, calibration, achieved)
