@@ -39,18 +39,18 @@ def run():
         for n_samples in _SIZES:
             if 2 * _N_TRAINING + n_samples <= n_rows:
                 for parameter in _SCORES:
-                    for confidence in (None, _CONFIDENCE):
-                        yield _row(name, n_samples, parameter, confidence)
+                    for confidence_level in (None, _CONFIDENCE):
+                        yield _row(name, n_samples, parameter, confidence_level)
 
 
-def _row(name, n_samples, parameter, confidence):
+def _row(name, n_samples, parameter, confidence_level):
     """Return how often a bound of any class is broken, and by how much."""
     splits = [
-        _measure(name, n_samples, parameter, confidence, seed)
+        _measure(name, n_samples, parameter, confidence_level, seed)
         for seed in range(_N_SPLITS)
     ]
     solved = [found for found in splits if found is not None]
-    what = f"{name}, n = {n_samples}, {parameter}, confidence={confidence}"
+    what = f"{name}, n = {n_samples}, {parameter}, confidence_level={confidence_level}"
     if not solved:
         return Row(what, measured="infeasible")
     coverage = np.mean([accepted for accepted, _ in solved])
@@ -59,14 +59,14 @@ def _row(name, n_samples, parameter, confidence):
     # Where nothing is accepted of a class there is nothing to say.
     means = ", ".join(f"{x:.2f}" for x in np.nanmean(scores, axis=0))
     details = f"coverage {coverage:.2f}, mean {means}, solved {len(solved)}"
-    if confidence is None:
+    if confidence_level is None:
         return Row(what, measured=f"{broken:.3g}", details=details)
-    delta = 1 - confidence
-    limit = delta + 3 * math.sqrt(delta * confidence / _N_SPLITS)
+    delta = 1 - confidence_level
+    limit = delta + 3 * math.sqrt(delta * confidence_level / _N_SPLITS)
     return at_most(what, round(limit, 3), broken, "", details)
 
 
-def _measure(name, n_samples, parameter, confidence, seed):
+def _measure(name, n_samples, parameter, confidence_level, seed):
     """Return coverage and score of each class on new samples; None if infeasible."""
     X, y = load_set(name)
     rows = np.random.default_rng(seed).permutation(len(y))
@@ -74,7 +74,7 @@ def _measure(name, n_samples, parameter, confidence, seed):
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     selective = SelectiveClassifier(
         FrozenEstimator(model.fit(X[training], y[training])),
-        confidence=confidence,
+        confidence_level=confidence_level,
         random_state=seed,
         **{parameter: dict.fromkeys(np.unique(y).tolist(), _BOUND)},
     )

@@ -59,7 +59,7 @@ def ask_ours(scores, errors, seed):
             errors[known],
             np.zeros(n_calibration),
             target_risk=_TARGET,
-            confidence=1 - _DELTA,
+            confidence_level=1 - _DELTA,
             random_state=seed,
         )
     except InfeasibleTargetError:

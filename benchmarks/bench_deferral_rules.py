@@ -111,7 +111,7 @@ def _repeat(curve, n_samples, has_pilot):
             rule = solve_deferral(
                 *sample,
                 target_risk=_TARGET,
-                confidence=1 - _DELTA,
+                confidence_level=1 - _DELTA,
                 pilot=_draw(rng, curve, n_samples) if has_pilot else None,
                 random_state=seed,
             )

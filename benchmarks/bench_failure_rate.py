@@ -45,9 +45,9 @@ def run():
 # the probability up to each
 
 
-def _ours(scores, errors, target, confidence=None):
+def _ours(scores, errors, target, confidence_level=None):
     rule = solve_target_failure_rate(
-        scores, errors, target, confidence=confidence, random_state=0
+        scores, errors, target, confidence_level=confidence_level, random_state=0
     )
     if rule.thinning is None:
         return [(rule.threshold, 1.0)]
@@ -69,7 +69,7 @@ def _plain(scores, errors, target):
 
 def _certified_risk(scores, errors, target):
     try:
-        rule = solve_target_risk(scores, errors, target, confidence=1 - _DELTA)
+        rule = solve_target_risk(scores, errors, target, confidence_level=1 - _DELTA)
     except InfeasibleTargetError:
         return []
     return [(rule.threshold, 1.0)]

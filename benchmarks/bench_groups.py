@@ -151,7 +151,7 @@ def _each(scores, errors, groups):
         warnings.simplefilter("ignore")  # a group that is rejected as a whole
         try:
             rule = solve_target_risk(
-                scores, errors, _TARGET, groups=groups, confidence=1 - _DELTA
+                scores, errors, _TARGET, groups=groups, confidence_level=1 - _DELTA
             )
         except InfeasibleTargetError:
             return np.zeros(len(_SHARES))
@@ -160,12 +160,16 @@ def _each(scores, errors, groups):
 
 def _common(scores, errors, groups):
     bounds = {"group": (groups, dict.fromkeys(range(len(_SHARES)), _TARGET))}
-    solve = partial(solve_risk_bounds, scores, errors, bounds, confidence=1 - _DELTA)
+    solve = partial(
+        solve_risk_bounds, scores, errors, bounds, confidence_level=1 - _DELTA
+    )
     return _threshold_of(solve)
 
 
 def _overall(scores, errors, groups):
-    solve = partial(solve_target_risk, scores, errors, _TARGET, confidence=1 - _DELTA)
+    solve = partial(
+        solve_target_risk, scores, errors, _TARGET, confidence_level=1 - _DELTA
+    )
     return _threshold_of(solve)
 
 
@@ -295,7 +299,7 @@ def _achieved_once(model, X, y, target, group_by, judged_by, seed):
     selective = SelectiveClassifier(
         FrozenEstimator(model),
         target_risk=target,
-        confidence=1 - _DELTA,
+        confidence_level=1 - _DELTA,
         group_by=group_by,
         random_state=seed,
     )

@@ -50,7 +50,7 @@ def run():
 
 def certify_ours(scores, errors):
     try:
-        rule = solve_target_risk(scores, errors, _TARGET, confidence=1 - _DELTA)
+        rule = solve_target_risk(scores, errors, _TARGET, confidence_level=1 - _DELTA)
     except InfeasibleTargetError:
         return {"ours": 0.0}
     return {"ours": min(rule.threshold, 1.0)}

@@ -123,7 +123,7 @@ def _draw_pair(rng, n_samples, risk):
 def _coverage_row(what, draw, truth, n_samples, method):
     rng = np.random.default_rng(n_samples)
     n_repetitions = _N_REPETITIONS[n_samples]
-    options = {"confidence": _LEVEL, "n_resamples": 500, "method": method}
+    options = {"confidence_level": _LEVEL, "n_resamples": 500, "method": method}
     hits, widths = [], []
     with warnings.catch_warnings():
         # Of a single confident error: such intervals count all the same.

@@ -70,7 +70,7 @@ def _least_counts(target):
 
 def _is_alarm(target, number, n_errors):
     losses = np.repeat([0, 1], [number - n_errors, n_errors])
-    return RiskMonitor(target, confidence=1 - _DELTA).update(losses).alarm
+    return RiskMonitor(target, confidence_level=1 - _DELTA).update(losses).alarm
 
 
 # Streams above the target
@@ -112,7 +112,7 @@ def _race_rows(risk, load):
 
 
 def our_delay(stream):
-    monitor = RiskMonitor(_TARGET, confidence=1 - _DELTA)
+    monitor = RiskMonitor(_TARGET, confidence_level=1 - _DELTA)
     for number, loss in enumerate(stream, start=1):
         if monitor.update(loss).alarm:
             return number

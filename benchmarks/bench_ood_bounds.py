@@ -85,7 +85,11 @@ def _certify(method, n_samples, seed):
         try:
             rule = tune_double_score(*tuning, **asked, **_OPTIONS)
             return certify_double_score(
-                rule, *held_out, **_BOUNDS, confidence=_CONFIDENCE, random_state=seed
+                rule,
+                *held_out,
+                **_BOUNDS,
+                confidence_level=_CONFIDENCE,
+                random_state=seed,
             )
         except InfeasibleTargetError:
             continue

@@ -136,7 +136,7 @@ def _ours(scores, errors, y):
     targets = dict.fromkeys(range(y.max() + 1), _TARGET)
     try:
         rule = solve_risk_bounds(
-            scores, errors, {"class": (y, targets)}, confidence=1 - _DELTA
+            scores, errors, {"class": (y, targets)}, confidence_level=1 - _DELTA
         )
     except InfeasibleTargetError:
         return 0.0
@@ -243,15 +243,15 @@ def _time_rows():
     scores, y = rng.random(10**6), rng.integers(0, 10, 10**6)
     errors = (rng.random(10**6) < scores**2 / 2).astype(np.float64)
     bounds = {"class": (y, dict.fromkeys(range(10), 0.05))}
-    for confidence in (None, 0.9):
-        options = {"confidence": confidence}
+    for confidence_level in (None, 0.9):
+        options = {"confidence_level": confidence_level}
         contenders = {
             "ours": partial(solve_risk_bounds, scores, errors, bounds, **options),
             "one": partial(solve_target_risk, scores, errors, 0.05, **options),
         }
         times = interleaved_medians(contenders, 5)
         yield Row(
-            f"time, ten classes, n = {10**6}, {confidence=}",
+            f"time, ten classes, n = {10**6}, {confidence_level=}",
             measured=show_time(times["ours"]),
             details=f"solve_target_risk {show_time(times['one'])}",
         )

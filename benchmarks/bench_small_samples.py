@@ -51,39 +51,39 @@ def run():
 
 def _curve_rows():
     for n_samples in _SIZES:
-        for confidence in (None, _CONFIDENCE):
+        for confidence_level in (None, _CONFIDENCE):
             coverages = np.array(
                 [
-                    _certain_coverage(n_samples, confidence, s)
+                    _certain_coverage(n_samples, confidence_level, s)
                     for s in range(_REPETITIONS)
                 ]
             )
-            yield _curve_row(n_samples, confidence, coverages)
+            yield _curve_row(n_samples, confidence_level, coverages)
 
 
-def _certain_coverage(n_samples, confidence, seed):
+def _certain_coverage(n_samples, confidence_level, seed):
     """Return the threshold, which is the coverage; 0 where the target is infeasible."""
     rng = np.random.default_rng(seed)
     scores = rng.random(n_samples)
     errors = rng.random(n_samples) < scores**2
-    rule = _solve(scores, errors, _TARGET, confidence)
+    rule = _solve(scores, errors, _TARGET, confidence_level)
     return 0.0 if rule is None else min(rule.threshold, 1.0)
 
 
-def _solve(scores, losses, target, confidence):
+def _solve(scores, losses, target, confidence_level):
     try:
         return solve_target_risk(
-            scores, losses, target, confidence=confidence, random_state=0
+            scores, losses, target, confidence_level=confidence_level, random_state=0
         )
     except InfeasibleTargetError:
         return None
 
 
-def _curve_row(n_samples, confidence, coverages):
+def _curve_row(n_samples, confidence_level, coverages):
     """Judge rules by their risk in the population, a third of the squared coverage."""
     found = coverages[coverages > 0]
     over = float((coverages**2 / 3 > _TARGET).mean())
-    what = f"risk s^2, target .1, {n_samples} samples, {_say(confidence)}"
+    what = f"risk s^2, target .1, {n_samples} samples, {_say(confidence_level)}"
     if not len(found):
         return Row(what, measured="nothing can be certified")
     pooled = (found**3 / 3).sum() / found.sum()
@@ -92,19 +92,23 @@ def _curve_row(n_samples, confidence, coverages):
         f"runs, no rule in {1 - len(found) / len(coverages):.2f}, coverage "
         f"{coverages.mean():.2f}"
     )
-    if confidence is None:
+    if confidence_level is None:
         what = f"{what}: mean risk"
         return at_most(what, _TARGET, float((found**2 / 3).mean()), "", details)
-    return _over_row(what, over, confidence, details)
+    return _over_row(what, over, confidence_level, details)
 
 
-def _over_row(what, over, confidence, details):
-    limit = round(1 - confidence, 6)
+def _over_row(what, over, confidence_level, details):
+    limit = round(1 - confidence_level, 6)
     return at_most(f"{what}: share of rules over it", limit, over, "", details)
 
 
-def _say(confidence):
-    return "no confidence" if confidence is None else f"confidence {confidence:g}"
+def _say(confidence_level):
+    return (
+        "no confidence"
+        if confidence_level is None
+        else f"confidence {confidence_level:g}"
+    )
 
 
 # Real sets: rules solved on a part of what the classifier has not seen
@@ -126,15 +130,15 @@ def _pools(name):
 
 def _real_rows(pools):
     for n_samples in (100, 300, 1000):
-        for confidence in (None, _CONFIDENCE):
+        for confidence_level in (None, _CONFIDENCE):
             measured = {
-                what: _measure(scores, errors, n_samples, confidence)
+                what: _measure(scores, errors, n_samples, confidence_level)
                 for what, scores, errors in pools
             }
-            yield from _pool_rows(n_samples, confidence, measured)
+            yield from _pool_rows(n_samples, confidence_level, measured)
 
 
-def _measure(scores, errors, n_samples, confidence):
+def _measure(scores, errors, n_samples, confidence_level):
     """Return risks in multiples of the target, and the mean coverage over draws.
 
     The risk is that of the samples not drawn. There is none where there is no rule, or
@@ -145,7 +149,7 @@ def _measure(scores, errors, n_samples, confidence):
     for seed in range(_DRAWS):
         rows = np.random.default_rng(seed).permutation(len(scores))
         drawn, rest = rows[:n_samples], rows[n_samples:]
-        rule = _solve(scores[drawn], errors[drawn], target, confidence)
+        rule = _solve(scores[drawn], errors[drawn], target, confidence_level)
         if rule is None:
             coverages.append(0.0)
             continue
@@ -156,11 +160,11 @@ def _measure(scores, errors, n_samples, confidence):
     return np.array(ratios), float(np.mean(coverages))
 
 
-def _pool_rows(n_samples, confidence, measured):
+def _pool_rows(n_samples, confidence_level, measured):
     means = {
         what: ratios.mean() for what, (ratios, _) in measured.items() if len(ratios)
     }
-    what = f"half of the error, {n_samples} samples, {_say(confidence)}"
+    what = f"half of the error, {n_samples} samples, {_say(confidence_level)}"
     if not means:
         yield Row(what, measured="nothing can be certified")
         return
@@ -173,8 +177,8 @@ def _pool_rows(n_samples, confidence, measured):
         f"(at most {max(over):.2f}), no rule in {np.mean(nothing):.2f}, coverage "
         f"{coverage:.2f}"
     )
-    if confidence is not None:
-        yield _over_row(what, float(np.mean(over)), confidence, details)
+    if confidence_level is not None:
+        yield _over_row(what, float(np.mean(over)), confidence_level, details)
         return
     quartiles = np.quantile([*means.values()], (0.25, 0.5, 0.75)).round(2)
     details = (

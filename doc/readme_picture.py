@@ -26,7 +26,7 @@ def fit_selective():
     )
     model = make_pipeline(StandardScaler(), LogisticRegression())
     selective = SelectiveClassifier(
-        model, target_risk=TARGET, confidence=0.95, cv=0.6, random_state=0
+        model, target_risk=TARGET, confidence_level=0.95, cv=0.6, random_state=0
     )
     return selective.fit(X_train, y_train), X_test, y_test
 

@@ -47,7 +47,7 @@ What to look at:
 
 PROMISE = """
    target_risk alone holds on the digits that the threshold was chosen on. On new
-   digits the error is above the target in many splits. With confidence=0.95 the
+   digits the error is above the target in many splits. With confidence_level=0.95 the
    target holds for new digits as well, with a probability of at least 95%."""
 
 NOVELTY = """
@@ -56,7 +56,7 @@ NOVELTY = """
 
 OPINION = """
    DeferringClassifier finds the digits where asking helps most. The expert may also
-   be a person, and with confidence= the error of whoever answers keeps a target."""
+   be a person, and with a confidence_level the error of all answers keeps a target."""
 
 
 def main(n_splits=20):
@@ -99,10 +99,10 @@ def show_promise(n_splits):
 
 def measure_promise(n_splits):
     """Return coverage and error on new digits, in each split, of three models."""
-    certified = {"target_risk": TARGET_RISK, "confidence": 0.95, "cv": 0.4}
+    certified = {"target_risk": TARGET_RISK, "confidence_level": 0.95, "cv": 0.4}
     models = {
         f"target_risk={TARGET_RISK}": {"target_risk": TARGET_RISK},
-        f"target_risk={TARGET_RISK}, confidence=0.95": certified,
+        f"target_risk={TARGET_RISK}, confidence_level=0.95": certified,
     }
     measured = {name: [] for name in ("plain classifier", *models)}
     for seed in range(n_splits):

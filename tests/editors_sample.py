@@ -125,7 +125,7 @@ def mistake_one_option_for_another() -> None:
     """Each comment is an error itself where mypy finds nothing to ignore."""
     inner = LogisticRegression()
     SelectiveClassifier(inner, on_infeasible="ignore")  # type: ignore[arg-type]
-    SelectiveClassifier(inner, confidence="high")  # type: ignore[arg-type]
+    SelectiveClassifier(inner, confidence_level="high")  # type: ignore[arg-type]
     ExpectedLossDecoder(inner, average="weighted")  # type: ignore[arg-type]
 
 

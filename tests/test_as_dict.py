@@ -56,13 +56,15 @@ RULES = {
     ),
     "coverage": solve_target_coverage(RISK, LOSSES, 0.5),
     "everything": solve_target_coverage(RISK, LOSSES, 1.0),
-    "certified": solve_target_risk(RISK, LOSSES, 0.4, confidence=0.9, random_state=0),
+    "certified": solve_target_risk(
+        RISK, LOSSES, 0.4, confidence_level=0.9, random_state=0
+    ),
     "thinned": solve_target_failure_rate(RISK, LOSSES, 0.1),
     "bounds, certified": solve_risk_bounds(
         RISK,
         LOSSES,
         {"part": (np.arange(N) % 2, {0: 0.4, 1: 0.5})},
-        confidence=0.8,
+        confidence_level=0.8,
         random_state=0,
     ),
     "bounds on failures": solve_failure_bounds(
@@ -70,12 +72,12 @@ RULES = {
     ),
     "plain": chow_rule(0.2),
     "groups": solve_target_risk(
-        RISK, LOSSES, 0.4, groups=GROUPS, confidence=0.8, random_state=0
+        RISK, LOSSES, 0.4, groups=GROUPS, confidence_level=0.8, random_state=0
     ),
     "one score": tune_single_score(NOVELTY, LOSSES, IS_OOD, min_tpr=0.5),
     "two scores": TUNED,
     "two scores, certified": certify_double_score(
-        TUNED, *TWO, min_tpr=0.5, confidence=0.8, random_state=0
+        TUNED, *TWO, min_tpr=0.5, confidence_level=0.8, random_state=0
     ),
     "tails": tune_tail_score(*TWO, min_tpr=0.7),
     "finite": solve_finite_lp([0.5, 0.5], [0.2, 0.8], [0.1, 0.3], min_tpr=0.6),

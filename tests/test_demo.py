@@ -30,7 +30,7 @@ def test_the_promise_is_counted_on_new_digits(demo, capsys):
     assert [row.split("  ")[0] for row in map(str.strip, rows)] == [
         "plain classifier",
         "target_risk=0.02",
-        "target_risk=0.02, confidence=0.95",
+        "target_risk=0.02, confidence_level=0.95",
     ]
     assert kept[0] == 0
     assert kept[-1] == 2

@@ -38,7 +38,7 @@ ARRAYS = {
     "losses",
     "novelty",
     "novelty_scores",
-    "propensity",
+    "inclusion_proba",
     "uncertainty_scores",
     "sample_weight",
     "scores",

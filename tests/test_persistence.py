@@ -91,7 +91,7 @@ FITTED = {
         set(),
     ),
     "coverage": (selective(), y, set()),
-    "risk certified": (held_out(target_risk=0.2, confidence=0.9), y, set()),
+    "risk certified": (held_out(target_risk=0.2, confidence_level=0.9), y, set()),
     "failure rate": (held_out(target_failure_rate=0.05), y, set()),
     "by prediction": (selective(group_by="prediction"), y, set()),
     "by class": (held_out(target_failure_rate=0.05, group_by="class"), y, set()),

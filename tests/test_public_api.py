@@ -221,7 +221,7 @@ SHARED_PARAMETERS = {
     ),
     "monitors": (
         r"selection\.(\w+Monitor|RejectionRule\.monitor)",
-        ("confidence", "max_loss", "min_inclusion_proba"),
+        ("confidence_level", "max_loss", "min_inclusion_proba"),
         {},
     ),
     "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),

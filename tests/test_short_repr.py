@@ -24,7 +24,7 @@ def test_numbers_are_rounded_and_defaults_left_out():
 
 def test_certificates_are_shown_in_rules():
     scores = np.arange(300) / 7
-    rule = solve_target_risk(scores, scores > 40, 0.1, confidence=0.9)
+    rule = solve_target_risk(scores, scores > 40, 0.1, confidence_level=0.9)
     text = repr(rule)
     assert f"threshold={rule.threshold:.4g}," in text
     assert f"certificate={rule.certificate!r}" in text

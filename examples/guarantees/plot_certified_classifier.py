@@ -4,10 +4,10 @@ How much coverage does a guarantee cost?
 ========================================
 
 A rule that just meets a target on its calibration samples exceeds the target on new
-samples about half of the time. With a `confidence`, the target holds for new samples
-except with a small probability. What does this cost in coverage? Here the distribution
-is known, so you will see the true error rate of hundreds of rules, and how the coverage
-grows with the number of calibration samples.
+samples about half of the time. With a `confidence_level`, the target holds for new
+samples except with a small probability. What does this cost in coverage? Here the
+distribution is known, so you will see the true error rate of hundreds of rules, and how
+the coverage grows with the number of calibration samples.
 """
 
 # %%
@@ -66,11 +66,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
 
 
-def calibrate(n_samples, repetitions, confidence):
+def calibrate(n_samples, repetitions, confidence_level):
     """Return true coverages and risks of rules that are solved on new samples."""
     rng = np.random.default_rng(1)
     model = SelectiveClassifier(
-        FrozenEstimator(classifier), target_risk=TARGET, confidence=confidence
+        FrozenEstimator(classifier),
+        target_risk=TARGET,
+        confidence_level=confidence_level,
     )
     found = []
     for _ in range(repetitions):
@@ -83,8 +85,8 @@ def calibrate(n_samples, repetitions, confidence):
 
 
 found = {
-    "confidence=None": calibrate(1000, 300, None),
-    "confidence=0.9": calibrate(1000, 300, 0.9),
+    "confidence_level=None": calibrate(1000, 300, None),
+    "confidence_level=0.9": calibrate(1000, 300, 0.9),
 }
 print(f"{'':17}{'mean risk':10}{'largest':10}{'over 0.05':12}mean coverage")
 for name, (coverage, risk) in found.items():
@@ -94,8 +96,9 @@ for name, (coverage, risk) in found.items():
     )
 
 # %%
-# Without a `confidence`, half of the rules exceed the target. With ``confidence=0.9``
-# the whole histogram moves to the left, and at most one rule in ten exceeds the target.
+# Without a `confidence_level`, half of the rules exceed the target. With
+# ``confidence_level=0.9`` the whole histogram moves to the left, and at most one rule
+# in ten exceeds the target.
 
 import matplotlib.pyplot as plt
 
@@ -122,17 +125,21 @@ plt.show()
 
 sizes = {100: 100, 300: 100, 1000: 60, 3000: 40, 10_000: 20, 30_000: 10}
 means = {
-    confidence: [calibrate(n, k, confidence)[0].mean() for n, k in sizes.items()]
-    for confidence in (0.8, 0.9, 0.99)
+    confidence_level: [
+        calibrate(n, k, confidence_level)[0].mean() for n, k in sizes.items()
+    ]
+    for confidence_level in (0.8, 0.9, 0.99)
 }
 print("samples  " + "".join(f"{size:8}" for size in sizes))
-for confidence, row in means.items():
-    print(f"{confidence:<9}" + "".join(f"{mean:8.3f}" for mean in row))
+for confidence_level, row in means.items():
+    print(f"{confidence_level:<9}" + "".join(f"{mean:8.3f}" for mean in row))
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.axhline(most, color="0.4", linestyle="--", label="largest possible")
-for marker, (confidence, row) in zip("os^", means.items(), strict=True):
-    ax.semilogx(list(sizes), row, marker=marker, label=f"confidence={confidence}")
+for marker, (confidence_level, row) in zip("os^", means.items(), strict=True):
+    ax.semilogx(
+        list(sizes), row, marker=marker, label=f"confidence_level={confidence_level}"
+    )
 ax.set(xlabel="Calibration samples", ylabel="Mean coverage", ylim=(-0.03, 0.8))
 ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
 ax.minorticks_off()
@@ -150,13 +157,13 @@ plt.show()
 # each class.
 
 model = SelectiveClassifier(
-    FrozenEstimator(classifier), target_risk=TARGET, confidence=0.9
+    FrozenEstimator(classifier), target_risk=TARGET, confidence_level=0.9
 ).fit(*draw(10_000, rng))
 certificate = model.rule_.certificate
 print(
     f"{certificate.quantity} <= {certificate.target} with confidence "
-    f"{certificate.confidence}: {certificate.n_accepted} of {certificate.n_samples} "
-    f"samples accepted, p-value {certificate.p_value:.3f}"
+    f"{certificate.confidence_level}: {certificate.n_accepted} of "
+    f"{certificate.n_samples} samples accepted, p-value {certificate.p_value:.3f}"
 )
 
 

@@ -63,7 +63,9 @@ with warnings.catch_warnings(record=True, action="always") as told:
 print(told[0].message)
 print(f"coverage {rule.rule_.coverage:.3f}")
 try:
-    SelectiveClassifier(frozen, target_risk=0.005, confidence=0.9).fit(*draw(60, rng))
+    SelectiveClassifier(frozen, target_risk=0.005, confidence_level=0.9).fit(
+        *draw(60, rng)
+    )
 except InfeasibleTargetError as error:
     print(error)
 
@@ -77,11 +79,11 @@ except InfeasibleTargetError as error:
 
 PROMISES = {
     "target_risk": {"target_risk": 0.005},
-    "target_risk, confidence 0.9": {"target_risk": 0.005, "confidence": 0.9},
+    "target_risk, confidence 0.9": {"target_risk": 0.005, "confidence_level": 0.9},
     "target_failure_rate": {"target_failure_rate": 0.005},
     "target_failure_rate, confidence 0.9": {
         "target_failure_rate": 0.005,
-        "confidence": 0.9,
+        "confidence_level": 0.9,
     },
 }
 
@@ -119,11 +121,11 @@ for name, of_size in found.items():
 # %%
 # With a `target_failure_rate`, the mean failure rate over all rules is at most 5 in
 # 1,000, for each number of calibration samples. Single rules can exceed the bound. If
-# that must not happen, set a `confidence`: with 0.9, a rule exceeds the bound with a
-# probability of at most 0.1, and it accepts fewer samples. (The numbers above are from
-# a few hundred rules at most: means can be off by 0.0005, shares by 0.03.) A certified
-# error rate among accepted samples is the strongest statement. It needs far more than a
-# thousand samples here.
+# that must not happen, set a `confidence_level`: with 0.9, a rule exceeds the bound
+# with a probability of at most 0.1, and it accepts fewer samples. (The numbers above
+# are from a few hundred rules at most: means can be off by 0.0005, shares by 0.03.) A
+# certified error rate among accepted samples is the strongest statement. It needs far
+# more than a thousand samples here.
 
 import matplotlib.pyplot as plt
 
@@ -145,8 +147,8 @@ plt.show()
 
 # %%
 # With more calibration samples, the guarantees cost less coverage. Without a
-# `confidence`, a `target_failure_rate` reaches nearly the largest possible coverage
-# from a thousand samples on.
+# `confidence_level`, a `target_failure_rate` reaches nearly the largest possible
+# coverage from a thousand samples on.
 
 fig, ax = plt.subplots(figsize=(6, 4.8), layout="constrained")
 for name, of_size in found.items():

@@ -6,8 +6,8 @@ A guarantee for each class
 An error rate of at most 5 % among all accepted samples can hide a class that is wrong
 far more often, because easy classes make up for it. How do we keep the target in every
 class? With ``group_by="prediction"`` each predicted class gets its own threshold, and
-together they keep the target with the given `confidence`. Here samples can be drawn
-without end, so you will see the true error rate and the coverage of each class.
+together they keep the target with the given `confidence_level`. Here samples can be
+drawn without end, so you will see the true error rate and the coverage of each class.
 """
 
 # %%
@@ -47,7 +47,7 @@ X_all, y_all = draw(400_000, NOW, rng)
 # Both are certified with a confidence of 0.9 on the same 12,000 calibration samples.
 
 TARGET = 0.05
-options = {"target_risk": TARGET, "confidence": 0.9, "random_state": 0}
+options = {"target_risk": TARGET, "confidence_level": 0.9, "random_state": 0}
 one = SelectiveClassifier(classifier, **options).fit(X, y)
 each = one.retarget(group_by="prediction")
 
@@ -96,5 +96,5 @@ for label, rule in each.rule_.rules.items():
     certificate = rule.certificate
     print(
         f"class {label}: {certificate.n_samples} samples, confidence "
-        f"{certificate.confidence:.2f}, risk at most {certificate.target}"
+        f"{certificate.confidence_level:.2f}, risk at most {certificate.target}"
     )

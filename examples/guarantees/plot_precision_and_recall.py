@@ -70,14 +70,14 @@ for (name, label), found in both.bounds_.items():
 # ----------------
 #
 # A bound that is just met on the samples used to choose the threshold is missed on new
-# samples about half of the time. With a `confidence`, half of the samples are held out
-# for calibration. With this probability, all bounds then hold for new samples at the
-# same time. There are few malignant tumors, so we have to ask for less.
+# samples about half of the time. With a `confidence_level`, half of the samples are
+# held out for calibration. With this probability, all bounds then hold for new samples
+# at the same time. There are few malignant tumors, so we have to ask for less.
 
 certified = SelectiveClassifier(
     GaussianNB(),
     min_recall={"malignant": 0.9, "benign": 0.9},
-    confidence=0.9,
+    confidence_level=0.9,
     cv=0.5,
     random_state=0,
 ).fit(X, y)

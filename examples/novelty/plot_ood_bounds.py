@@ -157,7 +157,7 @@ for name, found in {"our rule": rule.measure(*whole), "best rule": best}.items()
 # table shows means over 12 draws of each size. The tuned rule is the best of many on
 # its samples. So its true risk is higher than the tuned one, and a bound that is just
 # met there is missed on new samples more often than not, by less and less as the
-# samples grow. If bounds must hold, set a `confidence`.
+# samples grow. If bounds must hold, set a `confidence_level`.
 
 
 def tune_and_look_up(n_samples, seed):

@@ -29,7 +29,7 @@ order = np.random.default_rng(0).permutation(len(y))
 known, rest = order[:1200], order[1200:]
 model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
 selective = SelectiveClassifier(
-    model, target_risk=0.04, confidence=0.95, cv=0.5, random_state=0
+    model, target_risk=0.04, confidence_level=0.95, cv=0.5, random_state=0
 ).fit(X[known], y[known])
 rule = selective.rule_
 print(f"coverage {rule.coverage:.3f}, certified risk {rule.certificate.target}")
@@ -81,8 +81,8 @@ n_known = sum(np.count_nonzero(~np.isnan(day["losses"])) for day in audit)
 print(f"labels: {sum(map(len, losses))} or, in the audit, {n_known}")
 
 monitors = {
-    "all labels": rule.monitor(confidence=0.99),
-    "one label in ten": rule.monitor(confidence=0.99, min_inclusion_proba=P),
+    "all labels": rule.monitor(confidence_level=0.99),
+    "one label in ten": rule.monitor(confidence_level=0.99, min_inclusion_proba=P),
     "no labels": CoverageMonitor(rule.coverage - 0.02, alternative="less"),
 }
 
@@ -145,8 +145,10 @@ for start in range(60, N_DAYS, 20):
 
 since = {"since": "any"}
 monitors = {
-    "all labels": rule.monitor(confidence=0.99, **since),
-    "one label in ten": rule.monitor(confidence=0.99, min_inclusion_proba=P, **since),
+    "all labels": rule.monitor(confidence_level=0.99, **since),
+    "one label in ten": rule.monitor(
+        confidence_level=0.99, min_inclusion_proba=P, **since
+    ),
     "no labels": CoverageMonitor(rule.coverage - 0.02, alternative="less", **since),
 }
 watch(monitors)

@@ -111,7 +111,7 @@ def read_again(ranges):
 
 at_once = summary.solve_target_risk(0.02)
 exact = summary.solve_target_risk(0.02, parts=read_again)
-certified = summary.solve_target_risk(0.02, confidence=0.95)
+certified = summary.solve_target_risk(0.02, confidence_level=0.95)
 for name, rule in (("at once", at_once), ("exact", exact), ("certified", certified)):
     print(f"{name:10}", f"{rule.threshold:.6f}", f"{rule.coverage:.6f}")
 print(f"{sum(n_read)} of {summary.n_samples} rows were read again")

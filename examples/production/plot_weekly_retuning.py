@@ -35,20 +35,20 @@ def log_week(rng, n_documents=20_000):
 # Documents above a threshold are reported, and every report is rated. With exploration,
 # one in ten of the other documents with a score of at least 1.5 is drawn at random and
 # rated as well. This base of 1.5 is fixed and does not follow the thresholds. The
-# *propensity* of a document is the probability that it is rated: 1 for a report, 0.1
-# for a document that can be drawn, and NaN for all others.
+# *inclusion_proba* of a document is the probability that it is rated: 1 for a report,
+# 0.1 for a document that can be drawn, and NaN for all others.
 
 BASE = 1.5
 
 
 def draw_ratings(scores, truth, is_reported, share, rng):
-    """Return ratings, -1 where nobody has looked, and the propensity."""
-    propensity = np.where(is_reported, 1.0, np.nan)
+    """Return ratings, -1 where nobody has looked, and the inclusion_proba."""
+    inclusion_proba = np.where(is_reported, 1.0, np.nan)
     if share:
         may_be_drawn = (scores >= BASE).any(axis=1) & ~is_reported
-        propensity[may_be_drawn] = share
-    is_rated = rng.random(len(scores)) < np.nan_to_num(propensity)
-    return np.where(is_rated, truth, -1), propensity
+        inclusion_proba[may_be_drawn] = share
+    is_rated = rng.random(len(scores)) < np.nan_to_num(inclusion_proba)
+    return np.where(is_rated, truth, -1), inclusion_proba
 
 
 # %%
@@ -57,9 +57,10 @@ def draw_ratings(scores, truth, is_reported, share, rng):
 #
 # Three in ten of the last documents that are reported should be positive
 # (``marginal_precision=0.3``). Each week the tuner is fitted on the ratings of that
-# week. With the propensity, each rating stands for all documents that were as likely to
-# be rated, so thresholds can also fall, down to the base. ``on_infeasible="nearest"``
-# keeps production running in a week whose few ratings cannot reach the target.
+# week. With the inclusion_proba, each rating stands for all documents that were as
+# likely to be rated, so thresholds can also fall, down to the base.
+# ``on_infeasible="nearest"`` keeps production running in a week whose few ratings
+# cannot reach the target.
 
 import warnings
 
@@ -81,13 +82,13 @@ def run(share, seed):
             is_reported = tuner.predict(scores) == 1
         else:
             is_reported = (scores >= 2.2).any(axis=1)  # somebody's first guess
-        ratings, propensity = draw_ratings(scores, truth, is_reported, share, rng)
+        ratings, inclusion_proba = draw_ratings(scores, truth, is_reported, share, rng)
         weeks.append(
             (is_reported.sum(), truth[is_reported].sum(), (ratings >= 0).sum())
         )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            tuner.fit(scores, ratings, propensity=propensity)
+            tuner.fit(scores, ratings, inclusion_proba=inclusion_proba)
         is_fitted = True
         told.append([str(warning.message) for warning in caught])
     return np.array(weeks), told

@@ -128,7 +128,7 @@ from sklearn_reject.metrics import RiskCoverageDisplay
 fig, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for name, samples in {"own": of_own, "learned": of_learned}.items():
     RiskCoverageDisplay.from_predictions(
-        *samples, name=name, ax=ax, confidence=0.95, random_state=0
+        *samples, name=name, ax=ax, confidence_level=0.95, random_state=0
     )
 ax.set(title="Two scores of naive Bayes, bands of 95 %", ylim=(0, 0.3))
 plt.show()

@@ -174,7 +174,7 @@ rule = solve_deferral(
     gain_of(held),
     *losses_of(held),
     target_risk=TARGET,
-    confidence=0.95,
+    confidence_level=0.95,
     pilot=(past_gain, *losses_of(past)),
     random_state=0,
 )
@@ -259,7 +259,9 @@ print(
     f"asked before {np.mean(asked[:CHANGE]):.3f}, after {np.mean(asked[CHANGE:]):.3f}"
 )
 
-monitor = rule.monitor(confidence=0.99, min_inclusion_proba=LOOKED_UP, since="any")
+monitor = rule.monitor(
+    confidence_level=0.99, min_inclusion_proba=LOOKED_UP, since="any"
+)
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 display = MonitorDisplay.from_updates(monitor, updates, times=range(N_DAYS), ax=ax)
 ax.axvline(CHANGE, color="0.5", linestyle=":", label="model replaced")

@@ -129,16 +129,17 @@ for name, asks in asked.items():
 # ----------------
 #
 # These rules keep their targets on the samples that were used to choose the threshold.
-# On new samples the target is missed about half of the time. With ``confidence=0.9``,
-# the error rate of the whole system is at most 0.1, except with a probability of at
-# most 0.1. This needs calibration samples that nothing was fitted on, here four in ten.
-# The rule stays below the target on these samples, by enough to be sure.
+# On new samples the target is missed about half of the time. With
+# ``confidence_level=0.9``, the error rate of the whole system is at most 0.1, except
+# with a probability of at most 0.1. This needs calibration samples that nothing was
+# fitted on, here four in ten. The rule stays below the target on these samples, by
+# enough to be sure.
 
 certified = DeferringClassifier(
     cheap,
     strong,
     target_risk=0.1,
-    confidence=0.9,
+    confidence_level=0.9,
     cv=0.4,
     gain_score="error_probability",
     random_state=0,

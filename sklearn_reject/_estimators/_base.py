@@ -222,7 +222,7 @@ def _has_confidence(certificate):
     """
     found = certificate.values() if isinstance(certificate, dict) else [certificate]
     return any(
-        each is not None and getattr(each, "confidence", True) is not None
+        each is not None and getattr(each, "confidence_level", True) is not None
         for each in found
     )
 

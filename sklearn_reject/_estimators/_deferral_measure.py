@@ -17,7 +17,7 @@ from sklearn_reject._labels import merge_labels
 from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import check_vector
 from sklearn_reject.losses import losses_where_known
-from sklearn_reject.selection import check_confidence
+from sklearn_reject.selection import check_confidence_level
 
 PERSON = "person"
 
@@ -65,8 +65,8 @@ class DeferralStage(NamedTuple):
 class DeferralMeasurement:
     """What deferring achieves on samples that nothing was fitted on.
 
-    Each interval holds with `confidence` by itself, over the draw of the samples. Those
-    of shares are exact ones of Clopper and Pearson (1934).
+    Each interval holds with `confidence_level` by itself, over the draw of the samples.
+    Those of shares are exact ones of Clopper and Pearson (1934).
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class DeferralMeasurement:
         Mean cost of asking a sample, in units of the loss. NaN where costs are by group
         and a sample is of another one.
 
-    confidence : float
+    confidence_level : float
         Least probability of each interval.
 
     Examples
@@ -112,7 +112,7 @@ class DeferralMeasurement:
     stages: tuple[DeferralStage, ...]
     system_risk: Interval
     deferral_cost: float
-    confidence: float
+    confidence_level: float
 
     __repr__ = short_repr
 
@@ -181,12 +181,12 @@ def _name(estimator):
             return getattr(estimator, "__name__", type(estimator).__name__)
 
 
-def measure_stages(classifier, X, y, known, confidence, prices=None):
+def measure_stages(classifier, X, y, known, confidence_level, prices=None):
     """Return the :class:`DeferralMeasurement` of a classifier on some samples.
 
     `prices` are those of asking at each level, None where the classifiers know them.
     """
-    confidence = check_confidence(confidence)
+    confidence_level = check_confidence_level(confidence_level)
     if known is not None:
         known = classifier._person(known, len(y))
     names = names_of(classifier)
@@ -197,10 +197,10 @@ def measure_stages(classifier, X, y, known, confidence, prices=None):
         is_asked = traced.levels[:, np.newaxis] > np.arange(len(prices))
         traced = replace(traced, costs=is_asked * prices)
     losses = losses_where_known(classifier.loss_, y, traced.labels, "expert_labels")
-    return measure_traced(classifier, traced, losses, confidence)
+    return measure_traced(classifier, traced, losses, confidence_level)
 
 
-def measure_traced(classifier, traced, losses, confidence):
+def measure_traced(classifier, traced, losses, confidence_level):
     """Return the :class:`DeferralMeasurement` of samples that have their answers."""
     max_loss = classifier.loss_.max_loss
     bound = bound_of_losses(classifier.loss_, max_loss, "hoeffding_bentkus")["bound"]
@@ -213,13 +213,15 @@ def measure_traced(classifier, traced, losses, confidence):
             DeferralStage(
                 name,
                 int(np.count_nonzero(traced.levels >= level)),
-                share_of(here, confidence),
-                risk_of(seen, bound, max_loss, confidence),
+                share_of(here, confidence_level),
+                risk_of(seen, bound, max_loss, confidence_level),
                 float(spent[level]),
             )
         )
-    risk = mean_loss(losses, traced.levels, bound, max_loss, confidence)
-    return DeferralMeasurement(tuple(stages), risk, float(spent.sum()), confidence)
+    risk = mean_loss(losses, traced.levels, bound, max_loss, confidence_level)
+    return DeferralMeasurement(
+        tuple(stages), risk, float(spent.sum()), confidence_level
+    )
 
 
 def _check_prices(prices, names):
@@ -234,13 +236,13 @@ def _check_prices(prices, names):
     return np.broadcast_to(prices, len(names))
 
 
-def mean_loss(losses, levels, bound, max_loss, confidence):
+def mean_loss(losses, levels, bound, max_loss, confidence_level):
     """Return the mean loss; missing ones are as the known ones of their level."""
     missing = np.isnan(losses)
     if not missing.any():
-        return risk_of(losses, bound, max_loss, confidence)
+        return risk_of(losses, bound, max_loss, confidence_level)
     low, high = (
-        risk_of(np.where(missing, x, losses), bound, max_loss, confidence)
+        risk_of(np.where(missing, x, losses), bound, max_loss, confidence_level)
         for x in (0.0, 0.0 if max_loss is None else max_loss)
     )
     value = 0.0

@@ -26,7 +26,7 @@ from sklearn_reject._fitting import (
 from sklearn_reject._validation import check_option
 from sklearn_reject.exceptions import gather_warnings
 from sklearn_reject.selection import (
-    check_confidence,
+    check_confidence_level,
     solve_deferral,
     solve_nearest_deferral,
 )
@@ -34,7 +34,7 @@ from sklearn_reject.selection import (
 DEFAULT_DEFERRAL_COST = 0.0
 
 # What a rule depends on beside its target.
-_OF_ANY = ("group_by", "confidence", "max_loss", "randomize", "on_infeasible")
+_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize", "on_infeasible")
 
 
 class DeferralCost(Target):
@@ -79,25 +79,25 @@ def find_deferral_target(estimator):
 
 def check_deferral_guarantee(estimator, target, gains, weight):
     """Raise where a confidence is asked for that nothing can be certified with."""
-    confidence = estimator.confidence
-    if confidence is None:
+    confidence_level = estimator.confidence_level
+    if confidence_level is None:
         return
-    check_confidence(confidence)
+    check_confidence_level(confidence_level)
     if not target.can_be_certified:
         raise ValueError(
-            f"confidence={confidence!r} needs a target_risk or a max_deferral to "
-            f"guarantee. A {target.name} has no bound."
+            f"confidence_level={confidence_level!r} needs a target_risk or a "
+            f"max_deferral to guarantee. A {target.name} has no bound."
         )
     refuse_weights(weight)
     is_frozen = isinstance(estimator.estimator, FrozenEstimator)
     is_fresh = is_frozen and is_fixed(estimator.expert) and not gains.learns
     if not is_fresh and not is_share(estimator.cv):
         raise ValueError(
-            f"confidence={confidence!r} needs samples on which neither the estimator, "
-            f"the expert nor the gain score was fitted, and cv={estimator.cv!r} leaves "
-            "none. Hold a share out, for example with cv=0.3, or wrap estimators that "
-            "were fitted on other samples in FrozenEstimator and use "
-            "gain_score='confidence', which is not learned."
+            f"confidence_level={confidence_level!r} needs samples on which neither the "
+            "estimator, the expert nor the gain score was fitted, and "
+            f"cv={estimator.cv!r} leaves none. Hold a share out, for example with "
+            "cv=0.3, or wrap estimators that were fitted on other samples in "
+            "FrozenEstimator and use gain_score='confidence', which is not learned."
         )
 
 
@@ -110,9 +110,9 @@ def solve_deferral_rule(
     options = {"randomize": estimator.randomize}
     if groups is not None:
         options |= {"groups": calibration.groups, "all_groups": groups.known}
-    if estimator.confidence is not None:
+    if estimator.confidence_level is not None:
         options |= {
-            "confidence": estimator.confidence,
+            "confidence_level": estimator.confidence_level,
             "pilot": _pilot_of(calibration, groups),
             "draws": calibration.draws,
             "random_state": seed,
@@ -166,7 +166,7 @@ def _solve_cost(target, calibration, options):
 def _solve_nearest(target, error, samples, options):
     """Return the lowest risk that can be met, or certified, and its rule."""
     if "groups" in options:  # of which each without a rule has the nearest already
-        if "confidence" in options:
+        if "confidence_level" in options:
             raise error
         rule = solve_deferral(**samples, deferral_cost=0.0, **options)
         return {target.name: rule.system_risk}, rule
@@ -193,10 +193,10 @@ def retarget_deferral(estimator, changes):
     max_loss = check_max_loss(other, target, loss)
     gains = Gains({"": score}, loss, other.classes_)
     check_deferral_guarantee(other, target, gains, calibration.sample_weight)
-    if other.confidence is not None and calibration.draws is None:
+    if other.confidence_level is not None and calibration.draws is None:
         raise ValueError(
-            f"confidence={other.confidence!r} needs a random held-out part, but this "
-            "one is stratified by class. Call fit with a confidence."
+            f"confidence_level={other.confidence_level!r} needs a random held-out "
+            "part, but this one is stratified by class. Call fit with a confidence."
         )
     warn_if_vacuous(target, max_loss)
     calibration = add_groups(calibration, groups)

@@ -195,15 +195,15 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of the whole system over all samples: minimize the
         deferred share. It is met on the samples that tune the rule. If it must hold on
-        new data, set `confidence`.
+        new data, set `confidence_level`.
 
     group_by : "prediction", column or callable, default=None
         Groups of samples, each with its own rule, so that the target holds in every
         group: "prediction" is the label by the first classifier, a str or an int the
         name or position of a column of X, and a callable is ``X -> (n_samples,)``.
-        Targets may then be dicts of group to value. With a `confidence`, the targets of
-        all groups hold together with that probability. Samples of a group that `fit`
-        has not seen are deferred, with a warning.
+        Targets may then be dicts of group to value. With a `confidence_level`, the
+        targets of all groups hold together with that probability. Samples of a group
+        that `fit` has not seen are deferred, with a warning.
 
     gain_score : {"auto", "confidence", "error_probability", "gain"}, name of an \
             uncertainty score, score object or callable, default="auto"
@@ -222,7 +222,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         predicted labels by column, both in sorted order; a data frame is read by its
         labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability, over the draw of the samples that tune the rule, that `target_risk`
         or `max_deferral` holds for the population. None tunes the rule on the samples
         without such a guarantee. Needs samples on which neither classifier, expert nor
@@ -281,7 +281,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Threshold on the gain, probability of deferral at it, the share deferred and the
         risks of the system and of both opinions on the predictions that solved it, of
         how many of them the expert's answer was known, and the certificate of a
-        `confidence`; with groups, those of each in ``rule_.rules``.
+        `confidence_level`; with groups, those of each in ``rule_.rules``.
 
     gain_score_ : score object
         The score, fitted.
@@ -374,7 +374,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         group_by: Literal["prediction"] | GroupBy | None = None,
         gain_score: Literal["confidence", "gain"] | UncertaintyScoreLike = "auto",
         loss: TaskLossLike = "zero_one",
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         max_loss: float | None = None,
         cv: CV | None = None,
         defer_label: Label = "auto",
@@ -391,7 +391,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         self.group_by = group_by
         self.gain_score = gain_score
         self.loss = loss
-        self.confidence = confidence
+        self.confidence_level = confidence_level
         self.max_loss = max_loss
         self.cv = cv
         self.defer_label = defer_label
@@ -496,7 +496,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         check_deferral_guarantee(self, target, gains, weight)
         warn_if_vacuous(target, max_loss)
 
-        is_certified = self.confidence is not None
+        is_certified = self.confidence_level is not None
         plan = plan_fits(
             self,
             X,
@@ -747,15 +747,15 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ----------
         **target : dict
             One of `deferral_cost`, `max_deferral` and `target_risk` in place of what
-            was asked for in `fit`; and `confidence`, `max_loss`, `randomize`,
+            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize`,
             `on_infeasible` or `group_by`, which stay as they are where they are not
             given. Of columns and callables, `group_by` may only be the one of `fit`.
 
         Returns
         -------
         estimator : object
-            The copy. With a `confidence`, each of several certificates from the same
-            samples holds with that probability, but not all of them at once.
+            The copy. With a `confidence_level`, each of several certificates from the
+            same samples holds with that probability, but not all of them at once.
 
         Raises
         ------
@@ -822,7 +822,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         *,
         expert_labels: ArrayLike | None = None,
         deferral_cost: ArrayLike | None = None,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
     ) -> DeferralMeasurement:
         """Measure how many samples each level answers, how well, and at which cost.
 
@@ -846,7 +846,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             units of the loss. None takes the `deferral_cost` of each classifier, zero
             where it has another target.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Least probability of each interval by itself.
 
         Returns
@@ -858,11 +858,13 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ------
         ValueError
             If a person is asked and `expert_labels` are not given, or no person is and
-            they are, `deferral_cost` is negative or not one a level, or `confidence` is
-            not in ]0, 1[.
+            they are, `deferral_cost` is negative or not one a level, or
+            `confidence_level` is not in ]0, 1[.
         """
         X, y = self._check_labeled(X, y, expert_labels)
-        return measure_stages(self, X, y, expert_labels, confidence, deferral_cost)
+        return measure_stages(
+            self, X, y, expert_labels, confidence_level, deferral_cost
+        )
 
     def _check_labeled(self, X, y, expert_labels):
         """Return samples and their labels, or raise if an answer is not asked for."""
@@ -879,7 +881,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         y: ArrayLike,
         *,
         expert_labels: ArrayLike | None = None,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
 
@@ -895,7 +897,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             What a person says about each sample; only those of samples that reach the
             person are used. Some may be missing: intervals then allow them any loss.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 
@@ -913,7 +915,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             If an argument is invalid.
         """
         X, y = self._check_labeled(X, y, expert_labels)
-        return report_deferral(self, X, y, expert_labels, confidence)
+        return report_deferral(self, X, y, expert_labels, confidence_level)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, both estimators and the splitter.

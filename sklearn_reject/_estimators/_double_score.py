@@ -23,7 +23,7 @@ from sklearn_reject._estimators._ood_labels import (
 )
 from sklearn_reject._estimators._ood_measure import OODMeasurement, measure_rule
 from sklearn_reject._estimators._ood_models import (
-    check_confidence_kept,
+    check_confidence_level_kept,
     check_has_ood,
     check_max_loss,
     check_parameters,
@@ -83,7 +83,7 @@ from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 _OF_ANY = (
     "risk_tolerance",
     "allow_reversed",
-    "confidence",
+    "confidence_level",
     "max_loss",
     "randomize",
     "on_infeasible",
@@ -195,14 +195,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability, over the draw of a calibration part, that all bounds hold for the
         population. It takes `cv` as a float, the share of the samples in that part;
         weight and threshold are tuned on the others, then the threshold is set anew.
         ``rule_.certificate`` includes a bound on the risk.
 
     max_loss : float > 0, default=None
-        Largest possible loss. A `confidence` needs it if it does not follow from
+        Largest possible loss. A `confidence_level` needs it if it does not follow from
         `loss`: for "absolute", "squared" and callables, because a class that is not in
         `y` may have a larger loss than those that are.
 
@@ -267,7 +267,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
     rule_ : DoubleScoreRule
         Weights of both scores with their ratio `mu`, threshold, and the TPR, FPR,
         precision and selective risk achieved on the predictions that tuned it. With a
-        `confidence`, these are of the calibration part, and it has a certificate. A
+        `confidence_level`, these are of the calibration part, and it has a certificate.
+        A
         :class:`~sklearn_reject.selection.TailScoreRule` where the combination is not
         tuned.
 
@@ -275,8 +276,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
         What tuned the rule, and what :meth:`retarget` tunes another one on: `scores` of
         shape (n_samples, 2), risk and novelty, `losses`, `is_ood` (or wild), `rows`,
         positions among the samples given to `fit`, and `sample_weight` or None. With a
-        `confidence`, `held_out` has the same of the calibration part, with the `draws`
-        that break ties; else it is None. About 40 bytes per sample.
+        `confidence_level`, `held_out` has the same of the calibration part, with the
+        `draws` that break ties; else it is None. About 40 bytes per sample.
 
     uncertainty_score_, novelty_score_ : score object
         The scores, fitted.
@@ -365,7 +366,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         wild_label: Label = None,
         wild_share: float | None = None,
         loss: TaskLossLike = "zero_one",
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         max_loss: float | None = None,
         cv: CV | None = None,
         reject_label: Label = "auto",
@@ -393,7 +394,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.wild_label = wild_label
         self.wild_share = wild_share
         self.loss = loss
-        self.confidence = confidence
+        self.confidence_level = confidence_level
         self.max_loss = max_loss
         self.cv = cv
         self.reject_label = reject_label
@@ -458,7 +459,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )
-        if self.confidence is not None:
+        if self.confidence_level is not None:
             refuse_weights(weight)
 
         ood_label, is_ood, classes = split_labels(self, y)
@@ -473,7 +474,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         )
         warn_of_labels(self, is_ood, classes)
         check_max_loss(self, score.loss)
-        learns = score.learns or self.confidence is not None
+        learns = score.learns or self.confidence_level is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
         plan, held_out = self._plan(X, y, split_params, score, learns)
@@ -516,9 +517,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         **target : dict
             Any of `min_tpr`, `max_fpr`, `max_risk`, `min_precision`, `min_recall`,
             `costs`, `ood_prior`, `risk_tolerance`, `novelty_share`, `allow_reversed`,
-            `confidence`, `max_loss`, `randomize` and `on_infeasible`. Those that are
-            not given keep their values, or become None where they are of another model
-            than those given.
+            `confidence_level`, `max_loss`, `randomize` and `on_infeasible`. Those that
+            are not given keep their values, or become None where they are of another
+            model than those given.
 
         Returns
         -------
@@ -531,17 +532,17 @@ class DoubleScoreOODClassifier(RejectClassifier):
             If no rule meets the bounds. It says what can be met.
         ValueError
             If a parameter is invalid, or needs OOD samples that are not there, or a
-            `confidence` is given where `fit` had none, or taken away where it had one:
-            other samples would tune the rule then, which takes another fit.
+            `confidence_level` is given where `fit` had none, or taken away where it had
+            one: other samples would tune the rule then, which takes another fit.
         TypeError
             If another parameter is given.
 
         Notes
         -----
-        Each certificate holds with its `confidence` by itself. It is not the confidence
-        that those of several targets hold together, nor that of the best of them: who
-        looks at all and takes one has used the samples held out to choose. For m
-        targets, each at ``1 - (1 - confidence) / m``, all hold together.
+        Each certificate holds with its `confidence_level` by itself. It is not the
+        confidence that those of several targets hold together, nor that of the best of
+        them: who looks at all and takes one has used the samples held out to choose.
+        For m targets, each at ``1 - (1 - confidence_level) / m``, all hold together.
 
         Examples
         --------
@@ -568,7 +569,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             dropped = {name for m in _MODELS for name in m} - kept if kept else ()
             target = dict.fromkeys(dropped) | target
         twin = copy_fitted(self, target)
-        check_confidence_kept(twin)
+        check_confidence_level_kept(twin)
         check_parameters(twin)
         check_max_loss(twin, self.loss_)
         twin.rule_ = solve_rule(twin, self.calibration_, self.loss_)
@@ -639,7 +640,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         y: ArrayLike,
         *,
         groups: ArrayLike | None = None,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
     ) -> OODMeasurement:
         """Measure what the rule achieves on new samples, with exact intervals.
 
@@ -656,7 +657,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             Where OOD samples come from: the FPR is measured for each, too. What it says
             of other samples is not used.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 
@@ -684,7 +685,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         (True, 220)
         """
         require_in_memory(X=X, y=y, groups=groups)
-        return self._measure(self._judge(X, y), confidence, groups)
+        return self._measure(self._judge(X, y), confidence_level, groups)
 
     def _judge(self, X, y):
         """Return what is accepted of samples, losses, and which are OOD and wild."""
@@ -694,13 +695,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
         losses = self._losses(y, labels, ~is_ood & ~is_wild)
         return accepted, losses, is_ood, is_wild
 
-    def _measure(self, judged, confidence, groups=None):
+    def _measure(self, judged, confidence_level, groups=None):
         """Return the measurement of samples that were judged."""
         max_loss = known_max_loss(self, self.loss_)
         bound = bound_of_losses(self.loss_, max_loss, "hoeffding_bentkus")["bound"]
         return measure_rule(
             *judged,
-            confidence=confidence,
+            confidence_level=confidence_level,
             ood_prior=self.ood_prior,
             wild_share=self.wild_share,
             bound=bound,
@@ -709,7 +710,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         )
 
     def report(
-        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+        self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
     ) -> Report:
         """Compare what was asked for with what new samples show.
 
@@ -721,7 +722,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             True labels, `ood_label_` for OOD samples.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 
@@ -739,7 +740,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             If an argument is invalid.
         """
         require_in_memory(X=X, y=y)
-        return report_ood(self, X, y, confidence)
+        return report_ood(self, X, y, confidence_level)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -772,9 +773,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _plan(self, X, y, split_params, score, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
-        stratify = self.confidence is None
+        stratify = self.confidence_level is None
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
-        if self.confidence is None:
+        if self.confidence_level is None:
             return plan, None
         check_sizes(self, score.is_ood[plan.held_out], score.loss)
         folds = inner_folds(plan.final, y, stratify=True)

@@ -39,15 +39,15 @@ def solve_grouped_rule(estimator, target, calibration, groups, solve):
     nearest, that is, the two functions that `solve_or_nearest` takes.
     """
     targets = target.by_group(groups.known)
-    confidence, nearest = estimator.confidence, {}
-    if confidence is not None:
-        confidence = share_confidence(confidence, len(groups.known))
+    confidence_level, nearest = estimator.confidence_level, {}
+    if confidence_level is not None:
+        confidence_level = share_confidence(confidence_level, len(groups.known))
 
     def solve_one(label, rows):
         def keep(failure, bounds, rule):
             nearest[label] = describe_nearest(bounds, rule)
 
-        found = solve(targets[label], calibration.take(rows), confidence)
+        found = solve(targets[label], calibration.take(rows), confidence_level)
         return solve_or_nearest(estimator, *found, report=keep)
 
     partition = make_partition(

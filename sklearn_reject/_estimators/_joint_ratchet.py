@@ -44,7 +44,7 @@ def warn_of_ratchet(previous, X, rows, documents):
         f"below those of the last fit, {previous.thresholds_.tolist()}. If only "
         "reported documents are rated, thresholds rise from fit to fit and never fall. "
         "Rate a random share of the documents above fixed base_thresholds, and pass "
-        "its probability as propensity to fit."
+        "its probability as inclusion_proba to fit."
     )
 
 

@@ -12,7 +12,7 @@ from sklearn_reject._validation import check_same_length
 from sklearn_reject.selection import (
     BOUNDS,
     binomial_upper,
-    check_confidence,
+    check_confidence_level,
     precision_of,
 )
 
@@ -21,8 +21,8 @@ from sklearn_reject.selection import (
 class OODMeasurement:
     """What a rule achieves on samples that it was not tuned on.
 
-    Each interval holds with `confidence` by itself, over the draw of the samples. Those
-    of shares of 0/1 outcomes are exact ones of Clopper and Pearson (1934).
+    Each interval holds with `confidence_level` by itself, over the draw of the samples.
+    Those of shares of 0/1 outcomes are exact ones of Clopper and Pearson (1934).
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class OODMeasurement:
         Share of ID samples among the accepted ones, for the `ood_prior` of the
         classifier, higher is better. NaN without a prior.
 
-    confidence : float
+    confidence_level : float
         Least probability of each interval.
 
     fpr_by_group : dict, optional
@@ -65,7 +65,7 @@ class OODMeasurement:
     fpr: Interval
     selective_risk: Interval
     precision: Interval
-    confidence: float
+    confidence_level: float
     fpr_by_group: dict[Any, Interval] = field(default_factory=dict)
 
     __repr__ = short_repr
@@ -77,7 +77,7 @@ def measure_rule(
     is_ood,
     is_wild,
     *,
-    confidence,
+    confidence_level,
     ood_prior,
     wild_share,
     bound,
@@ -89,42 +89,42 @@ def measure_rule(
     `losses` count for ID samples. Wild ones, which are unlabeled, tell the FPR where
     no sample is labeled as OOD.
     """
-    confidence = check_confidence(confidence)
+    confidence_level = check_confidence_level(confidence_level)
     of_id, of_ood = accepted[~is_ood & ~is_wild], accepted[is_ood]
 
-    def fpr(confidence):
+    def fpr(confidence_level):
         if len(of_ood) or not is_wild.any():
-            return share_of(of_ood, confidence)
-        return _fpr_of_wild(of_id, accepted[is_wild], wild_share, confidence)
+            return share_of(of_ood, confidence_level)
+        return _fpr_of_wild(of_id, accepted[is_wild], wild_share, confidence_level)
 
     # Of two intervals that are combined, each gets half of the error.
-    both = (1 + confidence) / 2
+    both = (1 + confidence_level) / 2
     accepted_losses = losses[accepted & ~is_ood & ~is_wild]
     return OODMeasurement(
-        tpr=share_of(of_id, confidence),
-        fpr=fpr(confidence),
-        selective_risk=risk_of(accepted_losses, bound, max_loss, confidence),
+        tpr=share_of(of_id, confidence_level),
+        fpr=fpr(confidence_level),
+        selective_risk=risk_of(accepted_losses, bound, max_loss, confidence_level),
         precision=_precision(share_of(of_id, both), fpr(both), ood_prior),
-        confidence=confidence,
-        fpr_by_group=_by_group(accepted, is_ood, groups, confidence),
+        confidence_level=confidence_level,
+        fpr_by_group=_by_group(accepted, is_ood, groups, confidence_level),
     )
 
 
-def share_of(accepted, confidence):
+def share_of(accepted, confidence_level):
     """Return the share of flags that are set, with its Clopper-Pearson interval."""
     n_samples = len(accepted)
     if not n_samples:
         return Interval(np.nan, 0.0, 1.0, 0)
-    count, tail = int(np.count_nonzero(accepted)), (1 - confidence) / 2
+    count, tail = int(np.count_nonzero(accepted)), (1 - confidence_level) / 2
     low = 1 - binomial_upper(n_samples - count, n_samples, tail)
     return Interval(
         count / n_samples, low, binomial_upper(count, n_samples, tail), n_samples
     )
 
 
-def _fpr_of_wild(of_id, of_wild, wild_share, confidence):
+def _fpr_of_wild(of_id, of_wild, wild_share, confidence_level):
     """Return the FPR that what is accepted of a mixture and of ID samples imply."""
-    both = (1 + confidence) / 2
+    both = (1 + confidence_level) / 2
     wild, inside = share_of(of_wild, both), share_of(of_id, both)
     # The more of the ID samples are accepted, the fewer of the OOD ones are.
     pairs = zip(wild[:3], (inside.value, inside.high, inside.low), strict=True)
@@ -136,14 +136,14 @@ def _fpr_of_wild(of_id, of_wild, wild_share, confidence):
     )
 
 
-def risk_of(losses, bound, max_loss, confidence):
+def risk_of(losses, bound, max_loss, confidence_level):
     """Return the mean loss with an interval, of no end where losses have none."""
     value = float(losses.mean()) if len(losses) else np.nan
     if max_loss is None or not len(losses):
         return Interval(
             value, 0.0, np.inf if max_loss is None else max_loss, len(losses)
         )
-    scaled, tail = losses / max_loss, (1 - confidence) / 2
+    scaled, tail = losses / max_loss, (1 - confidence_level) / 2
     high = BOUNDS[bound].upper(scaled, tail)
     low = 1 - BOUNDS[bound].upper(1 - scaled, tail)
     return Interval(value, max_loss * low, max_loss * high, len(losses))
@@ -163,7 +163,7 @@ def _precision(tpr, fpr, ood_prior):
     )
 
 
-def _by_group(accepted, is_ood, groups, confidence):
+def _by_group(accepted, is_ood, groups, confidence_level):
     """Return the FPR of each group of OOD samples."""
     if groups is None:
         return {}
@@ -177,6 +177,6 @@ def _by_group(accepted, is_ood, groups, confidence):
             "each OOD sample; the groups of other samples are not used."
         )
     return {
-        group: share_of(accepted[is_ood][of_ood == group], confidence)
+        group: share_of(accepted[is_ood][of_ood == group], confidence_level)
         for group in sorted(set(of_ood), key=lambda group: (str(type(group)), group))
     }

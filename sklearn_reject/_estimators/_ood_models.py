@@ -15,7 +15,7 @@ from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection import (
     MODEL_PARAMETERS,
     certify_double_score,
-    check_confidence,
+    check_confidence_level,
     check_levels,
     check_model,
     rates_to_certify,
@@ -46,8 +46,8 @@ def check_parameters(estimator):
     check_on_infeasible(estimator)
     check_n_directions(estimator.n_directions)
     check_option(estimator.method, "method", ("auto", "exact", "grid"))
-    if estimator.confidence is not None:
-        check_confidence(estimator.confidence)
+    if estimator.confidence_level is not None:
+        check_confidence_level(estimator.confidence_level)
         _check_calibration(estimator)
 
 
@@ -85,19 +85,20 @@ def _check_wild(estimator):
 def _check_calibration(estimator):
     if estimator.costs is not None:
         raise ValueError(
-            f"confidence={estimator.confidence!r} needs bounds to guarantee, and costs "
-            "are no bounds. Pass min_tpr and max_fpr, or min_precision and min_recall."
+            f"confidence_level={estimator.confidence_level!r} needs bounds to "
+            "guarantee, and costs are no bounds. Pass min_tpr and max_fpr, or "
+            "min_precision and min_recall."
         )
     if not estimator.randomize:
         raise ValueError(
-            f"confidence={estimator.confidence!r} needs randomize=True, because ties "
-            "at a calibrated threshold are broken at random."
+            f"confidence_level={estimator.confidence_level!r} needs randomize=True, "
+            "because ties at a calibrated threshold are broken at random."
         )
     if not is_share(estimator.cv):
         raise ValueError(
-            f"confidence={estimator.confidence!r} needs samples that are used neither "
-            f"to fit nor to tune, but cv={estimator.cv!r} leaves none. Hold a share "
-            "out, for example with cv=0.3."
+            f"confidence_level={estimator.confidence_level!r} needs samples that are "
+            f"used neither to fit nor to tune, but cv={estimator.cv!r} leaves none. "
+            "Hold a share out, for example with cv=0.3."
         )
 
 
@@ -136,28 +137,28 @@ def check_max_loss(estimator, loss):
                 f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
                 f"loss={estimator.loss!r} can reach. Set max_loss=None."
             )
-    elif estimator.confidence is not None and loss.max_loss is None:
+    elif estimator.confidence_level is not None and loss.max_loss is None:
         raise ValueError(
-            f"max_loss is needed with confidence={estimator.confidence!r} and "
-            f"loss={estimator.loss!r}, because the certificate bounds the risk, and a "
-            "class that is not in y may have a larger loss than all classes in y. Pass "
-            "the largest possible loss, in units of the loss."
+            f"max_loss is needed with confidence_level={estimator.confidence_level!r} "
+            f"and loss={estimator.loss!r}, because the certificate bounds the risk, "
+            "and a class that is not in y may have a larger loss than all classes in "
+            "y. Pass the largest possible loss, in units of the loss."
         )
 
 
-def check_confidence_kept(estimator):
+def check_confidence_level_kept(estimator):
     """Raise where a copy asks for samples that `fit` has not held out, or has."""
     is_certified = estimator.calibration_.held_out is not None
-    if is_certified == (estimator.confidence is not None):
+    if is_certified == (estimator.confidence_level is not None):
         return
     held_out, way_out = (
-        ("a part of the samples for it", "Fit a clone with confidence=None")
+        ("a part of the samples for it", "Fit a clone with confidence_level=None")
         if is_certified
         else ("no samples for it", "Fit with a confidence and, for example, cv=0.3")
     )
     raise ValueError(
-        f"confidence={estimator.confidence!r} is not possible with this fit, which has "
-        f"held out {held_out}. {way_out}."
+        f"confidence_level={estimator.confidence_level!r} is not possible with this "
+        f"fit, which has held out {held_out}. {way_out}."
     )
 
 
@@ -177,7 +178,7 @@ def _rates_of(estimator, bounds, is_ood, loss):
     return rates_to_certify(
         n_id,
         n_ood,
-        estimator.confidence,
+        estimator.confidence_level,
         bounds,
         wild_share=estimator.wild_share,
         **_bound_of_risk(estimator, loss),
@@ -255,10 +256,11 @@ def _tune_and_certify(estimator, bounds, calibration, loss):
         # What can be had of these rates would, as a bound, ask for better ones again.
         told, _, _ = str(failure).partition(" Relax ")
         raise InfeasibleTargetError(
-            f"To be certified with confidence={estimator.confidence:g} on the samples "
-            f"held out, a rule must be better than the requested bounds. {told} Relax "
-            "the bounds by more than what is missing, hold more samples out, use a "
-            "lower confidence, or use scores that separate ID from OOD samples better.",
+            f"To be certified with confidence_level={estimator.confidence_level:g} on "
+            "the samples held out, a rule must be better than the requested bounds. "
+            f"{told} Relax the bounds by more than what is missing, hold more samples "
+            "out, use a lower confidence, or use scores that separate ID from OOD "
+            "samples better.",
             attainable=failure.attainable,
         ) from failure
     return _certify(estimator, rule, bounds, held_out, loss)
@@ -307,7 +309,7 @@ def _certify_nearest(estimator, bounds, calibration, loss, error):
 
 def _says_nothing(estimator, bounds, loss):
     """Tell whether a bound that was asked for is relaxed to what holds anyway."""
-    levels = check_levels(estimator.confidence, bounds, estimator.wild_share)
+    levels = check_levels(estimator.confidence_level, bounds, estimator.wild_share)
     if levels.finds_fpr:
         return levels.max_risk >= _bound_of_risk(estimator, loss)["max_loss"]
     asked = estimator.max_fpr is not None or estimator.min_precision is not None
@@ -362,7 +364,7 @@ def _certify(estimator, rule, bounds, held_out, loss):
         held_out.is_ood,
         **bounds,
         **_bound_of_risk(estimator, loss),
-        confidence=estimator.confidence,
+        confidence_level=estimator.confidence_level,
         wild_share=estimator.wild_share,
         draws=held_out.draws,
     )

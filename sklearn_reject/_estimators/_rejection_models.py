@@ -42,7 +42,7 @@ from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import chow_rule
 
 # What a rule depends on beside its target.
-_OF_ANY = ("group_by", "confidence", "max_loss", "randomize", "on_infeasible")
+_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize", "on_infeasible")
 
 
 def claims_risk(estimator, score):
@@ -84,8 +84,8 @@ def check_guarantee(estimator, target, score, weight):
 
     Or a bound that holds on average, which weights have no part in.
     """
-    confidence = estimator.confidence
-    if confidence is None:
+    confidence_level = estimator.confidence_level
+    if confidence_level is None:
         if target.holds_on_average:
             refuse_weights(weight, f"a {target.name}")
         return
@@ -95,10 +95,10 @@ def check_guarantee(estimator, target, score, weight):
     is_fresh = is_frozen and not (learns(score) or needs_samples(score))
     if not is_fresh and not is_share(estimator.cv):
         raise ValueError(
-            f"confidence={confidence!r} needs samples on which neither the estimator "
-            f"nor the uncertainty score was fitted, and cv={_brief(estimator.cv)} "
-            "leaves none. Hold a share out, for example with cv=0.3, or wrap what was "
-            "fitted on other samples in FrozenEstimator."
+            f"confidence_level={confidence_level!r} needs samples on which neither the "
+            "estimator nor the uncertainty score was fitted, and "
+            f"cv={_brief(estimator.cv)} leaves none. Hold a share out, for example "
+            "with cv=0.3, or wrap what was fitted on other samples in FrozenEstimator."
         )
 
 
@@ -109,7 +109,7 @@ def keeps_promise(estimator, target):
     drawn class by class.
     """
     on_average = target.needs_equal_draws and is_share(estimator.cv)
-    return estimator.confidence is not None or on_average
+    return estimator.confidence_level is not None or on_average
 
 
 def _brief(value):
@@ -144,12 +144,12 @@ def solve_rule(
     target = target.bind(calibration)
     is_cost, claims = isinstance(target, RejectCost), claims_risk(estimator, score)
 
-    def solve(target, calibration, confidence):
+    def solve(target, calibration, confidence_level):
         """Return how to solve a rule, and how to find the nearest."""
         if is_cost:
             return lambda: _solve_cost(target, calibration, claims), None
         options = _bound_options(
-            estimator, target, calibration, confidence, seed, loss, max_loss
+            estimator, target, calibration, confidence_level, seed, loss, max_loss
         )
         samples = calibration.samples
         return (
@@ -160,7 +160,7 @@ def solve_rule(
     if groups is not None:
         return solve_grouped_rule(estimator, target, calibration, groups, solve)
     rule = solve_or_nearest(
-        estimator, *solve(target, calibration, estimator.confidence)
+        estimator, *solve(target, calibration, estimator.confidence_level)
     )
     if is_cost:
         warn_of_nothing_accepted(rule, target, calibration)
@@ -209,14 +209,16 @@ def _solve_cost(target, calibration, scores_are_risks):
     return target.solve(samples | {"losses": claimed}, {}).measure(**samples)
 
 
-def _bound_options(estimator, target, calibration, confidence, seed, loss, max_loss):
+def _bound_options(
+    estimator, target, calibration, confidence_level, seed, loss, max_loss
+):
     """Return what a solver needs to know beside the samples."""
     options = {"randomize": estimator.randomize}
-    if confidence is not None:
-        options["confidence"] = confidence
+    if confidence_level is not None:
+        options["confidence_level"] = confidence_level
         options["draws"] = calibration.draws
         options["random_state"] = seed  # of the order of bets
-    is_bounded = target.bounds_losses and confidence is not None
+    is_bounded = target.bounds_losses and confidence_level is not None
     if is_bounded or target.holds_on_average:
         options |= bound_of_losses(loss, max_loss)
     return options
@@ -226,7 +228,7 @@ def solve_on_summary(estimator, target, summary, loss, max_loss):
     """Return the rule that meets a target on a summary of samples."""
     options = {}
     if target.name != "reject_cost":
-        options["confidence"] = estimator.confidence
+        options["confidence_level"] = estimator.confidence_level
     if target.name in ("target_risk", "target_coverage"):
         options["randomize"] = estimator.randomize
     if target.bounds_losses:
@@ -238,7 +240,7 @@ def solve_on_summary(estimator, target, summary, loss, max_loss):
 
     def find_nearest(error):
         # What a search for a certificate ends at is none.
-        if estimator.confidence is not None or not np.isfinite(error.lowest_risk):
+        if estimator.confidence_level is not None or not np.isfinite(error.lowest_risk):
             raise error
         nearest = error.lowest_risk * (1 + 1e-9)
         return {target.name: nearest}, solve(nearest, **options)
@@ -276,15 +278,17 @@ def retarget(estimator, changes, default):
     target = find_target(other, default)
     groups = groups_of_retarget(estimator, changes, other)
     check_group_targets(target, groups)
-    target = target.prepare(getattr(other, "classes_", None), loss, other.confidence)
+    target = target.prepare(
+        getattr(other, "classes_", None), loss, other.confidence_level
+    )
     max_loss = check_max_loss(other, target, loss)
     weight = None if calibration is None else calibration.sample_weight
     check_guarantee(other, target, score, weight)
-    certifies = other.confidence is not None
+    certifies = other.confidence_level is not None
     if certifies and calibration is not None and calibration.draws is None:
         raise ValueError(
-            f"confidence={other.confidence!r} needs a random held-out part, but this "
-            "one is stratified by class. Call fit with a confidence."
+            f"confidence_level={other.confidence_level!r} needs a random held-out "
+            "part, but this one is stratified by class. Call fit with a confidence."
         )
     is_unknown = calibration is None and other.summary_ is None
     if is_unknown and not uses_plain_rule(other, target, score):

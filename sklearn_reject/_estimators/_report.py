@@ -55,11 +55,11 @@ class Samples:
     accepted: np.ndarray
     losses: np.ndarray
     bound: dict
-    confidence: float
+    confidence_level: float
 
     def coverage(self, mask):
         """Return the accepted share of some samples."""
-        return share_of(self.accepted[mask], self.confidence)
+        return share_of(self.accepted[mask], self.confidence_level)
 
     def risk(self, mask):
         """Return the mean loss of the accepted ones of some samples."""
@@ -73,9 +73,9 @@ class Samples:
         """Return the mean of those losses that are known, or of costs among them."""
         losses, largest = losses[~np.isnan(losses)], self.bound["max_loss"]
         if not cost:
-            return risk_of(losses, **self.bound, confidence=self.confidence)
+            return risk_of(losses, **self.bound, confidence_level=self.confidence_level)
         largest = None if largest is None else max(largest, cost)
-        return risk_of(losses, _ANY, largest, self.confidence)
+        return risk_of(losses, _ANY, largest, self.confidence_level)
 
     def part(self, name, mask):
         """Return some samples as a part of the report."""
@@ -89,13 +89,13 @@ def _bound_of(estimator):
     return {"bound": bound, "max_loss": largest}
 
 
-def report_selective(estimator, X, y, confidence, default_cost):
+def report_selective(estimator, X, y, confidence_level, default_cost):
     """Return the report of a classifier or regressor that rejects."""
-    confidence = check_level(confidence, "confidence")
+    confidence_level = check_level(confidence_level, "confidence_level")
     labels, _, accepted = estimator.predict_all(X)
     check_same_length(len(labels), y=y)
     losses = estimator.loss_(y, labels)
-    samples = Samples(accepted, losses, _bound_of(estimator), confidence)
+    samples = Samples(accepted, losses, _bound_of(estimator), confidence_level)
     groups = None
     if isinstance(estimator.rule_, GroupedRule):
         groups = as_objects(labels_of(estimator.group_by_, X, labels))
@@ -122,7 +122,7 @@ def _report(estimator, samples, promises, parts, **options):
     return Report(
         type(estimator).__name__,
         len(samples.accepted),
-        samples.confidence,
+        samples.confidence_level,
         tuple(promises),
         tuple(parts),
         **options,
@@ -135,7 +135,7 @@ def _all(flags):
 
 def _confidence_of(rule):
     """Return the confidence of a certificate, None without one."""
-    return getattr(rule.certificate, "confidence", None)
+    return getattr(rule.certificate, "confidence_level", None)
 
 
 def _nearest_of(guaranteed, asked, sense):
@@ -196,7 +196,7 @@ def _promises_of_parts(estimator, samples, labels, y):
         quantity, sense = _QUANTITIES.get(name, (name.removeprefix("min_"), ">="))
         if name in (PRECISION, RECALL):
             is_right = samples.losses[of_label & samples.accepted] == 0
-            achieved = share_of(is_right, samples.confidence)
+            achieved = share_of(is_right, samples.confidence_level)
         elif quantity == "risk":
             achieved = samples.risk(of_label)
         else:
@@ -225,13 +225,13 @@ def _parts_of_classes(estimator, samples, labels, y):
     return predicted + [samples.part(f"true {k}", y == k) for k in classes]
 
 
-def report_ood(estimator, X, y, confidence):
+def report_ood(estimator, X, y, confidence_level):
     """Return the report of a classifier that rejects OOD samples, too."""
     judged = estimator._judge(X, y)
-    measured = estimator._measure(judged, confidence)
+    measured = estimator._measure(judged, confidence_level)
     accepted, losses, is_ood, is_wild = judged
     is_id = ~is_ood & ~is_wild
-    samples = Samples(accepted, losses, _bound_of(estimator), confidence)
+    samples = Samples(accepted, losses, _bound_of(estimator), confidence_level)
     rule = estimator.rule_
     found = {
         "min_tpr": (">=", rule.tpr, measured.tpr),
@@ -255,9 +255,11 @@ def report_ood(estimator, X, y, confidence):
         if (asked := getattr(estimator, name)) is not None
     ]
     if estimator.costs is not None:
-        both = (1 + confidence) / 2  # of two intervals, each has half of the error
+        both = (
+            1 + confidence_level
+        ) / 2  # of two intervals, each has half of the error
         fpr = estimator._measure(judged, both).fpr
-        halves = replace(samples, confidence=both)
+        halves = replace(samples, confidence_level=both)
         achieved = _cost_of_ood(estimator, halves, is_id, fpr)
         calibration = _expected_cost(estimator, rule)
         promises = [
@@ -306,15 +308,15 @@ def _expected_cost(estimator, rule):
     return float((1 - prior) * of_id + prior * of_ood)
 
 
-def report_deferral(estimator, X, y, known, confidence):
+def report_deferral(estimator, X, y, known, confidence_level):
     """Return the report of a classifier that asks a second opinion."""
-    confidence = check_level(confidence, "confidence")
+    confidence_level = check_level(confidence_level, "confidence_level")
     if known is not None:
         known = estimator._person(known, len(y))
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
-    measured = measure_traced(estimator, traced, losses, confidence)
-    samples = Samples(traced.levels > 0, losses, _bound_of(estimator), confidence)
+    measured = measure_traced(estimator, traced, losses, confidence_level)
+    samples = Samples(traced.levels > 0, losses, _bound_of(estimator), confidence_level)
     rule, target = estimator.rule_, find_deferral_target(estimator)
     promise_of = partial(_promise_to_defer, samples, traced)
     if isinstance(rule, GroupedDeferralRule):
@@ -323,7 +325,9 @@ def report_deferral(estimator, X, y, known, confidence):
         promises = _promises_by_group(promise_of, target, rule, groups)
     else:
         promises = [promise_of(target, rule, _all(losses), "all")]
-    system = ReportPart("all", share_of(_all(losses), confidence), measured.system_risk)
+    system = ReportPart(
+        "all", share_of(_all(losses), confidence_level), measured.system_risk
+    )
     parts = [ReportPart(each.name, each.share, each.risk) for each in measured.stages]
     return _report(
         estimator,
@@ -342,14 +346,16 @@ def _promise_to_defer(samples, traced, target, rule, mask, part):
         costs, largest = (samples.losses + asking)[mask], samples.bound["max_loss"]
         if largest is not None:
             largest += traced.costs.max(axis=0).sum()
-        achieved = risk_of(costs[~np.isnan(costs)], _ANY, largest, samples.confidence)
+        achieved = risk_of(
+            costs[~np.isnan(costs)], _ANY, largest, samples.confidence_level
+        )
     elif target.name == "target_risk":
         calibration = rule.system_risk
         achieved = mean_loss(
             samples.losses[mask],
             traced.levels[mask],
             **samples.bound,
-            confidence=samples.confidence,
+            confidence_level=samples.confidence_level,
         )
     else:
         calibration, achieved = rule.deferral_rate, samples.coverage(mask)

@@ -31,7 +31,7 @@ class ReportPromise(NamedTuple):
     bound : float
         What was asked for. NaN where there is no bound.
 
-    confidence : float or None
+    confidence_level : float or None
         Probability with which the bound was certified for new samples, or the one of
         `nearest` where there is one. None if nothing was certified.
 
@@ -62,7 +62,7 @@ class ReportPromise(NamedTuple):
     part: str
     sense: str
     bound: float
-    confidence: float | None
+    confidence_level: float | None
     calibration: float
     achieved: Interval
     nearest: float | None = None
@@ -136,7 +136,7 @@ class Report:
     n_samples : int
         Number of samples.
 
-    confidence : float
+    confidence_level : float
         Least probability of each interval by itself.
 
     promises : tuple of ReportPromise
@@ -157,12 +157,12 @@ class Report:
     >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
     >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
     >>> isinstance(report, Report), list(report.to_dict())
-    (True, ['estimator', 'n_samples', 'confidence', 'promises', 'parts'])
+    (True, ['estimator', 'n_samples', 'confidence_level', 'promises', 'parts'])
     """
 
     estimator: str
     n_samples: int
-    confidence: float
+    confidence_level: float
     promises: tuple[ReportPromise, ...]
     parts: tuple[ReportPart, ...]
     titles: tuple[str, ...] = ("accepted", "risk of accepted")
@@ -179,7 +179,7 @@ class Report:
         return {
             "estimator": self.estimator,
             "n_samples": self.n_samples,
-            "confidence": self.confidence,
+            "confidence_level": self.confidence_level,
             "promises": [
                 {**_plain(each), "verdict": each.verdict} for each in self.promises
             ],
@@ -190,7 +190,7 @@ class Report:
         samples = "sample" if self.n_samples == 1 else "samples"
         lines = [
             f"{self.estimator} on {self.n_samples} {samples}, "
-            f"intervals of {100 * self.confidence:g} % confidence each",
+            f"intervals of {100 * self.confidence_level:g} % confidence each",
             "",
             *_align([_PROMISE_HEADER, *map(_promise_cells, self.promises)]),
             "",
@@ -222,8 +222,8 @@ def _promise_cells(promise):
     asked = f"{promise.sense} {promise.bound:.4g}" if promise.sense else "least"
     if promise.nearest is not None:
         asked = f"{asked}, guaranteed {promise.nearest:.4g}"
-    if promise.confidence is not None:
-        asked = f"{asked} at {100 * promise.confidence:g} %"
+    if promise.confidence_level is not None:
+        asked = f"{asked} at {100 * promise.confidence_level:g} %"
     shown = _number(promise.calibration), _interval(promise.achieved)
     return name, asked, *shown, promise.verdict
 

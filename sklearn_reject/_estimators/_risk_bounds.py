@@ -254,7 +254,7 @@ def _shorten(texts, most=6):
     return f"{shown}, ..." if len(texts) > most else shown
 
 
-def check_part_bounds(parts, loss, confidence):
+def check_part_bounds(parts, loss, confidence_level):
     """Raise for bounds that the loss does not fit, or that cannot be certified."""
     for name, values in parts.by_class:
         if not _bounds_loss(name) and type(loss) is not ZeroOneLoss:
@@ -263,9 +263,9 @@ def check_part_bounds(parts, loss, confidence):
                 "loss='zero_one', or bound the mean loss with target_risk."
             )
         exact = [label for label, x in values.items() if _flip(name, x) == 0]
-        if exact and confidence is not None:
+        if exact and confidence_level is not None:
             raise InfeasibleTargetError(
                 f"{name}={values[exact[0]]:g} of {exact[0]!r} allows no error at all, "
                 "which no finite sample can certify. Use a lower bound, or pass "
-                "confidence=None."
+                "confidence_level=None."
             )

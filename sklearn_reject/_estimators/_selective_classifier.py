@@ -110,7 +110,8 @@ class SelectiveClassifier(RejectClassifier):
         on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
         the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
         classifiers on real data sets). If the target must hold on new data, set
-        `confidence`, or use `target_failure_rate`, which few samples can guarantee.
+        `confidence_level`, or use `target_failure_rate`, which few samples can
+        guarantee.
 
     target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimize the risk.
@@ -130,7 +131,7 @@ class SelectiveClassifier(RejectClassifier):
         need a dict. Bounds for both of two classes are the positive and negative
         predictive values. May be combined with `min_recall`, but not with another
         target. One threshold meets all bounds on the samples that tune the rule, and
-        with a `confidence` all of them together in the population. With
+        with a `confidence_level` all of them together in the population. With
         `on_infeasible="nearest"`, the allowed errors of all bounds are increased by the
         same factor. Needs the loss "zero_one".
 
@@ -143,13 +144,13 @@ class SelectiveClassifier(RejectClassifier):
         Groups of samples, each with its own rule, so that the target holds in every
         group: "prediction" is the predicted class (of a classifier), a str or an int
         the name or position of a column of X, and a callable is ``X -> (n_samples,)``.
-        Targets may then be dicts of group to value. With a `confidence`, the targets of
-        all groups hold together with that probability. A group in which no rule meets
-        the target is rejected as a whole, and so are samples of a group that `fit` has
-        not seen; both with a warning. "class" is the true class, which is unknown when
-        predicting: one rule meets a `target_risk` or `target_failure_rate` in each
-        class, or in the classes of a dict. A failure rate is then a share of all
-        samples of the class, and the class needs a sample among those that tune the
+        Targets may then be dicts of group to value. With a `confidence_level`, the
+        targets of all groups hold together with that probability. A group in which no
+        rule meets the target is rejected as a whole, and so are samples of a group that
+        `fit` has not seen; both with a warning. "class" is the true class, which is
+        unknown when predicting: one rule meets a `target_risk` or `target_failure_rate`
+        in each class, or in the classes of a dict. A failure rate is then a share of
+        all samples of the class, and the class needs a sample among those that tune the
         rule.
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
@@ -170,7 +171,7 @@ class SelectiveClassifier(RejectClassifier):
         predicted labels by column, both in sorted order; a data frame is read by its
         labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability, over the draw of the samples that tune the rule, that
         `target_risk`, `target_coverage` or `target_failure_rate` holds for the
         population. None tunes the rule on the samples without such a guarantee; a
@@ -230,8 +231,8 @@ class SelectiveClassifier(RejectClassifier):
 
     rule_ : RejectionRule or, with `group_by`, GroupedRule
         Threshold, acceptance probability at it, the coverage and risk achieved on the
-        predictions that solved it, and the certificate of a `confidence`; with groups,
-        those of each in ``rule_.rules``.
+        predictions that solved it, and the certificate of a `confidence_level`; with
+        groups, those of each in ``rule_.rules``.
 
     summary_ : RiskCoverageSummary or None
         Scores and losses of all samples so far that `partial_fit` was given. None after
@@ -328,7 +329,7 @@ class SelectiveClassifier(RejectClassifier):
         group_by: Literal["prediction", "class"] | GroupBy | None = None,
         uncertainty_score: UncertaintyScoreLike = "auto",
         loss: TaskLossLike = "zero_one",
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         max_loss: float | None = None,
         cv: CV | Literal["plug_in"] | None = None,
         reject_label: Label = "auto",
@@ -347,7 +348,7 @@ class SelectiveClassifier(RejectClassifier):
         self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
-        self.confidence = confidence
+        self.confidence_level = confidence_level
         self.max_loss = max_loss
         self.cv = cv
         self.reject_label = reject_label
@@ -436,7 +437,7 @@ class SelectiveClassifier(RejectClassifier):
         Returns
         -------
         self : object
-            The estimator, with `rule_` and `summary_`. With a `confidence`, the
+            The estimator, with `rule_` and `summary_`. With a `confidence_level`, the
             certificate after each call holds with that probability, but not all of them
             at once: choose beforehand when to look.
 
@@ -471,7 +472,7 @@ class SelectiveClassifier(RejectClassifier):
         groups = find_groups(self, X, classes)
         check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
-        target = target.prepare(classes, loss, self.confidence)
+        target = target.prepare(classes, loss, self.confidence_level)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
             self.uncertainty_score,
@@ -557,15 +558,15 @@ class SelectiveClassifier(RejectClassifier):
         **target : dict
             One of `reject_cost`, `target_risk`, `target_coverage` and
             `target_failure_rate`, or `min_precision` and `min_recall`, in place of what
-            was asked for in `fit`; and `confidence`, `max_loss`, `randomize`,
+            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize`,
             `on_infeasible` or `group_by`, which stay as they are where they are not
             given. Of columns and callables, `group_by` may only be the one of `fit`.
 
         Returns
         -------
         estimator : object
-            The copy. With a `confidence`, each of several certificates from the same
-            samples holds with that probability, but not all of them at once.
+            The copy. With a `confidence_level`, each of several certificates from the
+            same samples holds with that probability, but not all of them at once.
             Without one, after a `fit` with one, the share held out stays as it was,
             drawn without stratification. It is drawn class by class for other targets,
             and a `target_failure_rate` then holds but approximately, as with folds,
@@ -584,7 +585,7 @@ class SelectiveClassifier(RejectClassifier):
         return retarget(self, target, _DEFAULT_REJECT_COST)
 
     def report(
-        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+        self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
     ) -> Report:
         """Compare what was asked for with what new samples show.
 
@@ -596,7 +597,7 @@ class SelectiveClassifier(RejectClassifier):
         y : array-like of shape (n_samples,)
             True labels.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 
@@ -636,7 +637,7 @@ class SelectiveClassifier(RejectClassifier):
         """
         require_in_memory(X=X, y=y)
         y = check_class_labels(y)
-        return report_selective(self, X, y, confidence, _DEFAULT_REJECT_COST)
+        return report_selective(self, X, y, confidence_level, _DEFAULT_REJECT_COST)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

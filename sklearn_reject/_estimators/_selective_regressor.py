@@ -103,7 +103,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
         the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
         classifiers on real data sets). If the target must hold on new data, set
-        `confidence`, or use `target_failure_rate`, which few samples can guarantee.
+        `confidence_level`, or use `target_failure_rate`, which few samples can
+        guarantee.
 
     target_coverage : float in ]0, 1] or dict, default=None
         Share of the samples to accept: minimize the risk.
@@ -120,10 +121,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Groups of samples, each with its own rule, so that the target holds in every
         group: "prediction" is the predicted class (of a classifier), a str or an int
         the name or position of a column of X, and a callable is ``X -> (n_samples,)``.
-        Targets may then be dicts of group to value. With a `confidence`, the targets of
-        all groups hold together with that probability. A group in which no rule meets
-        the target is rejected as a whole, and so are samples of a group that `fit` has
-        not seen; both with a warning.
+        Targets may then be dicts of group to value. With a `confidence_level`, the
+        targets of all groups hold together with that probability. A group in which no
+        rule meets the target is rejected as a whole, and so are samples of a group that
+        `fit` has not seen; both with a warning.
 
     uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
             score object or callable, default="auto"
@@ -138,7 +139,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         is ``(y_true, y_pred) -> (n_samples,)``, for any structure that fits into
         vectors.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability, over the draw of the samples that tune the rule, that
         `target_risk`, `target_coverage` or `target_failure_rate` holds for the
         population. Needs `cv` as a float, or a frozen regressor with a score that is
@@ -185,8 +186,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     rule_ : RejectionRule or, with `group_by`, GroupedRule
         Threshold, acceptance probability at it, the coverage and risk achieved on the
-        predictions that solved it, and the certificate of a `confidence`; with groups,
-        those of each in ``rule_.rules``.
+        predictions that solved it, and the certificate of a `confidence_level`; with
+        groups, those of each in ``rule_.rules``.
 
     summary_ : RiskCoverageSummary or None
         Scores and losses of all samples so far that `partial_fit` was given. None after
@@ -260,7 +261,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         uncertainty_score: Literal["auto", "loss_regression", "sele", "sele_boosting"]
         | ScoreLike = "auto",
         loss: Literal["squared", "absolute"] | Callable[..., ArrayLike] = "squared",
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         max_loss: float | None = None,
         cv: CV | None = None,
         randomize: bool = True,
@@ -276,7 +277,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.group_by = group_by
         self.uncertainty_score = uncertainty_score
         self.loss = loss
-        self.confidence = confidence
+        self.confidence_level = confidence_level
         self.max_loss = max_loss
         self.cv = cv
         self.randomize = randomize
@@ -356,7 +357,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Returns
         -------
         self : object
-            The estimator, with `rule_` and `summary_`. With a `confidence`, the
+            The estimator, with `rule_` and `summary_`. With a `confidence_level`, the
             certificate after each call holds with that probability, but not all of them
             at once: choose beforehand when to look.
 
@@ -485,15 +486,15 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         **target : dict
             One of `reject_cost`, `target_risk`, `target_coverage` and
             `target_failure_rate`, in place of what was asked for in `fit`; and
-            `confidence`, `max_loss`, `randomize`, `on_infeasible` or `group_by`, which
-            stay as they are where they are not given. Of columns and callables,
+            `confidence_level`, `max_loss`, `randomize`, `on_infeasible` or `group_by`,
+            which stay as they are where they are not given. Of columns and callables,
             `group_by` may only be the one of `fit`.
 
         Returns
         -------
         estimator : object
-            The copy. With a `confidence`, each of several certificates from the same
-            samples holds with that probability, but not all of them at once.
+            The copy. With a `confidence_level`, each of several certificates from the
+            same samples holds with that probability, but not all of them at once.
 
         Raises
         ------
@@ -509,7 +510,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         return retarget(self, target, None)
 
     def report(
-        self, X: MatrixLike, y: ArrayLike, *, confidence: float = 0.95
+        self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
     ) -> Report:
         """Compare what was asked for with what new samples show.
 
@@ -521,7 +522,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 
@@ -539,7 +540,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             If an argument is invalid.
         """
         require_in_memory(X=X, y=y)
-        return report_selective(self, X, y, confidence, None)
+        return report_selective(self, X, y, confidence_level, None)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -19,7 +19,7 @@ from sklearn_reject._estimators._risk_bounds import (
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
-    check_confidence,
+    check_confidence_level,
     solve_nearest_risk,
     solve_reject_cost,
     solve_target_coverage,
@@ -97,7 +97,7 @@ class Target:
             "or group_by='prediction'."
         )
 
-    def prepare(self, classes, loss, confidence):
+    def prepare(self, classes, loss, confidence_level):
         """Return the target with what it needs to know of the classes, None if none."""
         return self
 
@@ -143,7 +143,7 @@ class TargetRisk(Target):
 
     def solve_nearest(self, error, samples, options):
         """Return the lowest risk that can be met, or certified, and its rule."""
-        if "confidence" not in options:
+        if "confidence_level" not in options:
             nearest = TargetRisk(error.lowest_risk)
             return {self.name: nearest.value}, nearest.solve(samples, options)
         rule = solve_nearest_risk(**samples, **options)
@@ -222,10 +222,10 @@ class RiskBounds(Target):
             "all samples; a min_recall bounds true classes already. Pass group_by=None."
         )
 
-    def prepare(self, classes, loss, confidence):
+    def prepare(self, classes, loss, confidence_level):
         """Return the target with a bound for each class that has any."""
         parts = self.value.resolve(classes)
-        check_part_bounds(parts, loss, confidence)
+        check_part_bounds(parts, loss, confidence_level)
         return replace(self, value=parts)
 
     def bind(self, calibration):
@@ -335,7 +335,7 @@ def check_max_loss(estimator, target, loss):
                 "the loss can reach. Set it to None, or pass at least this value."
             )
         return largest
-    is_certified = estimator.confidence is not None and target.bounds_losses
+    is_certified = estimator.confidence_level is not None and target.bounds_losses
     if loss.max_loss is None and (is_certified or target.holds_on_average):
         verb = "certify" if is_certified else "promise"
         raise ValueError(
@@ -348,10 +348,10 @@ def check_max_loss(estimator, target, loss):
 
 def check_certifiable(estimator, target):
     """Raise for a confidence out of range, or in what no bound holds."""
-    check_confidence(estimator.confidence)
+    check_confidence_level(estimator.confidence_level)
     if not target.can_be_certified:
         raise ValueError(
-            f"confidence={estimator.confidence!r} needs a target_risk, a "
+            f"confidence_level={estimator.confidence_level!r} needs a target_risk, a "
             f"target_coverage or a target_failure_rate to guarantee. A {target.name} "
             "has no bound."
         )

@@ -71,7 +71,7 @@ from sklearn_reject.thresholds import (
     Search,
     ThresholdPath,
     check_documents,
-    check_propensity,
+    check_inclusion_proba,
     check_weighted_classes,
     cross_validate_point,
     make_point,
@@ -135,7 +135,7 @@ class EnsembleThresholdTuner(
 
     min_recall : float in ]0, 1], default=None
         The fewest false positives with at least this share of all positives found.
-        Needs ratings of all documents, or of a sample of them, see `propensity`.
+        Needs ratings of all documents, or of a sample of them, see `inclusion_proba`.
 
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
@@ -162,7 +162,7 @@ class EnsembleThresholdTuner(
         Method that gives the scores of classifiers. "auto" is the first of the two that
         a classifier has.
 
-    confidence : float in ]0, 1[, default=0.95
+    confidence_level : float in ]0, 1[, default=0.95
         Confidence of the intervals of counts and precision at the operating point.
 
     cv : int, float, splitter, iterable, "prefit" or None, default=None
@@ -323,7 +323,7 @@ class EnsembleThresholdTuner(
         unrated_label: Label = -1,
         pos_label: Label = None,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         cv: CV | Literal["prefit"] | None = None,
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
@@ -347,7 +347,7 @@ class EnsembleThresholdTuner(
         self.unrated_label = unrated_label
         self.pos_label = pos_label
         self.response_method = response_method
-        self.confidence = confidence
+        self.confidence_level = confidence_level
         self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -365,7 +365,7 @@ class EnsembleThresholdTuner(
         X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        propensity: ArrayLike | None = None,
+        inclusion_proba: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
         """Fit the classifiers on rated documents, and tune their joint thresholds.
@@ -385,12 +385,12 @@ class EnsembleThresholdTuner(
             take them, and weigh the samples that tune the decisions, except the items
             of a set, which are counted.
 
-        propensity : float or array-like of shape (n_documents,), default=None
+        inclusion_proba : float or array-like of shape (n_documents,), default=None
             Probability in ]0, 1] of each document to be rated, if it was drawn at
             random, and NaN otherwise. Rated documents have the inverse as weight, times
             `sample_weight`, and represent unrated ones with the same probability. Only
-            unrated documents without a propensity mean that ratings are incomplete. It
-            weighs what tunes the thresholds, and reaches no classifier.
+            unrated documents without a inclusion_proba mean that ratings are
+            incomplete. It weighs what tunes the thresholds, and reaches no classifier.
 
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they
@@ -418,7 +418,7 @@ class EnsembleThresholdTuner(
             X=X,
             y=y,
             sample_weight=sample_weight,
-            propensity=propensity,
+            inclusion_proba=inclusion_proba,
             **params,
         )
         X, y = indexable(X, y)
@@ -432,8 +432,10 @@ class EnsembleThresholdTuner(
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
         check_weighted_classes(is_positive, is_negative, weight)
-        if propensity is not None:
-            propensity = check_propensity(propensity, ratings != _UNRATED)
+        if inclusion_proba is not None:
+            inclusion_proba = check_inclusion_proba(
+                inclusion_proba, ratings != _UNRATED
+            )
 
         # The scores of documents that trained no classifier.
         planned = plan_jointly(self, joint, X, ratings, split_params)
@@ -454,7 +456,7 @@ class EnsembleThresholdTuner(
             rule=self.rule,
             base_thresholds=self.base_thresholds,
             sample_weight=take_weight(weight, rows),
-            propensity=take_weight(propensity, rows),
+            inclusion_proba=take_weight(inclusion_proba, rows),
             names=None if isinstance(rows, slice) else rows,
         )
         warn_if_selected(documents)
@@ -746,7 +748,7 @@ class EnsembleThresholdTuner(
         joint.check()
         self._validate_names([name for name, *_ in joint.entries()])
         check_joint_cv(self.cv, joint)
-        check_level(self.confidence, "confidence")
+        check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
         search = Search(
             method=self.method,
@@ -803,13 +805,13 @@ class EnsembleThresholdTuner(
         """Return the path, the operating point on it, and that of the folds or None."""
         end = self.on_infeasible
         path, vertex = search.find_point(documents, target, path, end)
-        point = make_point(documents, target, path, vertex, self.confidence)
+        point = make_point(documents, target, path, vertex, self.confidence_level)
         cross_validated = cross_validate_point(
             documents,
             target,
             search,
             folds,
-            self.confidence,
+            self.confidence_level,
             n_jobs=self.n_jobs,
             on_infeasible=end,
         )

@@ -138,7 +138,7 @@ def check_inner(owner, kind, methods=("fit", "predict"), way_out=""):
         )
 
 
-def refuse_weights(weight, what="confidence"):
+def refuse_weights(weight, what="confidence_level"):
     """Raise where a guarantee is asked for and samples have weights."""
     if weight is not None:
         raise ValueError(

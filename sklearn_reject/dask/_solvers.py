@@ -142,7 +142,7 @@ def solve_target_risk(
     *,
     sample_weight: Any = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
     max_loss: float | None = None,
     method: Literal["exact", "cells"] = "exact",
@@ -150,9 +150,9 @@ def solve_target_risk(
 ) -> RejectionRule | Other:
     """Maximize the coverage under a bound on the selective risk.
 
-    The rule of :func:`sklearn_reject.selection.solve_target_risk`. With `confidence`,
-    the thresholds that are tested are the borders of cells of scores, which do not
-    depend on the data, so that no draws break ties.
+    The rule of :func:`sklearn_reject.selection.solve_target_risk`. With
+    `confidence_level`, the thresholds that are tested are the borders of cells of
+    scores, which do not depend on the data, so that no draws break ties.
 
     Parameters
     ----------
@@ -166,13 +166,13 @@ def solve_target_risk(
         Selective risk that must not be exceeded, in units of the loss.
 
     sample_weight : dask array or column of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence`.
+        Non-negative sample weights. Not possible with `confidence_level`.
 
     randomize : bool, default=True
         If True, the tie group that would exceed the risk is accepted with the
         probability that meets it exactly. If False, it is rejected.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which the risk is to hold for the population. The parameters
         below are used with it only.
 
@@ -189,7 +189,7 @@ def solve_target_risk(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away. With a `confidence` it makes no
+        a coverage that is at most one cell away. With a `confidence_level` it makes no
         difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
@@ -199,13 +199,13 @@ def solve_target_risk(
     Returns
     -------
     rule : RejectionRule
-        The rule of largest coverage. With `confidence` it has a certificate.
+        The rule of largest coverage. With `confidence_level` it has a certificate.
 
     Raises
     ------
     InfeasibleTargetError
-        If every prefix of the sample has a higher risk or, with `confidence`, none can
-        be certified. It says what can be met, or how many samples are needed.
+        If every prefix of the sample has a higher risk or, with `confidence_level`,
+        none can be certified. It says what can be met, or how many samples are needed.
     ValueError
         If an argument is no dask collection, the collections are not cut at the same
         rows and cannot be, there are no samples, or an argument is invalid. Of values
@@ -227,14 +227,14 @@ def solve_target_risk(
         return summary.solve_target_risk(
             target,
             randomize=randomize,
-            confidence=confidence,
+            confidence_level=confidence_level,
             bound=bound,
             max_loss=max_loss,
             parts=parts,
         )
 
     return samples.answer(
-        ask, method=method, certify=confidence is not None, compute=compute
+        ask, method=method, certify=confidence_level is not None, compute=compute
     )
 
 
@@ -245,7 +245,7 @@ def solve_target_coverage(
     *,
     sample_weight: Any = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     method: Literal["exact", "cells"] = "exact",
     compute: bool = True,
 ) -> RejectionRule | Other:
@@ -265,13 +265,13 @@ def solve_target_coverage(
         Share of the samples to accept.
 
     sample_weight : dask array or column of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence`.
+        Non-negative sample weights. Not possible with `confidence_level`.
 
     randomize : bool, default=True
         If True, the tie group that reaches the coverage is accepted with the
         probability that meets it exactly. If False, it is accepted as a whole.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which the coverage is to be reached in the population. Where
         the sample is too small to tell, everything is accepted.
 
@@ -279,7 +279,7 @@ def solve_target_coverage(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away. With a `confidence` it makes no
+        a coverage that is at most one cell away. With a `confidence_level` it makes no
         difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
@@ -289,7 +289,7 @@ def solve_target_coverage(
     Returns
     -------
     rule : RejectionRule
-        The rule. With `confidence` it has a certificate.
+        The rule. With `confidence_level` it has a certificate.
 
     Raises
     ------
@@ -311,11 +311,11 @@ def solve_target_coverage(
 
     def ask(summary, parts):
         return summary.solve_target_coverage(
-            target, randomize=randomize, confidence=confidence, parts=parts
+            target, randomize=randomize, confidence_level=confidence_level, parts=parts
         )
 
     return samples.answer(
-        ask, method=method, certify=confidence is not None, compute=compute
+        ask, method=method, certify=confidence_level is not None, compute=compute
     )
 
 
@@ -324,7 +324,7 @@ def solve_target_failure_rate(
     losses: Any,
     target: float,
     *,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
     max_loss: float | None = None,
     method: Literal["exact", "cells"] = "exact",
@@ -346,7 +346,7 @@ def solve_target_failure_rate(
     target : float > 0
         Failure rate that must not be exceeded, in units of the loss.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which the failure rate is to hold for the population. None
         bounds its expectation.
 
@@ -363,7 +363,7 @@ def solve_target_failure_rate(
         "exact" reads the data a second time, and fetches the rows that decide the rule,
         which is that of the function in memory. "cells" reads them once: the threshold
         then lies between two cells of scores, and the rule keeps the target, too, with
-        a coverage that is at most one cell away. With a `confidence` it makes no
+        a coverage that is at most one cell away. With a `confidence_level` it makes no
         difference: the rule of cells is the one that is certified.
 
     compute : bool, default=True
@@ -398,12 +398,12 @@ def solve_target_failure_rate(
     def ask(summary, parts):
         return summary.solve_target_failure_rate(
             target,
-            confidence=confidence,
+            confidence_level=confidence_level,
             bound=bound,
             max_loss=max_loss,
             parts=parts,
         )
 
     return samples.answer(
-        ask, method=method, certify=confidence is not None, compute=compute
+        ask, method=method, certify=confidence_level is not None, compute=compute
     )

@@ -31,7 +31,7 @@ def pn_table(
     unrated_label: Label = -1,
     sample_weight: Any = None,
     pos_label: Label = None,
-    propensity: Any = None,
+    inclusion_proba: Any = None,
     compute: bool = True,
 ) -> PNTable | Other:
     """Count false and true positives at all combinations of thresholds.
@@ -76,11 +76,12 @@ def pn_table(
         The positive class. None is 1 if the classes are 0 and 1, and the last of two
         sorted classes otherwise.
 
-    propensity : float, or dask array or column of shape (n_documents,), default=None
+    inclusion_proba : float, or dask array or column of shape (n_documents,),
+    default=None
         Probability in ]0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
-        unrated documents without a propensity mean that ratings are incomplete.
+        unrated documents without a inclusion_proba mean that ratings are incomplete.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the table.
@@ -128,10 +129,10 @@ def pn_table(
     columns = {"scores": scores, "y": y}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    if np.ndim(propensity):
-        columns["propensity"] = propensity
+    if np.ndim(inclusion_proba):
+        columns["inclusion_proba"] = inclusion_proba
     else:
-        options["propensity"] = propensity
+        options["inclusion_proba"] = inclusion_proba
     # What is wrong with thresholds is wrong in all partitions.
     table_in_memory(np.zeros(0), np.zeros(0), **options)
     options = delayed(options, traverse=False)

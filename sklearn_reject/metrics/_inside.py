@@ -225,7 +225,7 @@ def recount(tuner, scores, ratings):
     fp, tp = documents.count(point.predict(documents.scores))
     names = "fp_interval", "tp_interval", "precision_interval"
     intervals = count_intervals(
-        [documents], [point.thresholds], confidence=point.confidence
+        [documents], [point.thresholds], confidence_level=point.confidence_level
     )
     n_predicted, rated_share = count_predicted([documents], [point.thresholds])
     counts = {"fp": fp, "tp": tp, **dict(zip(names, intervals, strict=True))}

@@ -43,7 +43,7 @@ def bootstrap_interval(
     other: Sequence[ArrayLike] | Mapping[str, Any] | None = None,
     metric_params: Options | None = None,
     groups: ArrayLike | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     n_resamples: int = 1000,
     method: Literal["auto", "BCa", "percentile"] = "auto",
     n_jobs: int | None = None,
@@ -80,7 +80,7 @@ def bootstrap_interval(
         drawn, as many as there are. None assumes that rows are independent; if they are
         not, the interval is too narrow.
 
-    confidence : float in ]0, 1[, default=0.95
+    confidence_level : float in ]0, 1[, default=0.95
         Share of such intervals, each from another test set, that contain the metric of
         the population. A single end is missed half as often as both.
 
@@ -124,7 +124,7 @@ def bootstrap_interval(
 
     See Also
     --------
-    RiskCoverageDisplay : Draws a band of such intervals with a `confidence`.
+    RiskCoverageDisplay : Draws a band of such intervals with a `confidence_level`.
 
     Notes
     -----
@@ -170,8 +170,8 @@ def bootstrap_interval(
     >>> bool(difference.high < 0)
     True
     """
-    confidence = check_level(confidence, "confidence")
-    check_resamples(n_resamples, confidence)
+    confidence_level = check_level(confidence_level, "confidence_level")
+    check_resamples(n_resamples, confidence_level)
     check_option(method, "method", _METHODS)
     _check_metric(metric)
     sides = [Arguments(samples, metric_params, "samples")]
@@ -193,8 +193,8 @@ def bootstrap_interval(
     values[abs(values - value) <= rounding] = value
     left_out = _leave_out(resampled, resamples, method, n_jobs)
     if method == "auto" and left_out is not None:
-        confidence = widen(confidence, left_out)
-    low, high = _find_ends(values, value, left_out, confidence)
+        confidence_level = widen(confidence_level, left_out)
+    low, high = _find_ends(values, value, left_out, confidence_level)
     return Interval(value, float(low), float(high), n_samples)
 
 
@@ -203,9 +203,9 @@ def check_resamples(n_resamples, level):
     least = int(np.ceil(2 / (1 - level) - 1e-9))
     if check_count(n_resamples, "n_resamples") < least:
         raise ValueError(
-            f"n_resamples={n_resamples} is too few for confidence={level:g}: the ends "
-            f"of the interval would be beyond all resamples. Use at least {least}; "
-            "with ten times as many, the ends depend less on the seed."
+            f"n_resamples={n_resamples} is too few for confidence_level={level:g}: the "
+            "ends of the interval would be beyond all resamples. Use at least "
+            f"{least}; with ten times as many, the ends depend less on the seed."
         )
     return n_resamples
 

@@ -7,7 +7,7 @@ change.
 from sklearn_reject._curves import rows_in_ranges
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
-from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,

@@ -83,21 +83,23 @@ def rank_samples(scores, losses, draws=None):
 _N_HALVINGS = 12
 
 
-def check_confidence(confidence, sample_weight=None):
+def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
-    is_number = isinstance(confidence, Real) and not isinstance(confidence, bool)
-    if not is_number or not 0 < confidence < 1:
+    is_number = isinstance(confidence_level, Real) and not isinstance(
+        confidence_level, bool
+    )
+    if not is_number or not 0 < confidence_level < 1:
         raise ValueError(
-            f"confidence must be a number in ]0, 1[, got {confidence!r}. Pass for "
-            "example 0.9, or None for a rule without a guarantee."
+            f"confidence_level must be a number in ]0, 1[, got {confidence_level!r}. "
+            "Pass for example 0.9, or None for a rule without a guarantee."
         )
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight cannot be combined with confidence, because the guarantee "
-            "needs samples from one distribution. Pass sample_weight=None, or "
-            "confidence=None."
+            "sample_weight cannot be combined with confidence_level, because the "
+            "guarantee needs samples from one distribution. Pass sample_weight=None, "
+            "or confidence_level=None."
         )
-    return float(confidence)
+    return float(confidence_level)
 
 
 def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
@@ -143,18 +145,20 @@ class Prefixes:
     shuffled_losses: object
 
 
-def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_state):
+def certify_risk(
+    ranked, risk, *, confidence_level, bound, search, max_loss, random_state
+):
     """Find the threshold of largest coverage whose risk can be certified.
 
     Returns the certificate of the rule that accepts the first `n_accepted` samples. The
     random state gives the order of the bets.
     """
     certificate = partial(
-        Certificate, "risk", risk, confidence, bound.name, search, len(ranked)
+        Certificate, "risk", risk, confidence_level, bound.name, search, len(ranked)
     )
     if risk >= max_loss:
         return certificate(len(ranked), 0.0)
-    delta = 1 - confidence
+    delta = 1 - confidence_level
     refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
     scaled = ranked
     if max_loss != 1:
@@ -168,7 +172,7 @@ def certify_risk(ranked, risk, *, confidence, bound, search, max_loss, random_st
 
     n_accepted = find(risk / max_loss)
     if n_accepted is None:
-        raise nothing_passes(find, len(ranked), risk, max_loss, confidence)
+        raise nothing_passes(find, len(ranked), risk, max_loss, confidence_level)
     counts = np.array([n_accepted])
     p_value = bound.p_values(prefixes, counts, risk / max_loss, delta)
     return certificate(n_accepted, float(p_value[0]))
@@ -189,15 +193,15 @@ def refuse_hopeless(
         raise InfeasibleTargetError(
             f"{name} is 0, which no finite sample can certify, because with a small "
             "risk a sample may have no loss at all. Use a positive value, or pass "
-            "confidence=None."
+            "confidence_level=None."
         )
     fewest = _fewest_samples(risk / max_loss, bound, search, delta)
     if n_samples < fewest:
         raise InfeasibleTargetError(
             f"{n_samples} samples cannot certify the target risk {risk} at "
-            f"confidence={1 - delta:g}, even without any loss: at least {fewest} are "
-            "needed, and many more if there are losses. Use more calibration samples, "
-            f"a larger risk{other_target} or a lower confidence."
+            f"confidence_level={1 - delta:g}, even without any loss: at least {fewest} "
+            "are needed, and many more if there are losses. Use more calibration "
+            f"samples, a larger risk{other_target} or a lower confidence."
         )
 
 
@@ -218,15 +222,15 @@ def _fewest_samples(risk, bound, search, delta):
     return needed
 
 
-def nothing_passes(find, n_samples, risk, max_loss, confidence):
+def nothing_passes(find, n_samples, risk, max_loss, confidence_level):
     """Return the error of a target that no threshold passes, with one that does."""
     lowest, n_accepted = find_least_risk(find, risk / max_loss, n_samples)
     lowest *= max_loss
     coverage = n_accepted / n_samples
     return InfeasibleTargetError(
         f"No threshold can be certified for the target risk {risk} with "
-        f"confidence={confidence:g} on {n_samples} samples. The smallest risk that "
-        f"can be certified is about {round_up(lowest)}, at coverage "
+        f"confidence_level={confidence_level:g} on {n_samples} samples. The smallest "
+        f"risk that can be certified is about {round_up(lowest)}, at coverage "
         f"{round_down(coverage)}. Use at least this risk, a target_failure_rate "
         "instead of the risk, a lower confidence, more calibration samples, or a score "
         "that ranks the errors better.",
@@ -255,7 +259,7 @@ def find_least_risk(find, failing, at_most):
 _NEAREST = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
-def certify_nearest_risk(ranked, *, confidence, bound, max_loss):
+def certify_nearest_risk(ranked, *, confidence_level, bound, max_loss):
     """Return the certificate of the smallest risk that one is had of, None if none.
 
     The thresholds do not depend on the losses, and the risk of each is bounded with an
@@ -264,7 +268,7 @@ def certify_nearest_risk(ranked, *, confidence, bound, max_loss):
     """
     if bound.upper is None:
         bound = BOUNDS["hoeffding_bentkus"]
-    level = (1 - confidence) / len(_NEAREST)
+    level = (1 - confidence_level) / len(_NEAREST)
     wanted = np.ceil(np.multiply(_NEAREST, len(ranked)))
     places = np.unique(locate_counts(ranked.accepted_counts, wanted))
     counts = ranked.accepted_counts[places]
@@ -277,7 +281,7 @@ def certify_nearest_risk(ranked, *, confidence, bound, max_loss):
     return Certificate(
         "risk",
         risk,
-        confidence,
+        confidence_level,
         bound.name,
         "bonferroni",
         len(ranked),
@@ -286,7 +290,7 @@ def certify_nearest_risk(ranked, *, confidence, bound, max_loss):
     )
 
 
-def certify_coverage(n_samples, coverage, *, confidence):
+def certify_coverage(n_samples, coverage, *, confidence_level):
     """Find the smallest rank whose score, as a threshold, has a certified coverage.
 
     The coverage of what is up to the sample of rank k has the law Beta(k, n + 1 - k).
@@ -294,12 +298,12 @@ def certify_coverage(n_samples, coverage, *, confidence):
     # Beta(k, n + 1 - k) >= om is as likely as fewer than k of n samples below om.
     rank = n_samples + 1
     if coverage < 1:
-        rank = int(binom.ppf(confidence, n_samples, coverage)) + 1
+        rank = int(binom.ppf(confidence_level, n_samples, coverage)) + 1
     p_value = beta.cdf(coverage, rank, n_samples + 1 - rank) if rank <= n_samples else 0
     return Certificate(
         "coverage",
         coverage,
-        confidence,
+        confidence_level,
         "order_statistic",
         None,
         n_samples,

@@ -93,13 +93,13 @@ def choose_bound_of_sums(table, name, max_loss):
     return name, largest
 
 
-def certify_risk_of_cells(sample, risk, confidence, bound, max_loss):
+def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     """Return the rule of largest coverage whose risk can be certified."""
     name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
-    bound, n_samples, delta = BOUNDS[name], len(sample), 1 - confidence
+    bound, n_samples, delta = BOUNDS[name], len(sample), 1 - confidence_level
     borders = Borders(sample, max_loss)
     certificate = partial(
-        Certificate, "risk", risk, confidence, name, "fixed_sequence", n_samples
+        Certificate, "risk", risk, confidence_level, name, "fixed_sequence", n_samples
     )
     if risk >= max_loss:
         return borders.rule(-1, certificate(n_samples, 0.0))
@@ -115,28 +115,30 @@ def certify_risk_of_cells(sample, risk, confidence, bound, max_loss):
 
     n_accepted = find(risk / max_loss)
     if n_accepted is None:
-        raise nothing_passes(find, n_samples, risk, max_loss, confidence)
+        raise nothing_passes(find, n_samples, risk, max_loss, confidence_level)
     p_value = float(p_values(np.array([n_accepted]), risk / max_loss)[0])
     index = int(np.searchsorted(borders.counts, n_accepted))
     return borders.rule(index, certificate(n_accepted, p_value))
 
 
-def certify_coverage_of_cells(sample, coverage, confidence):
+def certify_coverage_of_cells(sample, coverage, confidence_level):
     """Return the rule of smallest coverage that can be certified."""
-    certificate = certify_coverage(len(sample), coverage, confidence=confidence)
+    certificate = certify_coverage(
+        len(sample), coverage, confidence_level=confidence_level
+    )
     borders = Borders(sample, 1.0)
     index = int(np.searchsorted(borders.counts, certificate.n_accepted))
     return borders.rule(index, certificate)
 
 
-def certify_failures_of_cells(sample, rate, confidence, bound, max_loss):
+def certify_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
     """Return the rule of largest coverage whose failure rate can be certified."""
     name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
     refuse_least_rate(rate, max_loss)
-    bound, n_samples, delta = FAILURE_BOUNDS[name], len(sample), 1 - confidence
+    bound, n_samples, delta = FAILURE_BOUNDS[name], len(sample), 1 - confidence_level
     borders = Borders(sample, max_loss)
     certificate = partial(
-        Certificate, "failure_rate", rate, confidence, name, None, n_samples
+        Certificate, "failure_rate", rate, confidence_level, name, None, n_samples
     )
     if rate >= max_loss:
         return borders.rule(-1, certificate(n_samples, 0.0))
@@ -145,7 +147,7 @@ def certify_failures_of_cells(sample, rate, confidence, bound, max_loss):
     if index is None:
         raise too_few_for_failures(
             n_samples,
-            f"{rate:g} at confidence={confidence:g}",
+            f"{rate:g} at confidence_level={confidence_level:g}",
             bound.fewest(rate / max_loss, delta),
             bound.lowest_rate(n_samples, delta) * max_loss,
             ", or use a larger rate or a lower confidence",

@@ -71,19 +71,19 @@ class SystemSample:
         return np.concatenate(found)
 
 
-def certify_system_risk(sample, pilot, risk, *, confidence, bound, max_loss):
+def certify_system_risk(sample, pilot, risk, *, confidence_level, bound, max_loss):
     """Return the rule of fewest deferrals whose system risk can be certified.
 
     It comes as threshold and probability, and with its certificate.
     """
-    delta = 1 - confidence
+    delta = 1 - confidence_level
 
     def certificate(cut, p_value):
         n_kept = len(sample) - int(np.count_nonzero(sample.defer(*cut)))
         return Certificate(
             "system_risk",
             risk,
-            confidence,
+            confidence_level,
             bound.name,
             "fixed_sequence",
             len(sample),
@@ -99,7 +99,7 @@ def certify_system_risk(sample, pilot, risk, *, confidence, bound, max_loss):
     search = _Search(sample, pilot, delta, bound, max_loss)
     found = search.find(risk / max_loss)
     if found is None:
-        raise _nothing_passes(search, risk, max_loss, confidence)
+        raise _nothing_passes(search, risk, max_loss, confidence_level)
     (p_value,) = sample.p_values([found], bound, risk / max_loss, delta)
     return found, certificate(found, float(p_value))
 
@@ -145,7 +145,7 @@ class _Search:
         return self.sample.p_values(cuts, self.bound, risk, self.delta)
 
 
-def _nothing_passes(search, risk, max_loss, confidence):
+def _nothing_passes(search, risk, max_loss, confidence_level):
     """Return the error of a target that no rule passes, with one that does."""
     sample = search.sample
     lowest, cut = find_least_risk(search.find_start, risk / max_loss, (-np.inf, 1.0))
@@ -153,16 +153,16 @@ def _nothing_passes(search, risk, max_loss, confidence):
     rate = np.count_nonzero(sample.defer(*cut)) / len(sample)
     return InfeasibleTargetError(
         f"No rule can be certified for target_risk={risk:g} with "
-        f"confidence={confidence:g} on {len(sample)} samples. The smallest system "
-        f"risk that can be certified is about {round_up(lowest)}, at a deferral rate "
-        f"of {round_up(rate)}. Use at least this risk, a lower confidence, more "
+        f"confidence_level={confidence_level:g} on {len(sample)} samples. The smallest "
+        f"system risk that can be certified is about {round_up(lowest)}, at a deferral "
+        f"rate of {round_up(rate)}. Use at least this risk, a lower confidence, more "
         "samples, a better second opinion, or a gain that ranks the samples better.",
         lowest_risk=lowest,
         attainable={"deferral_rate": rate},
     )
 
 
-def certify_nearest_system_risk(sample, pilot, *, confidence, bound, max_loss):
+def certify_nearest_system_risk(sample, pilot, *, confidence_level, bound, max_loss):
     """Return the rule of the smallest risk that can be had, and its certificate.
 
     Each of a few rules that the pilot names has its risk bounded with a share of the
@@ -171,7 +171,7 @@ def certify_nearest_system_risk(sample, pilot, *, confidence, bound, max_loss):
     if bound.upper is None:
         bound = BOUNDS["hoeffding_bentkus"]
     rates, weights = pilot.fixed_rates()
-    cuts, levels = list(map(pilot.cut, rates)), weights * (1 - confidence)
+    cuts, levels = list(map(pilot.cut, rates)), weights * (1 - confidence_level)
     uppers = [
         bound.upper(sample.losses(cut), level)
         for cut, level in zip(cuts, levels, strict=True)
@@ -182,7 +182,7 @@ def certify_nearest_system_risk(sample, pilot, *, confidence, bound, max_loss):
     certificate = Certificate(
         "system_risk",
         uppers[best] * max_loss,
-        confidence,
+        confidence_level,
         bound.name,
         "bonferroni",
         len(sample),
@@ -192,7 +192,7 @@ def certify_nearest_system_risk(sample, pilot, *, confidence, bound, max_loss):
     return cuts[best], certificate
 
 
-def certify_deferral_rate(n_samples, rate, *, confidence):
+def certify_deferral_rate(n_samples, rate, *, confidence_level):
     """Find the largest rank such that what is before it has a certified rate.
 
     Ranks are from 1, by falling gain; 0 where nothing can be deferred, None where
@@ -202,13 +202,13 @@ def certify_deferral_rate(n_samples, rate, *, confidence):
     rank, p_value = None, 0.0
     if rate < 1:
         # Beta(k, n + 1 - k) > b is as likely as fewer than k of n samples before b.
-        rank = most_successes(n_samples, rate, 1 - confidence) + 1
+        rank = most_successes(n_samples, rate, 1 - confidence_level) + 1
         p_value = float(binom.cdf(rank - 1, n_samples, rate)) if rank else 0.0
     n_deferred = n_samples if rank is None else max(rank - 1, 0)
     return rank, Certificate(
         "deferral_rate",
         rate,
-        confidence,
+        confidence_level,
         "order_statistic",
         None,
         n_samples,

@@ -4,9 +4,9 @@ The direction, that is the weights of both scores, is fixed before the calibrati
 sample is seen. The threshold is then the ID sample of a rank that follows from sizes
 and levels alone. Given it, the number of OOD samples up to it is binomial, and the ID
 samples below it are independent draws of what the rule accepts. So each statement is an
-exact tail at an equal share of 1 - confidence, and all hold together with `confidence`.
-Draws break ties; samples of the same score and draw are accepted together, which
-the bound on the risk allows for.
+exact tail at an equal share of 1 - confidence, and all hold together with
+`confidence_level`. Draws break ties; samples of the same score and draw are accepted
+together, which the bound on the risk allows for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
-from sklearn_reject.selection._certify import check_confidence, choose_bound
+from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._certify_levels import check_levels, refuse_few_samples
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of, snap_sums
 from sklearn_reject.selection._rule import check_draws
@@ -48,8 +48,8 @@ class OODCertificate(DictMixin):
 
     The probability is over the draw of the calibration sample, which must be
     independent of the classifier, of both scores and of their weights, and over the
-    draws that break ties. `confidence` is about all bounds jointly: it is the chance
-    that none of them is broken, and each of them alone holds with more.
+    draws that break ties. `confidence_level` is about all bounds jointly: it is the
+    chance that none of them is broken, and each of them alone holds with more.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class OODCertificate(DictMixin):
         Certified largest selective risk, in units of the loss, as found. It is not
         above the one asked for, where one was.
 
-    confidence : float
+    confidence_level : float
         Least probability, in ]0, 1[, that all of them hold jointly.
 
     n_id, n_ood : int
@@ -83,7 +83,7 @@ class OODCertificate(DictMixin):
     ... )
     >>> risk, zero = np.arange(100), np.zeros(100)
     >>> rule = certify_double_score(
-    ...     rule, risk, zero, risk > 80, zero, min_tpr=0.6, confidence=0.9)
+    ...     rule, risk, zero, risk > 80, zero, min_tpr=0.6, confidence_level=0.9)
     >>> rule.certificate.n_accepted_id, round(rule.certificate.max_risk, 3)
     (69, 0.043)
     """
@@ -91,7 +91,7 @@ class OODCertificate(DictMixin):
     min_tpr: float
     max_fpr: float | None
     max_risk: float
-    confidence: float
+    confidence_level: float
     n_id: int
     n_ood: int
     n_accepted_id: int
@@ -106,7 +106,7 @@ def certify_double_score(
     losses: ArrayLike,
     is_ood: ArrayLike,
     *,
-    confidence: float,
+    confidence_level: float,
     min_tpr: float | None = None,
     max_fpr: float | None = None,
     max_risk: float | None = None,
@@ -124,9 +124,9 @@ def certify_double_score(
     The weights of both scores stay. The smallest threshold whose TPR is certified is
     taken, the FPR there is tested, and the selective risk bounded from above; or, where
     `max_risk` is asked for, the risk is tested and the FPR bounded. All bounds hold
-    jointly, except with a probability of at most 1 - `confidence` over the draw of the
-    calibration sample: that one of TPR, FPR and risk is missed, whichever, is no more
-    likely than that. A precision is certified by the FPR that implies it at
+    jointly, except with a probability of at most 1 - `confidence_level` over the draw
+    of the calibration sample: that one of TPR, FPR and risk is missed, whichever, is no
+    more likely than that. A precision is certified by the FPR that implies it at
     `min_recall`.
 
     Parameters
@@ -147,7 +147,7 @@ def certify_double_score(
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution or, with `wild_share`, of the mixture.
 
-    confidence : float in ]0, 1[
+    confidence_level : float in ]0, 1[
         Probability with which all bounds are to hold jointly for the population.
 
     min_tpr, max_fpr, max_risk, min_precision, min_recall, ood_prior : float, \
@@ -206,13 +206,13 @@ def certify_double_score(
     ...     *(values[tune] for values in sample), min_tpr=0.65, max_fpr=0.04)
     >>> rule = certify_double_score(
     ...     rule, *(values[calibrate] for values in sample), min_tpr=0.6, max_fpr=0.2,
-    ...     confidence=0.9, random_state=0)
+    ...     confidence_level=0.9, random_state=0)
     >>> certificate = rule.certificate
     >>> certificate.min_tpr, certificate.max_fpr, certificate.n_accepted_id
     (0.6, 0.2, 476)
     """
     levels = check_levels(
-        check_confidence(confidence),
+        check_confidence_level(confidence_level),
         {
             "min_tpr": min_tpr,
             "max_fpr": max_fpr,
@@ -299,7 +299,7 @@ class _Calibration:
             min_tpr=levels.min_tpr,
             max_fpr=max_fpr,
             max_risk=max_risk,
-            confidence=levels.confidence,
+            confidence_level=levels.confidence_level,
             n_id=n_id,
             n_ood=n_ood,
             n_accepted_id=self._n_reached(rank),

@@ -38,7 +38,7 @@ class Levels:
 
     model: object
     wild_share: float
-    confidence: float
+    confidence_level: float
 
     @property
     def min_tpr(self):
@@ -65,7 +65,7 @@ class Levels:
     def delta(self):
         """Chance of error of each statement: on TPR, risk and maybe FPR."""
         n_statements = 2 if self.max_fpr is None and not self.finds_fpr else 3
-        return (1 - self.confidence) / n_statements
+        return (1 - self.confidence_level) / n_statements
 
     def rank(self, n_id):
         """Return the rank of the ID sample that reaches the TPR, maybe above n_id."""
@@ -94,7 +94,7 @@ def most_successes(n_trials, share, delta):
     return count if binom.cdf(count, n_trials, share) <= delta else count - 1
 
 
-def check_levels(confidence, bounds, wild_share):
+def check_levels(confidence_level, bounds, wild_share):
     """Return what to certify, from the parameters of a model as a dict."""
     model, _ = check_model(**{name: bounds.get(name) for name in MODEL_PARAMETERS})
     if isinstance(model, CostModel):
@@ -103,11 +103,18 @@ def check_levels(confidence, bounds, wild_share):
             "min_tpr and max_fpr, min_tpr and max_risk, or min_precision, min_recall "
             "and ood_prior."
         )
-    return Levels(model, check_wild_share(wild_share), confidence)
+    return Levels(model, check_wild_share(wild_share), confidence_level)
 
 
 def rates_to_certify(
-    n_id, n_ood, confidence, bounds, *, wild_share=None, bound="binomial", max_loss=1.0
+    n_id,
+    n_ood,
+    confidence_level,
+    bounds,
+    *,
+    wild_share=None,
+    bound="binomial",
+    max_loss=1.0,
 ):
     """Return rates, as dicts, that make it likely that the bounds can be certified.
 
@@ -116,7 +123,7 @@ def rates_to_certify(
     sample to be larger than it is on the tuning sample; the second are just enough.
     `bound` and `max_loss` are those of the risk, where that has a bound.
     """
-    levels = check_levels(confidence, bounds, wild_share)
+    levels = check_levels(confidence_level, bounds, wild_share)
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)
     refuse_few_samples(levels, n_id, n_ood, max_loss or 1.0)

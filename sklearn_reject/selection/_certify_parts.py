@@ -120,7 +120,7 @@ class PartsProblem:
 
     ranked: RankedSample
     parts: list
-    confidence: float
+    confidence_level: float
     bound: object
     max_loss: float
     random_state: object
@@ -128,7 +128,7 @@ class PartsProblem:
     @property
     def delta(self):
         """Chance of an error."""
-        return 1 - self.confidence
+        return 1 - self.confidence_level
 
     @cached_property
     def binding(self):
@@ -267,7 +267,7 @@ def _certificate(problem, factor, n_accepted, p_values, **options):
     return RiskBoundsCertificate(
         quantity="risk_of_parts",
         target=max(targets),
-        confidence=problem.confidence,
+        confidence_level=problem.confidence_level,
         n_samples=len(problem.ranked),
         n_accepted=int(n_accepted),
         p_value=max(all_values),
@@ -285,7 +285,7 @@ def _refuse_hopeless(problem):
             raise InfeasibleTargetError(
                 f"The target of {part} is 0, which no finite sample can certify, "
                 "because with a small risk a sample may have no loss at all. Use a "
-                "positive value, or pass confidence=None."
+                "positive value, or pass confidence_level=None."
             )
         risk = part.target / problem.max_loss
         fewest = problem.bound.fewest(risk, problem.delta)
@@ -293,9 +293,9 @@ def _refuse_hopeless(problem):
             raise InfeasibleTargetError(
                 f"{len(ranks)} of the {len(problem.ranked)} samples count for {part}. "
                 f"They cannot certify its target {part.target:.6g} at "
-                f"confidence={problem.confidence:g}, even without any loss: at least "
-                f"{fewest} are needed. Use more samples of this kind, a weaker bound "
-                "or a lower confidence."
+                f"confidence_level={problem.confidence_level:g}, even without any "
+                f"loss: at least {fewest} are needed. Use more samples of this kind, a "
+                "weaker bound or a lower confidence."
             )
 
 
@@ -317,12 +317,12 @@ def _nothing_passes(problem, find, counts):
     }
     return InfeasibleTargetError(
         "No threshold can be certified for all targets "
-        f"{name_targets(problem.binding)} with confidence={problem.confidence:g} on "
-        f"{len(problem.ranked)} samples. With each target multiplied by about "
-        f"{round_up(passing)}, a rule with coverage {round_down(coverage)} can be "
-        f"certified. The hardest target is that of {_hardest(problem)}. Use larger "
-        "risks, a lower confidence, more samples, or a score that ranks the errors "
-        "better.",
+        f"{name_targets(problem.binding)} with "
+        f"confidence_level={problem.confidence_level:g} on {len(problem.ranked)} "
+        f"samples. With each target multiplied by about {round_up(passing)}, a rule "
+        f"with coverage {round_down(coverage)} can be certified. The hardest target is "
+        f"that of {_hardest(problem)}. Use larger risks, a lower confidence, more "
+        "samples, or a score that ranks the errors better.",
         coverage=coverage,
         attainable=attainable,
     )

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, of_arrays
-from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._deferral_by_group import solve_deferral_by_group
 from sklearn_reject.selection._deferral_certified import (
     Certified,
@@ -33,7 +33,7 @@ def solve_deferral(
     target_risk: Target | None = None,
     sample_weight: ArrayLike | None = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     bound: RiskBound = "auto",
     max_loss: float | None = None,
     pilot: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
@@ -54,11 +54,11 @@ def solve_deferral(
     rule is the best on the sample among those that defer above a threshold, and at it
     with a probability.
 
-    With `confidence`, the target holds for the population that the sample was drawn
-    from, except with a probability of at most 1 - `confidence`. The sample must then be
-    independent of both opinions and of the gain: drawn one by one, and used to fit none
-    of them. Rules to test for a system risk are chosen on the `pilot`; one that
-    misleads leads to more deferrals, but never to a broken promise.
+    With `confidence_level`, the target holds for the population that the sample was
+    drawn from, except with a probability of at most 1 - `confidence_level`. The sample
+    must then be independent of both opinions and of the gain: drawn one by one, and
+    used to fit none of them. Rules to test for a system risk are chosen on the `pilot`;
+    one that misleads leads to more deferrals, but never to a broken promise.
 
     Parameters
     ----------
@@ -87,15 +87,15 @@ def solve_deferral(
         go down and up again with more deferrals.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence`.
+        Non-negative sample weights. Not possible with `confidence_level`.
 
     randomize : bool, default=True
         If True, the tie group at which a rate or risk is reached is deferred with the
-        probability that meets it exactly or, with `confidence`, that the draws which
-        break ties lead to. If False, it is kept where it would exceed a rate, and
+        probability that meets it exactly or, with `confidence_level`, that the draws
+        which break ties lead to. If False, it is kept where it would exceed a rate, and
         deferred where it takes all of it to reach a risk.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which the largest share or risk is to hold for the population.
         Not possible with `deferral_cost`. `bound`, `max_loss` and `pilot` are used with
         it and a `target_risk` only, `draws` and `random_state` with it only.
@@ -116,7 +116,7 @@ def solve_deferral(
         None sets a random fifth of the samples, or of a group without a pilot, aside.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only: those of
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only: those of
         :func:`keyed_draws` for the keys that the samples will have in use, so that
         score and draw of a row are the same at calibration and in use. Samples equal in
         both are deferred or kept together.
@@ -139,20 +139,20 @@ def solve_deferral(
     Returns
     -------
     rule : DeferralRule or, with groups, GroupedDeferralRule
-        The rule. Its threshold is infinite where nothing is deferred. With `confidence`
-        it has a certificate.
+        The rule. Its threshold is infinite where nothing is deferred. With
+        `confidence_level` it has a certificate.
 
     Raises
     ------
     InfeasibleTargetError
-        If no rule attains `target_risk` or, with `confidence`, none can be certified.
-        It says the lowest system risk that can be had, and at which deferral rate that
-        is, as `attainable`; or how many samples are needed. With groups, only if that
-        is so in all of them.
+        If no rule attains `target_risk` or, with `confidence_level`, none can be
+        certified. It says the lowest system risk that can be had, and at which deferral
+        rate that is, as `attainable`; or how many samples are needed. With groups, only
+        if that is so in all of them.
     ValueError
-        If not exactly one target is given, `confidence`, `bound` or `max_loss` is out
-        of range, losses and `max_loss` or `bound` do not agree, weights or a cost are
-        given with `confidence`, or an array is invalid.
+        If not exactly one target is given, `confidence_level`, `bound` or `max_loss` is
+        out of range, losses and `max_loss` or `bound` do not agree, weights or a cost
+        are given with `confidence_level`, or an array is invalid.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def solve_deferral(
     >>> rule.deferral_rate
     0.1
     >>> rule = solve_deferral(
-    ...     gain, first, second, target_risk=0.1, confidence=0.9, random_state=0)
+    ...     gain, first, second, target_risk=0.1, confidence_level=0.9, random_state=0)
     >>> rule.deferral_rate, rule.certificate.p_value
     (0.12, 0.08...)
     """
@@ -190,24 +190,24 @@ def solve_deferral(
             all_groups,
             sample_weight,
             pilot,
-            confidence=confidence,
+            confidence_level=confidence_level,
             draws=draws,
             random_state=random_state,
         )
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
-    certified = Certified(confidence, bound, max_loss, pilot, draws, random_state)
+    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
     certified.check()
-    if confidence is None:
+    if confidence_level is None:
         groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
         return SOLVERS[name](groups, target, randomize)
     if name == "deferral_cost":
         raise ValueError(
-            f"confidence={confidence!r} is not used with deferral_cost, because a cost "
-            "is not a bound that could be guaranteed. Pass confidence=None, or "
-            "max_deferral or target_risk."
+            f"confidence_level={confidence_level!r} is not used with deferral_cost, "
+            "because a cost is not a bound that could be guaranteed. Pass "
+            "confidence_level=None, or max_deferral or target_risk."
         )
-    check_confidence(confidence, sample_weight)
+    check_confidence_level(confidence_level, sample_weight)
     samples = gain, loss_first, loss_second
     if name == "max_deferral":
         return solve_certified_budget(*samples, target, randomize, certified)
@@ -221,7 +221,7 @@ def solve_nearest_deferral(
     *,
     sample_weight=None,
     randomize=True,
-    confidence=None,
+    confidence_level=None,
     bound="auto",
     max_loss=None,
     pilot=None,
@@ -234,11 +234,11 @@ def solve_nearest_deferral(
     can. The parameters are those of :func:`solve_deferral`.
     """
     check_option(randomize, "randomize", (True, False))
-    if confidence is None:
+    if confidence_level is None:
         groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
         return solve_cost(groups, 0.0, randomize)
-    check_confidence(confidence, sample_weight)
-    certified = Certified(confidence, bound, max_loss, pilot, draws, random_state)
+    check_confidence_level(confidence_level, sample_weight)
+    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
     samples = gain, loss_first, loss_second
     return solve_certified_risk(*samples, None, randomize, certified)
 

@@ -51,7 +51,7 @@ def solve_deferral_by_group(
 
     `samples` are gain and losses, `target` is its name and value. Where there is no
     rule that meets it, `solve_nearest` finds the one of least risk. `certified` are
-    `confidence`, `draws` and `random_state`.
+    `confidence_level`, `draws` and `random_state`.
     """
     gain, first, second, is_known = _read(*samples, sample_weight)
     weight = check_sample_weight(sample_weight, len(gain))

@@ -29,7 +29,7 @@ from sklearn_reject.selection._rule import check_draws
 class Certified(NamedTuple):
     """The parameters of `solve_deferral` that are used with a confidence only."""
 
-    confidence: float
+    confidence_level: float
     bound: str
     max_loss: float | None
     pilot: tuple | None
@@ -60,7 +60,7 @@ def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certifi
     first, second = (each[rows] / max_loss for each in arrays[1:])
     sample = SystemSample(arrays[0][rows], first, second, draws[rows])
     options = {
-        "confidence": certified.confidence,
+        "confidence_level": certified.confidence_level,
         "bound": bound,
         "max_loss": max_loss,
     }
@@ -90,7 +90,7 @@ def _choose_pilot(arrays, pilot, randomize, random_state):
     if n_samples < 2:
         raise InfeasibleTargetError(
             "A single sample cannot certify a rule, because one sample is set aside to "
-            "choose the rules to test. Use more samples, or pass confidence=None."
+            "choose the rules to test. Use more samples, or pass confidence_level=None."
         )
     aside, rows = split_pilot(n_samples, random_state)
     return Pilot(*(each[aside] for each in arrays), randomize), rows
@@ -101,12 +101,12 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
     groups = group_by_gain(gain, loss_first, loss_second)
     scores = -check_vector(gain, "gain")
     rank, certificate = certify_deferral_rate(
-        len(scores), rate, confidence=certified.confidence
+        len(scores), rate, confidence_level=certified.confidence_level
     )
     n_groups, share = len(groups), 0.0
     if rank is not None:
         if rank <= 1 and rate > 0:
-            _warn_of_few_samples(len(scores), rate, certified.confidence)
+            _warn_of_few_samples(len(scores), rate, certified.confidence_level)
         draws = None
         if randomize:
             every = np.ones(len(scores), dtype=bool)
@@ -123,15 +123,16 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
     return replace(rule, certificate=certificate)
 
 
-def _warn_of_few_samples(n_samples, rate, confidence):
+def _warn_of_few_samples(n_samples, rate, confidence_level):
     """Warn where so few samples certify nothing but that nothing is deferred."""
     fewest = n_samples
-    while most_successes(fewest, rate, 1 - confidence) < 1:
+    while most_successes(fewest, rate, 1 - confidence_level) < 1:
         fewest += max(1, fewest // 100)
     warn_user(
         f"Nothing is deferred: {n_samples} samples cannot certify "
-        f"max_deferral={rate:g} with confidence={confidence:g} for any rule that "
-        f"defers. About {fewest} are needed. Use more samples, or pass confidence=None."
+        f"max_deferral={rate:g} with confidence_level={confidence_level:g} for any "
+        f"rule that defers. About {fewest} are needed. Use more samples, or pass "
+        "confidence_level=None."
     )
 
 

@@ -189,7 +189,7 @@ class DeferralRule(DictMixin):
         self,
         target: float | None = None,
         *,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         max_loss: float = 1.0,
         min_inclusion_proba: float = 1.0,
         since: Literal["start", "any"] = "start",
@@ -204,7 +204,7 @@ class DeferralRule(DictMixin):
             on the calibration set. That is optimistic, as the rule was chosen by the
             same samples: an alarm then may say no more than that.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Probability that there is never a false alarm, and that the interval always
             holds.
 
@@ -238,12 +238,12 @@ class DeferralRule(DictMixin):
         >>> from sklearn_reject.selection import solve_deferral
         >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
         >>> rule = solve_deferral(gain, first, second, target_risk=0.25)
-        >>> rule.monitor(confidence=0.99)
-        <RiskMonitor(target=0.25, confidence=0.99, ...): n_samples=0, ...>
+        >>> rule.monitor(confidence_level=0.99)
+        <RiskMonitor(target=0.25, confidence_level=0.99, ...): n_samples=0, ...>
         """
         return RiskMonitor(
             self._risk_to_watch() if target is None else target,
-            confidence=confidence,
+            confidence_level=confidence_level,
             max_loss=max_loss,
             min_inclusion_proba=min_inclusion_proba,
             since=since,

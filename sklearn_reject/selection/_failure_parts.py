@@ -45,7 +45,7 @@ def solve_failure_bounds(
     *,
     sample_weight: None = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     bound: RiskBound = "auto",
     max_loss: float | None = None,
     draws: ArrayLike | None = None,
@@ -60,9 +60,9 @@ def solve_failure_bounds(
 
     Each bound is the one of :func:`solve_target_failure_rate` for a new sample of the
     part: it holds on average, however few the calibration samples are, or for this rule
-    with `confidence`, and then all bounds hold at once with that probability, which is
-    not split among them. The samples must be independent of the classifier and of the
-    score: those of a part drawn alike, and used to fit neither.
+    with `confidence_level`, and then all bounds hold at once with that probability,
+    which is not split among them. The samples must be independent of the classifier and
+    of the score: those of a part drawn alike, and used to fit neither.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def solve_failure_bounds(
         :func:`solve_target_failure_rate`. Without it, a target below what the samples
         of a part can promise is infeasible.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which all bounds are to hold for the population. None bounds
         the expectation of each failure rate.
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
-        What losses there are and, with `confidence`, where p-values come from:
+        What losses there are and, with `confidence_level`, where p-values come from:
         "binomial" is for losses that are 0 or `max_loss`, the others for all losses
         between. "auto" is the binomial where `max_loss` is None, else betting.
 
@@ -99,14 +99,14 @@ def solve_failure_bounds(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws if `draws` is None, used with `confidence` only. Pass an int
-        for reproducible rules.
+        Seed of the draws if `draws` is None, used with `confidence_level` only. Pass an
+        int for reproducible rules.
 
     Returns
     -------
@@ -126,9 +126,9 @@ def solve_failure_bounds(
         If a part has no sample, or `randomize` is False and it has too few. It says
         what can be promised of each such part.
     ValueError
-        If `bounds`, `confidence`, `bound` or `max_loss` is out of range, if losses and
-        `max_loss` or `bound` do not agree, if weights are given, or an array is
-        invalid.
+        If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given, or an array
+        is invalid.
 
     See Also
     --------
@@ -153,14 +153,16 @@ def solve_failure_bounds(
     >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
     >>> round(achieved["class", 0].failure_rate, 3)
     0.048
-    >>> solve_failure_bounds(scores, losses, bounds, confidence=0.9).coverage
+    >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.825
     """
-    confidence = check_failure_options(randomize, bound, confidence, sample_weight)
+    confidence_level = check_failure_options(
+        randomize, bound, confidence_level, sample_weight
+    )
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
     parts = check_parts(bounds, len(scores))
-    if confidence is not None:
+    if confidence_level is not None:
         draws = _common_draws(draws, len(scores), random_state)
 
     def solve(part):
@@ -174,9 +176,9 @@ def solve_failure_bounds(
                 attainable={"min_failure_rate": max_loss},
             )
         problem = FailureProblem(
-            scores[rows], losses[rows], part.target, max_loss, bound, confidence
+            scores[rows], losses[rows], part.target, max_loss, bound, confidence_level
         )
-        of_part = None if confidence is None else draws[rows]
+        of_part = None if confidence_level is None else draws[rows]
         rule = solve_failures(problem, randomize, of_part)
         return rule, problem.remark(rule)
 
@@ -185,8 +187,8 @@ def solve_failure_bounds(
     certificate = _certificate(
         parts,
         rules,
-        confidence=confidence,
-        bound="conformal" if confidence is None else bound.name,
+        confidence_level=confidence_level,
+        bound="conformal" if confidence_level is None else bound.name,
         n_samples=len(scores),
         n_accepted=int(np.count_nonzero(scores < rule.threshold)),
     )
@@ -264,7 +266,7 @@ def _infeasible(failures, n_parts):
 def _certificate(parts, rules, **fields):
     """Return what holds of all parts; what is no bound has a p-value of zero."""
     p_values = ()
-    if fields["confidence"] is not None:
+    if fields["confidence_level"] is not None:
         found = [rule.certificate for rule in rules]
         p_values = tuple(0.0 if each is None else each.p_value for each in found)
     return RiskBoundsCertificate(

@@ -14,7 +14,7 @@ from sklearn_reject._validation import (
     of_arrays,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._certify import check_confidence, choose_bound
+from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
 from sklearn_reject.selection._rule import RejectionRule
@@ -32,7 +32,7 @@ def solve_target_failure_rate(
     *,
     sample_weight: None = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     bound: RiskBound = "auto",
     max_loss: float | None = None,
     draws: ArrayLike | None = None,
@@ -46,13 +46,13 @@ def solve_target_failure_rate(
     with 0/1 loss the share of all samples that is accepted and wrong. It never falls as
     more is accepted, so that no sample is too small for a bound that holds.
 
-    Without `confidence`, the failure rate is at most `target` on average over the draw
-    of the calibration samples and of the new sample: conformal risk control. It is no
-    statement about the selective risk, the expected loss among what is accepted, nor
-    about one rule; with `confidence`, the rule is one that keeps the target, except
-    with a probability of at most 1 - `confidence`. Either way the samples must be
-    independent of the classifier and of the score: drawn one by one, and used to fit
-    neither. Of out-of-fold predictions that is true but approximately.
+    Without `confidence_level`, the failure rate is at most `target` on average over the
+    draw of the calibration samples and of the new sample: conformal risk control. It is
+    no statement about the selective risk, the expected loss among what is accepted, nor
+    about one rule; with `confidence_level`, the rule is one that keeps the target,
+    except with a probability of at most 1 - `confidence_level`. Either way the samples
+    must be independent of the classifier and of the score: drawn one by one, and used
+    to fit neither. Of out-of-fold predictions that is true but approximately.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def solve_target_failure_rate(
         So it does between the last two errors that it may accept where `target` times
         the number of samples is not whole, and at the threshold.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which the failure rate is to hold for the population. None
         bounds its expectation.
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
-        What losses there are and, with `confidence`, where p-values come from:
+        What losses there are and, with `confidence_level`, where p-values come from:
         "binomial" is for losses that are 0 or `max_loss`, the others for all losses
         between. "auto" is the binomial where `max_loss` is None, else betting.
 
@@ -90,14 +90,14 @@ def solve_target_failure_rate(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws if `draws` is None, used with `confidence` only. Pass an int
-        for reproducible rules.
+        Seed of the draws if `draws` is None, used with `confidence_level` only. Pass an
+        int for reproducible rules.
 
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as its predicted class, which must be known before a
@@ -128,9 +128,9 @@ def solve_target_failure_rate(
         If `randomize` is False and the sample too small. It says how many are needed.
         With groups, only if that is so in all of them.
     ValueError
-        If `target`, `confidence`, `bound` or `max_loss` is out of range, if losses and
-        `max_loss` or `bound` do not agree, if weights are given, if a dict of targets
-        lacks a group, or an array is invalid.
+        If `target`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given, if a dict
+        of targets lacks a group, or an array is invalid.
 
     Notes
     -----
@@ -158,9 +158,9 @@ def solve_target_failure_rate(
     >>> rule = solve_target_failure_rate(scores, losses, 0.1)
     >>> round(rule.coverage, 3), round(rule.failure_rate, 3)
     (0.896, 0.096)
-    >>> rule.certificate.quantity, rule.certificate.confidence
+    >>> rule.certificate.quantity, rule.certificate.confidence_level
     ('failure_rate', None)
-    >>> solve_target_failure_rate(scores, losses, 0.1, confidence=0.9).coverage
+    >>> solve_target_failure_rate(scores, losses, 0.1, confidence_level=0.9).coverage
     0.85
     """
     if is_by_group(groups, all_groups):
@@ -178,27 +178,31 @@ def solve_target_failure_rate(
             groups,
             all_groups,
             None,
-            confidence=confidence,
+            confidence_level=confidence_level,
             draws=draws,
             random_state=random_state,
         )
     rate = check_number(target, "target (the failure rate)")
-    confidence = check_failure_options(randomize, bound, confidence, sample_weight)
+    confidence_level = check_failure_options(
+        randomize, bound, confidence_level, sample_weight
+    )
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
-    problem = FailureProblem(scores, losses, rate, max_loss, bound, confidence)
+    problem = FailureProblem(scores, losses, rate, max_loss, bound, confidence_level)
     rule = solve_failures(problem, randomize, draws, random_state)
     for remark in problem.remark(rule):
         warn_user(remark)
     return rule
 
 
-def check_failure_options(randomize, bound, confidence, sample_weight):
+def check_failure_options(randomize, bound, confidence_level, sample_weight):
     """Return the confidence, after checking it and what is asked beside the target."""
     refuse_failure_weights(sample_weight)
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *FAILURE_BOUNDS))
-    return None if confidence is None else check_confidence(confidence)
+    return (
+        None if confidence_level is None else check_confidence_level(confidence_level)
+    )
 
 
 def refuse_failure_weights(weight):

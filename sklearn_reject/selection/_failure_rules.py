@@ -65,7 +65,7 @@ class FailureProblem:
     rate: float
     max_loss: float
     bound: object
-    confidence: float | None
+    confidence_level: float | None
 
     def __len__(self):
         return len(self.scores)
@@ -87,11 +87,11 @@ class FailureProblem:
 
     def conclude(self, rule, p_value=None):
         """Return a rule with what it achieves, and what holds of it."""
-        has_confidence = self.confidence is not None
+        has_confidence = self.confidence_level is not None
         certificate = Certificate(
             "failure_rate",
             self.rate,
-            self.confidence,
+            self.confidence_level,
             self.bound.name if has_confidence else "conformal",
             None,
             len(self),
@@ -132,12 +132,16 @@ class FailureProblem:
     def _fewest(self, room=1.0):
         """Return how many samples can promise the rate, with room below it."""
         share = self.share / room
-        if self.confidence is not None:
-            return self.bound.fewest(share, 1 - self.confidence)
+        if self.confidence_level is not None:
+            return self.bound.fewest(share, 1 - self.confidence_level)
         return fewest_for_failures(share)
 
     def _at_confidence(self):
-        return "" if self.confidence is None else f" at confidence={self.confidence:g}"
+        return (
+            ""
+            if self.confidence_level is None
+            else f" at confidence_level={self.confidence_level:g}"
+        )
 
 
 def fewest_for_failures(share):
@@ -179,7 +183,7 @@ def solve_failures(problem, randomize, draws=None, random_state=None):
     refuse_least_rate(problem.rate, problem.max_loss)
     if problem.rate >= problem.max_loss:
         return problem.conclude(RejectionRule(math.inf, 1.0), 0.0)
-    if problem.confidence is None:
+    if problem.confidence_level is None:
         return _solve_in_expectation(problem, randomize)
     return _solve_with_confidence(problem, randomize, draws, random_state)
 
@@ -274,7 +278,7 @@ def _thin_all(proba):
 
 def _solve_with_confidence(problem, randomize, draws, random_state):
     """Return the rule whose failure rate is certified to be at most the target."""
-    delta, bound = 1 - problem.confidence, problem.bound
+    delta, bound = 1 - problem.confidence_level, problem.bound
     lowest = bound.lowest_rate(len(problem), delta)
     is_small = problem.share < lowest * (1 - RELATIVE_TOLERANCE)
     if is_small and not randomize:

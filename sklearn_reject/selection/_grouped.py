@@ -213,7 +213,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         self,
         target: Target | None = None,
         *,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         max_loss: float = 1.0,
         min_inclusion_proba: float = 1.0,
         since: Literal["start", "any"] = "start",
@@ -221,8 +221,8 @@ class GroupedRule(RulesByGroup, DictMixin):
         """Return a monitor of the losses of accepted samples, for each group.
 
         All of them together have a false alarm with a probability of at most 1 -
-        `confidence`, and all intervals hold together with `confidence`: of G monitors
-        each has the confidence 1 - (1 - `confidence`) / G.
+        `confidence_level`, and all intervals hold together with `confidence_level`: of
+        G monitors each has the confidence 1 - (1 - `confidence_level`) / G.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class GroupedRule(RulesByGroup, DictMixin):
             optimistic, as the rule was chosen by the same samples: an alarm then may
             say no more than that.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Least probability that there never is a false alarm in any group, and of all
             intervals together.
 
@@ -270,10 +270,10 @@ class GroupedRule(RulesByGroup, DictMixin):
         >>> from sklearn_reject.selection import solve_target_risk
         >>> scores, groups = np.arange(400) / 400, np.tile(["north", "south"], 200)
         >>> rule = solve_target_risk(
-        ...     scores, scores > 0.8, 0.1, groups=groups, confidence=0.9)
-        >>> monitors = rule.monitor(confidence=0.98)
+        ...     scores, scores > 0.8, 0.1, groups=groups, confidence_level=0.9)
+        >>> monitors = rule.monitor(confidence_level=0.98)
         >>> monitors["north"]
-        <RiskMonitor(target=0.1, confidence=0.99, ...): n_samples=0, ...>
+        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
         >>> losses, groups = np.array([0, 1, 1]), np.array(["north", "south", "south"])
         >>> for group, monitor in monitors.items():
         ...     monitor = monitor.update(losses[groups == group])
@@ -290,7 +290,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         return self._monitors(
             watched,
             target,
-            confidence,
+            confidence_level,
             max_loss=max_loss,
             min_inclusion_proba=min_inclusion_proba,
             since=since,

@@ -217,7 +217,7 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         self,
         target: Target | None = None,
         *,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         max_loss: float = 1.0,
         min_inclusion_proba: float = 1.0,
         since: Literal["start", "any"] = "start",
@@ -225,8 +225,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         """Return a monitor of the losses of whoever answers, for each group.
 
         All of them together have a false alarm with a probability of at most 1 -
-        `confidence`, and all intervals hold together with `confidence`: of G monitors
-        each has the confidence 1 - (1 - `confidence`) / G.
+        `confidence_level`, and all intervals hold together with `confidence_level`: of
+        G monitors each has the confidence 1 - (1 - `confidence_level`) / G.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
             optimistic, as the rule was chosen by the same samples: an alarm then may
             say no more than that.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Least probability that there never is a false alarm in any group, and of all
             intervals together.
 
@@ -269,7 +269,7 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         return self._monitors(
             list(self.rules),
             target,
-            confidence,
+            confidence_level,
             max_loss=max_loss,
             min_inclusion_proba=min_inclusion_proba,
             since=since,

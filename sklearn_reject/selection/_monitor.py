@@ -34,10 +34,11 @@ class RiskMonitor(Monitor):
 
     At each sample a gambler bets that the risk is above the target. While it is not,
     the capital, called e-value, does not grow on average, and the chance that it *ever*
-    reaches 1 / (1 - `confidence`) is at most 1 - `confidence`, however often one looks
-    (Ville 1939; Waudby-Smith, Ramdas 2024). Then the alarm is raised. Nothing is
-    assumed of the losses but their largest value; they need not be independent, and the
-    risk may go up and down as long as its mean so far never is above the target.
+    reaches 1 / (1 - `confidence_level`) is at most 1 - `confidence_level`, however
+    often one looks (Ville 1939; Waudby-Smith, Ramdas 2024). Then the alarm is raised.
+    Nothing is assumed of the losses but their largest value; they need not be
+    independent, and the risk may go up and down as long as its mean so far never is
+    above the target.
 
     Memory does not grow with the number of samples, nor does the time of an update.
 
@@ -46,7 +47,7 @@ class RiskMonitor(Monitor):
     target : float in ]0, max_loss[
         Largest risk that is tolerated: expected loss of an accepted sample.
 
-    confidence : float in ]0, 1[, default=0.95
+    confidence_level : float in ]0, 1[, default=0.95
         Probability that there is never a false alarm, and that the interval always
         holds.
 
@@ -106,7 +107,7 @@ class RiskMonitor(Monitor):
     >>> import numpy as np
     >>> from sklearn_reject.selection import RiskMonitor
     >>> rng = np.random.default_rng(0)
-    >>> monitor = RiskMonitor(0.05, confidence=0.99)
+    >>> monitor = RiskMonitor(0.05, confidence_level=0.99)
     >>> for risk in (0.04, 0.04, 0.15, 0.15):
     ...     monitor = monitor.update(rng.random(250) < risk)
     ...     low, high = monitor.interval()[1:3]
@@ -125,18 +126,24 @@ class RiskMonitor(Monitor):
     False
     """
 
-    _SETTINGS = ("target", "confidence", "max_loss", "min_inclusion_proba", "since")
+    _SETTINGS = (
+        "target",
+        "confidence_level",
+        "max_loss",
+        "min_inclusion_proba",
+        "since",
+    )
 
     def __init__(
         self,
         target: float,
         *,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         max_loss: float = 1.0,
         min_inclusion_proba: float = 1.0,
         since: Literal["start", "any"] = "start",
     ) -> None:
-        super().__init__(confidence, since)
+        super().__init__(confidence_level, since)
         self.max_loss = check_number(max_loss, "max_loss", open_low=True)
         self.min_inclusion_proba = check_number(
             min_inclusion_proba, "min_inclusion_proba", high=1, open_low=True
@@ -259,7 +266,7 @@ class CoverageMonitor(Monitor):
     coverage : float in ]0, 1[
         Share of samples that is expected to be accepted.
 
-    confidence : float in ]0, 1[, default=0.95
+    confidence_level : float in ]0, 1[, default=0.95
         Probability that there is never a false alarm, and that the interval always
         holds.
 
@@ -303,17 +310,17 @@ class CoverageMonitor(Monitor):
     True
     """
 
-    _SETTINGS = ("coverage", "confidence", "alternative", "since")
+    _SETTINGS = ("coverage", "confidence_level", "alternative", "since")
 
     def __init__(
         self,
         coverage: float,
         *,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         alternative: Literal["two-sided", "less", "greater"] = "two-sided",
         since: Literal["start", "any"] = "start",
     ) -> None:
-        super().__init__(confidence, since)
+        super().__init__(confidence_level, since)
         ends = {"open_low": True, "open_high": True}
         self.coverage = check_number(coverage, "coverage", high=1, **ends)
         self.alternative = check_option(alternative, "alternative", _SIDES)

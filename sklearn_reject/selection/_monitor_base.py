@@ -29,8 +29,8 @@ class Monitor:
     _scale = 1.0
     _largest = 1.0
 
-    def __init__(self, confidence: float, since: Literal["start", "any"]) -> None:
-        self.confidence = check_level(confidence, "confidence")
+    def __init__(self, confidence_level: float, since: Literal["start", "any"]) -> None:
+        self.confidence_level = check_level(confidence_level, "confidence_level")
         self.since = check_option(since, "since", _SINCE)
         self._bets = Bets()
         self._restarts = []  # one a direction, with since="any" only
@@ -69,11 +69,11 @@ class Monitor:
         -------
         interval : Interval
             With the `mean` so far as `value`. That of the population is in [`low`,
-            `high`] at all times, with a probability of at least `confidence`; if it
-            changes over time, its mean over the samples so far is. Without samples,
+            `high`] at all times, with a probability of at least `confidence_level`; if
+            it changes over time, its mean over the samples so far is. Without samples,
             (nan, 0, largest possible value, 0).
         """
-        low, high = self._bets.interval(1 - self.confidence)
+        low, high = self._bets.interval(1 - self.confidence_level)
         low, high = (min(self._scale * end, self._largest) for end in (low, high))
         return Interval(self.mean, low, high, self.n_samples)
 
@@ -192,7 +192,7 @@ class Monitor:
         if self._restarts:
             directions = zip(self._restarts, self._log_gains(bets), strict=True)
             self._restarts = [each.after(n_before, won) for each, won in directions]
-        threshold = -math.log1p(-self.confidence)
+        threshold = -math.log1p(-self.confidence_level)
         self._alarm = self._alarm or self._log_e_value() >= threshold
 
     def _log_e_value(self):

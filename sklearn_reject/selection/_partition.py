@@ -183,9 +183,9 @@ def enumerate_texts(texts, separator=", "):
     return f"{shown} and {others} others" if others > 0 else shown
 
 
-def share_confidence(confidence, n_groups):
+def share_confidence(confidence_level, n_groups):
     """Return the confidence in each group with which all of them hold together."""
-    return confidence if n_groups == 1 else 1 - (1 - confidence) / n_groups
+    return confidence_level if n_groups == 1 else 1 - (1 - confidence_level) / n_groups
 
 
 def targets_by_group(target, labels, name="target"):

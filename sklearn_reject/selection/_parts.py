@@ -23,7 +23,7 @@ class RiskBoundsCertificate(Certificate):
 
     The probability is over the draw of the calibration sample, which must be
     independent of the classifier and of the score, and of the noise that breaks ties.
-    Every bound holds at once with the `confidence`; without one, which bounds on
+    Every bound holds at once with the `confidence_level`; without one, which bounds on
     failures have only, each of them holds on average.
 
     Attributes
@@ -36,7 +36,7 @@ class RiskBoundsCertificate(Certificate):
     target : float
         The largest of the `targets`, which no part exceeds.
 
-    confidence : float or None
+    confidence_level : float or None
         Least probability, in ]0, 1[, that all bounds hold. None for failure rates that
         are bounded in expectation, over calibration samples and new sample together.
 
@@ -77,7 +77,7 @@ class RiskBoundsCertificate(Certificate):
     >>> from sklearn_reject.selection import solve_risk_bounds
     >>> scores = np.arange(200)
     >>> bounds = {"class": (scores % 2, {0: 0.1, 1: 0.2})}
-    >>> rule = solve_risk_bounds(scores, scores >= 160, bounds, confidence=0.9)
+    >>> rule = solve_risk_bounds(scores, scores >= 160, bounds, confidence_level=0.9)
     >>> rule.certificate.parts, rule.certificate.targets
     (('class[0]', 'class[1]'), (0.1, 0.2))
     """

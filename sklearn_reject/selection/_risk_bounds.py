@@ -32,7 +32,7 @@ from sklearn_reject.exceptions import (
     warn_user,
 )
 from sklearn_reject.selection._bounds import BOUNDS
-from sklearn_reject.selection._certify import check_confidence, choose_bound
+from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._certify_parts import (
     PartsProblem,
     certify_nearest_bounds,
@@ -57,7 +57,7 @@ def solve_risk_bounds(
     *,
     sample_weight: ArrayLike | None = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     bound: RiskBound = "auto",
     max_loss: float | None = None,
     draws: ArrayLike | None = None,
@@ -72,12 +72,13 @@ def solve_risk_bounds(
     the precision (positive and negative predictive value). All of them are met by one
     threshold, so a label need not be known when samples are accepted.
 
-    Without `confidence`, the bounds hold on the sample, which also chose the threshold,
-    so that each is exceeded in use more often than not, and more so the smaller its
-    part is. With `confidence`, all bounds hold at once for the population that the
-    sample was drawn from, except with a probability of at most 1 - `confidence`, which
-    is not split among the bounds. The sample must then be independent of the classifier
-    and of the score: drawn one by one, and used to fit neither.
+    Without `confidence_level`, the bounds hold on the sample, which also chose the
+    threshold, so that each is exceeded in use more often than not, and more so the
+    smaller its part is. With `confidence_level`, all bounds hold at once for the
+    population that the sample was drawn from, except with a probability of at most 1 -
+    `confidence_level`, which is not split among the bounds. The sample must then be
+    independent of the classifier and of the score: drawn one by one, and used to fit
+    neither.
 
     Parameters
     ----------
@@ -93,14 +94,14 @@ def solve_risk_bounds(
         the accepted samples of that label. A label without a target has no bound.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence`.
+        Non-negative sample weights. Not possible with `confidence_level`.
 
     randomize : bool, default=True
         If True, the tie group that would exceed a bound is accepted with the largest
-        probability that meets all of them or, with `confidence`, that the draws which
-        break ties lead to. If False, it is rejected.
+        probability that meets all of them or, with `confidence_level`, that the draws
+        which break ties lead to. If False, it is rejected.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which all bounds are to hold for the population. The parameters
         below are used with it only.
 
@@ -114,7 +115,7 @@ def solve_risk_bounds(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
@@ -127,17 +128,18 @@ def solve_risk_bounds(
     -------
     rule : RejectionRule
         The rule of largest coverage among those with one threshold, or among those that
-        passed a test. With `confidence` it has a :class:`RiskBoundsCertificate`.
+        passed a test. With `confidence_level` it has a :class:`RiskBoundsCertificate`.
 
     Raises
     ------
     InfeasibleTargetError
-        If no threshold that accepts anything meets all bounds or, with `confidence`,
-        none can be certified. It says what can be met, and which bound is the trouble.
+        If no threshold that accepts anything meets all bounds or, with
+        `confidence_level`, none can be certified. It says what can be met, and which
+        bound is the trouble.
     ValueError
-        If `bounds`, `confidence`, `bound` or `max_loss` is out of range, if losses and
-        `max_loss` or `bound` do not agree, if weights are given with `confidence`, or
-        an array is invalid.
+        If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given with
+        `confidence_level`, or an array is invalid.
 
     See Also
     --------
@@ -146,9 +148,9 @@ def solve_risk_bounds(
     Notes
     -----
     A part of which nothing is accepted meets its bound on the sample, and has nothing
-    certified. With `confidence` a threshold has to pass the test of each bound at the
-    whole level. Thresholds are tested one after the other, from starts that accept a
-    share of the members of every part.
+    certified. With `confidence_level` a threshold has to pass the test of each bound at
+    the whole level. Thresholds are tested one after the other, from starts that accept
+    a share of the members of every part.
 
     Examples
     --------
@@ -168,21 +170,21 @@ def solve_risk_bounds(
     >>> bounds = {"class": (y, {0: 0.1, 1: 0.1})}
     >>> round(solve_risk_bounds(scores, losses, bounds).coverage, 3)
     0.887
-    >>> solve_risk_bounds(scores, losses, bounds, confidence=0.9).coverage
+    >>> solve_risk_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.855
     """
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *BOUNDS))
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)
-    if confidence is None:
+    if confidence_level is None:
         sample = _group(scores, losses, bounds, sample_weight)
         return _solve_on_sample(sample, randomize)
     problem = _problem(
         scores,
         losses,
         bounds,
-        confidence=check_confidence(confidence, sample_weight),
+        confidence_level=check_confidence_level(confidence_level, sample_weight),
         randomize=randomize,
         bound=bound,
         max_loss=max_loss,
@@ -200,7 +202,7 @@ def solve_nearest_risk_bounds(
     *,
     sample_weight=None,
     randomize=True,
-    confidence=None,
+    confidence_level=None,
     **certified,
 ):
     """Return the bounds times the smallest common factor that can be met, and the rule.
@@ -210,7 +212,7 @@ def solve_nearest_risk_bounds(
     factor leaves a bound that says something: a target of zero stays zero, and one of
     the largest loss is none. The parameters are those of :func:`solve_risk_bounds`.
     """
-    if confidence is None:
+    if confidence_level is None:
         sample = _group(scores, losses, bounds, sample_weight)
         factor, _ = sample.closest()
         if not np.isfinite(factor):
@@ -222,7 +224,7 @@ def solve_nearest_risk_bounds(
         scores,
         losses,
         bounds,
-        confidence=check_confidence(confidence, sample_weight),
+        confidence_level=check_confidence_level(confidence_level, sample_weight),
         randomize=randomize,
         **certified,
     )
@@ -239,7 +241,7 @@ def _problem(
     losses,
     bounds,
     *,
-    confidence,
+    confidence_level,
     randomize,
     bound="auto",
     max_loss=None,
@@ -258,7 +260,7 @@ def _problem(
         bound=bound,
         max_loss=max_loss,
         random_state=random_state,
-        confidence=confidence,
+        confidence_level=confidence_level,
     )
 
 

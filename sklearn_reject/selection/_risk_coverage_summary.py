@@ -46,7 +46,7 @@ from sklearn_reject.selection._cell_rules import (
     solve_failures_of_cells,
     solve_risk_of_cells,
 )
-from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._certify_cells import (
     OF_SUMS,
     certify_coverage_of_cells,
@@ -494,7 +494,7 @@ class RiskCoverageSummary:
         target: float,
         *,
         randomize: bool = True,
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
         max_loss: float | None = None,
         parts: Parts | None = None,
@@ -512,7 +512,7 @@ class RiskCoverageSummary:
         randomize : bool, default=True
             Whether a tie group that would exceed the risk may be accepted in part.
 
-        confidence : float in ]0, 1[, default=None
+        confidence_level : float in ]0, 1[, default=None
             Probability with which the risk is to hold for the population. The
             thresholds between cells, which are fixed beforehand, are tested one after
             the other, from several starts. Not possible with weights.
@@ -531,19 +531,19 @@ class RiskCoverageSummary:
             triples with weights, in a list or another iterable that can be iterated
             again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
             returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing. Not possible with `confidence`,
-            which needs none.
+            these closed intervals. None reads nothing. Not possible with
+            `confidence_level`, which needs none.
 
         Returns
         -------
         rule : RejectionRule
             The rule. Its `reject_cost` is the slope of the hull of the cells, and of
-            the rows that are read. With `confidence` it has a certificate.
+            the rows that are read. With `confidence_level` it has a certificate.
 
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains the target or, with `confidence`, none can be
+            If no threshold attains the target or, with `confidence_level`, none can be
             certified.
         ValueError
             If a parameter is out of range or does not go with the others, there are no
@@ -552,17 +552,19 @@ class RiskCoverageSummary:
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
         bound, max_loss = _check_bound(bound, max_loss)
-        if confidence is None:
+        if confidence_level is None:
             return solve_risk_of_cells(self._sample(parts), risk, randomize)
-        confidence = self._check_confidence(confidence, parts)
-        return certify_risk_of_cells(self._sample(), risk, confidence, bound, max_loss)
+        confidence_level = self._check_confidence(confidence_level, parts)
+        return certify_risk_of_cells(
+            self._sample(), risk, confidence_level, bound, max_loss
+        )
 
     def solve_target_coverage(
         self,
         target: float,
         *,
         randomize: bool = True,
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         parts: Parts | None = None,
     ) -> RejectionRule:
         """Minimize the selective risk under a bound on the coverage.
@@ -578,7 +580,7 @@ class RiskCoverageSummary:
         randomize : bool, default=True
             Whether the tie group that reaches the coverage may be accepted in part.
 
-        confidence : float in ]0, 1[, default=None
+        confidence_level : float in ]0, 1[, default=None
             Probability with which the coverage is to be reached in the population. Not
             possible with weights.
 
@@ -587,13 +589,13 @@ class RiskCoverageSummary:
             triples with weights, in a list or another iterable that can be iterated
             again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
             returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing. Not possible with `confidence`,
-            which needs none.
+            these closed intervals. None reads nothing. Not possible with
+            `confidence_level`, which needs none.
 
         Returns
         -------
         rule : RejectionRule
-            The rule. With `confidence` it has a certificate.
+            The rule. With `confidence_level` it has a certificate.
 
         Raises
         ------
@@ -603,10 +605,10 @@ class RiskCoverageSummary:
         """
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
-        if confidence is None:
+        if confidence_level is None:
             return solve_coverage_of_cells(self._sample(parts), high, randomize)
-        confidence = self._check_confidence(confidence, parts)
-        return certify_coverage_of_cells(self._sample(), high, confidence)
+        confidence_level = self._check_confidence(confidence_level, parts)
+        return certify_coverage_of_cells(self._sample(), high, confidence_level)
 
     def solve_reject_cost(
         self, target: float, *, parts: Parts | None = None
@@ -646,7 +648,7 @@ class RiskCoverageSummary:
         self,
         target: float,
         *,
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
         max_loss: float | None = None,
         parts: Parts | None = None,
@@ -661,14 +663,14 @@ class RiskCoverageSummary:
         target : float > 0
             Failure rate that must not be exceeded, in units of the loss.
 
-        confidence : float in ]0, 1[, default=None
+        confidence_level : float in ]0, 1[, default=None
             Probability with which the failure rate is to hold for the population. None
             bounds its expectation.
 
         bound : {"auto", "binomial", "hoeffding_bentkus"}, default="auto"
-            Where p-values come from with `confidence`: "binomial" is exact for losses
-            that are 0 or 1, the other holds for all losses up to `max_loss`. "auto" is
-            the binomial where `max_loss` is None.
+            Where p-values come from with `confidence_level`: "binomial" is exact for
+            losses that are 0 or 1, the other holds for all losses up to `max_loss`.
+            "auto" is the binomial where `max_loss` is None.
 
         max_loss : float > 0, default=None
             Largest possible loss, not the largest one in the sample. None means that
@@ -679,8 +681,8 @@ class RiskCoverageSummary:
             triples with weights, in a list or another iterable that can be iterated
             again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
             returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing. Not possible with `confidence`,
-            which needs none.
+            these closed intervals. None reads nothing. Not possible with
+            `confidence_level`, which needs none.
 
         Returns
         -------
@@ -708,10 +710,10 @@ class RiskCoverageSummary:
                 "failure rate, because its bound needs samples from one distribution. "
                 "Use a target risk."
             )
-        if confidence is not None:
-            confidence = self._check_confidence(confidence, parts)
+        if confidence_level is not None:
+            confidence_level = self._check_confidence(confidence_level, parts)
             rule = certify_failures_of_cells(
-                self._sample(), rate, confidence, bound, max_loss
+                self._sample(), rate, confidence_level, bound, max_loss
             )
         else:
             rule = solve_failures_of_cells(self._sample(parts), rate, bound, max_loss)
@@ -801,14 +803,14 @@ class RiskCoverageSummary:
         except InfeasibleTargetError:
             return float("nan")
 
-    def _check_confidence(self, confidence, parts):
+    def _check_confidence(self, confidence_level, parts):
         """Return the confidence, after refusing what does not go with it."""
         if parts is not None:
             raise ValueError(
                 "parts cannot be combined with confidence, because thresholds between "
                 "cells are certified without a second reading. Pass parts=None."
             )
-        return check_confidence(confidence, self._table.weight)
+        return check_confidence_level(confidence_level, self._table.weight)
 
 
 def _check_bound(bound, max_loss):

@@ -40,7 +40,7 @@ class Certificate(DictMixin):
     target : float
         The certified bound.
 
-    confidence : float or None
+    confidence_level : float or None
         Least probability, in ]0, 1[, that the bound holds. None for a failure rate that
         is bounded in expectation, over calibration samples and new sample together.
 
@@ -72,14 +72,14 @@ class Certificate(DictMixin):
     >>> import numpy as np
     >>> from sklearn_reject.selection import solve_target_risk
     >>> scores = np.arange(100)
-    >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence=0.9)
+    >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence_level=0.9)
     >>> rule.certificate.bound, rule.certificate.search, rule.certificate.n_accepted
     ('binomial', 'fixed_sequence', 84)
     """
 
     quantity: str
     target: float
-    confidence: float | None
+    confidence_level: float | None
     bound: str
     search: str | None
     n_samples: int
@@ -426,7 +426,7 @@ class RejectionRule(DictMixin):
         self,
         target: float | None = None,
         *,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         max_loss: float = 1.0,
         min_inclusion_proba: float = 1.0,
         since: Literal["start", "any"] = "start",
@@ -441,7 +441,7 @@ class RejectionRule(DictMixin):
             risk on the calibration set. That is optimistic, as the rule was chosen by
             the same samples: an alarm then may say no more than that.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Probability that there is never a false alarm, and that the interval always
             holds.
 
@@ -475,13 +475,13 @@ class RejectionRule(DictMixin):
         >>> import numpy as np
         >>> from sklearn_reject.selection import solve_target_risk
         >>> scores = np.arange(100)
-        >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence=0.9)
-        >>> rule.monitor(confidence=0.99)
-        <RiskMonitor(target=0.1, confidence=0.99, ...): n_samples=0, ...>
+        >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence_level=0.9)
+        >>> rule.monitor(confidence_level=0.99)
+        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
         """
         return RiskMonitor(
             self._risk_to_watch() if target is None else target,
-            confidence=confidence,
+            confidence_level=confidence_level,
             max_loss=max_loss,
             min_inclusion_proba=min_inclusion_proba,
             since=since,

@@ -53,7 +53,7 @@ class RulesByGroup:
         """Certificates by group, dict of group to Certificate; None if there is none.
 
         They hold all together with the probability that was asked for: the
-        `confidence` of each is that of its own.
+        `confidence_level` of each is that of its own.
         """
         found = {label: rule.certificate for label, rule in self.rules.items()}
         found = {label: each for label, each in found.items() if each is not None}
@@ -78,18 +78,18 @@ class RulesByGroup:
             )
         return codes
 
-    def _monitors(self, watched, target, confidence, **options):
+    def _monitors(self, watched, target, confidence_level, **options):
         """Return a monitor for each of some groups, which share the false alarms."""
-        confidence = check_level(confidence, "confidence")
+        confidence_level = check_level(confidence_level, "confidence_level")
         if isinstance(target, Mapping):
             unwatched = self.rules.keys() - set(watched)
             target = {k: v for k, v in target.items() if as_plain(k) not in unwatched}
         targets = targets_by_group(target, watched)
-        monitors, level = {}, share_confidence(confidence, len(watched))
+        monitors, level = {}, share_confidence(confidence_level, len(watched))
         for label in watched:
             try:
                 monitors[label] = self.rules[label].monitor(
-                    targets[label], confidence=level, **options
+                    targets[label], confidence_level=level, **options
                 )
             except ValueError as error:
                 raise ValueError(f"group {label!r}: {error}") from None

@@ -32,7 +32,7 @@ from sklearn_reject.selection._certify import (
     certify_coverage,
     certify_nearest_risk,
     certify_risk,
-    check_confidence,
+    check_confidence_level,
     choose_bound,
     rank_samples,
 )
@@ -123,7 +123,7 @@ def solve_target_risk(
     *,
     sample_weight: ArrayLike | None = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     bound: RiskBound = "auto",
     search: Literal["fixed_sequence", "bonferroni", "sgr"] = "fixed_sequence",
     max_loss: float | None = None,
@@ -135,16 +135,16 @@ def solve_target_risk(
     """Maximize the coverage under a bound on the selective risk.
 
     The bounded-improvement model (FPV23, problem 3 and theorem 3). Without
-    `confidence`, the bound holds on the sample, which also chose the longest prefix.
-    Where the chance of an error is the square of a uniform score, a target of 0.1 leads
-    to a risk of 0.113 in the population on average with 50 samples, 0.108 with 100,
-    0.104 with 200 and 0.101 with 1000.
+    `confidence_level`, the bound holds on the sample, which also chose the longest
+    prefix. Where the chance of an error is the square of a uniform score, a target of
+    0.1 leads to a risk of 0.113 in the population on average with 50 samples, 0.108
+    with 100, 0.104 with 200 and 0.101 with 1000.
 
-    With `confidence`, the bound holds for the population that the sample was drawn
-    from, except with a probability of at most 1 - `confidence`. The sample must then be
-    independent of the classifier and of the score: drawn one by one, and used to fit
-    neither. What a small sample can promise without is a bound on the failures among
-    all samples, see :func:`solve_target_failure_rate`.
+    With `confidence_level`, the bound holds for the population that the sample was
+    drawn from, except with a probability of at most 1 - `confidence_level`. The sample
+    must then be independent of the classifier and of the score: drawn one by one, and
+    used to fit neither. What a small sample can promise without is a bound on the
+    failures among all samples, see :func:`solve_target_failure_rate`.
 
     Parameters
     ----------
@@ -159,14 +159,14 @@ def solve_target_risk(
         it may be a dict with one for each.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence`.
+        Non-negative sample weights. Not possible with `confidence_level`.
 
     randomize : bool, default=True
         If True, the tie group that would exceed the risk is accepted with the
-        probability that meets it exactly or, with `confidence`, that the draws which
-        break ties lead to. If False, it is rejected.
+        probability that meets it exactly or, with `confidence_level`, that the draws
+        which break ties lead to. If False, it is rejected.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which the risk is to hold for the population. The parameters
         below are used with it only.
 
@@ -185,7 +185,7 @@ def solve_target_risk(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
@@ -209,18 +209,19 @@ def solve_target_risk(
     -------
     rule : RejectionRule or, with groups, GroupedRule
         The rule of largest coverage among those with one threshold, or among those that
-        passed a test. With `confidence` it has a certificate.
+        passed a test. With `confidence_level` it has a certificate.
 
     Raises
     ------
     InfeasibleTargetError
-        If every prefix of the sample has a higher risk or, with `confidence`, none can
-        be certified. It says what can be met, or how many samples are needed. With
-        groups, only if that is so in all of them.
+        If every prefix of the sample has a higher risk or, with `confidence_level`,
+        none can be certified. It says what can be met, or how many samples are needed.
+        With groups, only if that is so in all of them.
     ValueError
-        If `target`, `confidence`, `bound`, `search` or `max_loss` is out of range, if
-        losses and `max_loss` or `bound` do not agree, if weights are given with
-        `confidence`, if a dict of targets lacks a group, or an array is invalid.
+        If `target`, `confidence_level`, `bound`, `search` or `max_loss` is out of
+        range, if losses and `max_loss` or `bound` do not agree, if weights are given
+        with `confidence_level`, if a dict of targets lacks a group, or an array is
+        invalid.
 
     Examples
     --------
@@ -236,7 +237,7 @@ def solve_target_risk(
     >>> losses = [score >= 0.8 for score in scores]
     >>> solve_target_risk(scores, losses, 0.1).coverage
     0.8888888888888888
-    >>> solve_target_risk(scores, losses, 0.1, confidence=0.9).coverage
+    >>> solve_target_risk(scores, losses, 0.1, confidence_level=0.9).coverage
     0.84
     """
     if is_by_group(groups, all_groups):
@@ -254,7 +255,7 @@ def solve_target_risk(
             groups,
             all_groups,
             sample_weight,
-            confidence=confidence,
+            confidence_level=confidence_level,
             draws=draws,
             random_state=random_state,
         )
@@ -264,14 +265,14 @@ def solve_target_risk(
     check_option(search, "search", tuple(SEARCHES))
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)
-    if confidence is None:
+    if confidence_level is None:
         groups = _group(scores, losses, sample_weight)
         n_groups = groups.count_within_risk(risk)
         if n_groups == 0:
             raise infeasible_risk(groups, risk)
         share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
         return make_rule_at(groups, n_groups, share)
-    confidence = check_confidence(confidence, sample_weight)
+    confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
     random_state = check_random_state(random_state)
@@ -279,7 +280,7 @@ def solve_target_risk(
     certificate = certify_risk(
         ranked,
         risk,
-        confidence=confidence,
+        confidence_level=confidence_level,
         bound=bound,
         search=search,
         max_loss=max_loss,
@@ -292,7 +293,7 @@ def solve_nearest_risk(
     scores,
     losses,
     *,
-    confidence,
+    confidence_level,
     sample_weight=None,
     randomize=True,
     bound="auto",
@@ -304,12 +305,12 @@ def solve_nearest_risk(
 
     The parameters are those of :func:`solve_target_risk`.
     """
-    confidence = check_confidence(confidence, sample_weight)
+    confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
     ranked = rank(scores, losses, randomize, draws, check_random_state(random_state))
     certificate = certify_nearest_risk(
-        ranked, confidence=confidence, bound=bound, max_loss=max_loss
+        ranked, confidence_level=confidence_level, bound=bound, max_loss=max_loss
     )
     if certificate is None:
         return None
@@ -324,7 +325,7 @@ def solve_target_coverage(
     *,
     sample_weight: ArrayLike | None = None,
     randomize: bool = True,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     draws: ArrayLike | None = None,
     random_state: RandomState | None = None,
     groups: ArrayLike | None = None,
@@ -336,9 +337,9 @@ def solve_target_coverage(
     coverage exactly; where accepting more would lower the risk on the sample, the score
     does not order the samples as the risk does, and that noise is not exploited.
 
-    With `confidence`, the coverage is reached in the population that the sample was
-    drawn from, except with a probability of at most 1 - `confidence`. The sample must
-    then be independent of the classifier and of the score.
+    With `confidence_level`, the coverage is reached in the population that the sample
+    was drawn from, except with a probability of at most 1 - `confidence_level`. The
+    sample must then be independent of the classifier and of the score.
 
     Parameters
     ----------
@@ -353,26 +354,26 @@ def solve_target_coverage(
         each.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence`.
+        Non-negative sample weights. Not possible with `confidence_level`.
 
     randomize : bool, default=True
         If True, the tie group that reaches the coverage is accepted with the
-        probability that meets it exactly or, with `confidence`, that the draws which
-        break ties lead to. If False, it is accepted as a whole.
+        probability that meets it exactly or, with `confidence_level`, that the draws
+        which break ties lead to. If False, it is accepted as a whole.
 
-    confidence : float in ]0, 1[, default=None
+    confidence_level : float in ]0, 1[, default=None
         Probability with which the coverage is to be reached in the population. Where
         the sample is too small to tell, everything is accepted.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence` only. Use
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
 
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws if `draws` is None, used with `confidence` only. Pass an int
-        for reproducible rules.
+        Seed of the draws if `draws` is None, used with `confidence_level` only. Pass an
+        int for reproducible rules.
 
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as its predicted class, which must be known before a
@@ -388,13 +389,14 @@ def solve_target_coverage(
     Returns
     -------
     rule : RejectionRule or, with groups, GroupedRule
-        The rule. With `confidence` it has a certificate.
+        The rule. With `confidence_level` it has a certificate.
 
     Raises
     ------
     ValueError
-        If `target` is not in ]0, 1] or `confidence` not in ]0, 1[, if weights are given
-        with `confidence`, if a dict of targets lacks a group, or an array is invalid.
+        If `target` is not in ]0, 1] or `confidence_level` not in ]0, 1[, if weights are
+        given with `confidence_level`, if a dict of targets lacks a group, or an array
+        is invalid.
 
     Examples
     --------
@@ -406,7 +408,7 @@ def solve_target_coverage(
     0.75
 
     >>> scores, losses = list(range(100)), [0] * 100
-    >>> solve_target_coverage(scores, losses, 0.5, confidence=0.9).coverage
+    >>> solve_target_coverage(scores, losses, 0.5, confidence_level=0.9).coverage
     0.57
     """
     if is_by_group(groups, all_groups):
@@ -418,12 +420,12 @@ def solve_target_coverage(
             groups,
             all_groups,
             sample_weight,
-            confidence=confidence,
+            confidence_level=confidence_level,
             draws=draws,
             random_state=random_state,
         )
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
-    if confidence is None:
+    if confidence_level is None:
         groups = _group(scores, losses, sample_weight)
         n_groups = groups.count_reaching_coverage(coverage)
         share = 1.0
@@ -432,10 +434,12 @@ def solve_target_coverage(
         if share == 1:
             return make_rule_at(groups, n_groups)
         return make_rule_at(groups, n_groups - 1, share)
-    confidence = check_confidence(confidence, sample_weight)
+    confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     ranked = rank(scores, losses, randomize, draws, check_random_state(random_state))
-    certificate = certify_coverage(len(scores), coverage, confidence=confidence)
+    certificate = certify_coverage(
+        len(scores), coverage, confidence_level=confidence_level
+    )
     return make_certified_rule(ranked, certificate, single_is_in=True)
 
 

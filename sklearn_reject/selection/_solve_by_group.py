@@ -15,7 +15,7 @@ from sklearn_reject.exceptions import (
     round_up,
     warn_user,
 )
-from sklearn_reject.selection._certify import check_confidence
+from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._grouped import REJECT_ALL, is_present, sum_up, unmeasured
 from sklearn_reject.selection._partition import (
     enumerate_labels,
@@ -41,7 +41,8 @@ def solve_arrays_by_group(
 ):
     """Return the rules that a solver finds for the samples of each group.
 
-    `certified` are `confidence`, `draws` and `random_state`, of solvers that take them.
+    `certified` are `confidence_level`, `draws` and `random_state`, of solvers that take
+    them.
     """
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     partition = make_partition(groups, len(scores), all_groups)
@@ -61,19 +62,21 @@ def solve_arrays_by_group(
 
 
 def options_by_group(
-    partition, n_samples, weight, confidence=None, draws=None, random_state=None
+    partition, n_samples, weight, confidence_level=None, draws=None, random_state=None
 ):
     """Return what certifies the rule of a group, as a function of label and rows."""
-    if confidence is None:
+    if confidence_level is None:
         return lambda label, rows: {}
-    level = share_confidence(check_confidence(confidence, weight), len(partition))
+    level = share_confidence(
+        check_confidence_level(confidence_level, weight), len(partition)
+    )
     draws = None if draws is None else check_draws(draws, n_samples)
     # A group's own, so that it does not matter what those before it have drawn.
     limit = np.iinfo(np.int32).max
     seeds = check_random_state(random_state).randint(limit, size=len(partition))
     seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
     return lambda label, rows: {
-        "confidence": level,
+        "confidence_level": level,
         "draws": None if draws is None else draws[rows],
         "random_state": seeds[label],
     }

@@ -11,7 +11,7 @@ from sklearn_reject.thresholds._cross_validation import (
 from sklearn_reject.thresholds._documents import (
     RatedDocuments,
     check_documents,
-    check_propensity,
+    check_inclusion_proba,
     check_scores,
     check_weighted_classes,
     fill_missing,

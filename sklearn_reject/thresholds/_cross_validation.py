@@ -85,7 +85,7 @@ def cross_validate_point(
     target,
     search,
     splits,
-    confidence=0.95,
+    confidence_level=0.95,
     n_jobs=None,
     on_infeasible="raise",
 ):
@@ -110,7 +110,7 @@ def cross_validate_point(
     )
     thresholds, counts, areas = zip(*found, strict=True)
     tests = [test for _, test in parts]
-    intervals = count_intervals(tests, thresholds, confidence)
+    intervals = count_intervals(tests, thresholds, confidence_level)
     fp, tp = np.sum(counts, axis=0).tolist()
     known = [area for area in areas if not np.isnan(area)]
     area = float(np.mean(known)) if known else float("nan")

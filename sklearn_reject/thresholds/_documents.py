@@ -187,7 +187,7 @@ def check_documents(
     unrated_label=-1,
     sample_weight=None,
     pos_label=None,
-    propensity=None,
+    inclusion_proba=None,
     names=None,
 ):
     """Validate scores and ratings, and find the region where the ratings are known.
@@ -205,7 +205,7 @@ def check_documents(
         is_positive,
         is_negative,
         check_sample_weight(sample_weight, len(scores)),
-        propensity,
+        inclusion_proba,
     )
     check_weighted_classes(is_positive, is_negative, ratings.weight)
     rated, unrated = scores[ratings.is_rated], scores[ratings.is_unrated]
@@ -236,12 +236,12 @@ class WeighedRatings(NamedTuple):
     is_drawn: bool
 
 
-def weigh_ratings(is_positive, is_negative, weight, propensity=None):
-    """Return what each document counts, by its label, its weight and its propensity."""
+def weigh_ratings(is_positive, is_negative, weight, inclusion_proba=None):
+    """Return what each document counts, by label, weight and inclusion_proba."""
     is_labeled = is_positive | is_negative
     is_sampled = np.zeros(len(is_labeled), dtype=bool)
-    if propensity is not None:
-        chance = check_propensity(propensity, is_labeled)
+    if inclusion_proba is not None:
+        chance = check_inclusion_proba(inclusion_proba, is_labeled)
         is_sampled = ~np.isnan(chance)
         weight = _weigh_drawn(weight, chance)
     # A rating of weight zero counts as absent. But a document that nobody has rated
@@ -255,7 +255,7 @@ def weigh_ratings(is_positive, is_negative, weight, propensity=None):
         is_drawable=is_sampled & ~is_labeled,
         is_weightless=is_weightless,
         weight=weight,
-        is_drawn=propensity is not None,
+        is_drawn=inclusion_proba is not None,
     )
 
 
@@ -360,34 +360,36 @@ def _weigh_drawn(weight, chance):
         weight = (1.0 if weight is None else weight) / chance
     if weight.max() > _LARGEST_WEIGHT:
         raise ValueError(
-            "propensity: the weights of documents, sample_weight / propensity, are up "
-            f"to {weight.max():g}, which is too large to be summed. The smallest "
-            f"propensity is {chance.min():g}. Check that it is not a rounded zero, or "
-            "rescale sample_weight."
+            "inclusion_proba: the weights of documents, sample_weight / "
+            f"inclusion_proba, are up to {weight.max():g}, which is too large to be "
+            f"summed. The smallest inclusion_proba is {chance.min():g}. Check that it "
+            "is not a rounded zero, or rescale sample_weight."
         )
     return weight
 
 
-def check_propensity(propensity, is_rated):
+def check_inclusion_proba(inclusion_proba, is_rated):
     """Return the probability of each document to be rated, NaN where it is unknown."""
-    chance = np.asarray(as_real_array(propensity, "propensity"), dtype=np.float64)
+    chance = np.asarray(
+        as_real_array(inclusion_proba, "inclusion_proba"), dtype=np.float64
+    )
     if chance.ndim == 0:
         chance = np.full(len(is_rated), chance)
-    check_same_length(len(is_rated), propensity=chance)
+    check_same_length(len(is_rated), inclusion_proba=chance)
     outside = np.flatnonzero(~np.isnan(chance) & ~((chance > 0) & (chance <= 1)))
     if chance.ndim != 1 or outside.size:
         got = chance[outside[0]] if outside.size else f"shape {chance.shape}"
         row = f" in row {outside[0]}" if outside.size else ""
         raise ValueError(
-            "propensity must hold one probability in ]0, 1] for each document, or NaN "
-            f"where no draw could select it, got {got}{row}."
+            "inclusion_proba must hold one probability in ]0, 1] for each document, or "
+            f"NaN where no draw could select it, got {got}{row}."
         )
     unknown = np.flatnonzero(np.isnan(chance) & is_rated)
     if unknown.size:
         raise ValueError(
-            f"propensity is NaN in row {unknown[0]}, which is rated ({unknown.size} "
-            "such rows). Use a propensity of 1 for documents that were certain to be "
-            "rated."
+            f"inclusion_proba is NaN in row {unknown[0]}, which is rated "
+            f"({unknown.size} such rows). Use a inclusion_proba of 1 for documents "
+            "that were certain to be rated."
         )
     return chance
 
@@ -503,8 +505,8 @@ def _refuse_region(column, row, highest, rule):
         f"unrated and scores {highest:g} there, so there is no threshold above which "
         "all documents are rated. Rate this document and the other missing ones. If "
         "only a sample was rated, pass base_thresholds= (the scores above which it was "
-        "drawn) or propensity= (its probabilities). If other classifiers selected the "
-        "documents to rate, add them to the ensemble."
+        "drawn) or inclusion_proba= (its probabilities). If other classifiers selected "
+        "the documents to rate, add them to the ensemble."
     )
 
 

@@ -7,23 +7,23 @@ import numpy as np
 from scipy.stats import beta, chi2
 
 
-def count_intervals(parts, thresholds, confidence=0.95):
+def count_intervals(parts, thresholds, confidence_level=0.95):
     """Return intervals of FP, TP and the precision at given thresholds.
 
     Each part of the documents has its own thresholds; counts are sums over all parts.
     """
     pairs = zip(parts, thresholds, strict=True)
     evidence = reduce(add, (part.evidence_at(own) for part, own in pairs))
-    return intervals_of(evidence, confidence)
+    return intervals_of(evidence, confidence_level)
 
 
-def intervals_of(evidence, confidence=0.95):
+def intervals_of(evidence, confidence_level=0.95):
     """Return intervals of FP, TP and the precision from what is predicted positive.
 
     Intervals of counts cover the expected count of a sample of this size. The precision
     is NaN if nothing is predicted positive.
     """
-    tails = (1 - confidence) / 2, (1 + confidence) / 2
+    tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
     smallest, largest = evidence.weight_range
     if not largest:  # no document could be predicted
         smallest = largest = 1.0

@@ -63,7 +63,7 @@ def check_partition(
     unrated_label,
     sample_weight,
     pos_label,
-    propensity,
+    inclusion_proba,
 ):
     """Validate a part of the documents, which may lack a class or have no rows.
 
@@ -77,8 +77,8 @@ def check_partition(
     )
     weight = check_part_weight(sample_weight, len(scores))
     if not len(scores):
-        propensity = None
-    ratings = weigh_ratings(is_positive, is_negative, weight, propensity)
+        inclusion_proba = None
+    ratings = weigh_ratings(is_positive, is_negative, weight, inclusion_proba)
     base = np.array([values[0] for values in grid])
     unrated = scores[ratings.is_unrated]
     if base_thresholds is None:
@@ -115,7 +115,7 @@ def _check_rated_from(base, unrated, rows, rule):
         f"the lowest thresholds {base.tolist()} predict positive ({inside.size} such "
         "rows), so ratings are incomplete above them. Pass thresholds that start "
         "higher. If only a sample was rated, pass base_thresholds= (the scores above "
-        "which it was drawn) or propensity= (its probabilities)."
+        "which it was drawn) or inclusion_proba= (its probabilities)."
     )
 
 

@@ -85,7 +85,7 @@ class OperatingPoint(DictMixin):
         As the same documents tuned the thresholds, the truth is rather in the lower
         part; cross-validation shows it.
 
-    confidence : float
+    confidence_level : float
         Coverage of each interval.
 
     Examples
@@ -112,7 +112,7 @@ class OperatingPoint(DictMixin):
     fp_interval: tuple
     tp_interval: tuple
     precision_interval: tuple
-    confidence: float
+    confidence_level: float
 
     def __post_init__(self):
         check_option(self.rule, "rule", RULES)
@@ -156,7 +156,7 @@ class OperatingPoint(DictMixin):
         return predict_positive(scores, self.thresholds, self.rule)
 
 
-def make_point(documents, target, path, vertex, confidence=0.95):
+def make_point(documents, target, path, vertex, confidence_level=0.95):
     """Return the operating point at a vertex of a path, for a target.
 
     Warns where more is predicted than was rated, or might be by lower thresholds.
@@ -166,7 +166,7 @@ def make_point(documents, target, path, vertex, confidence=0.95):
     fp, tp = float(path.fp[vertex]), float(path.tp[vertex])
     evidence = documents.evidence_at(thresholds)
     _warn_of_unrated(documents, evidence)
-    intervals = intervals_of(evidence, confidence)
+    intervals = intervals_of(evidence, confidence_level)
     return OperatingPoint(
         thresholds,
         path.rule,
@@ -179,7 +179,7 @@ def make_point(documents, target, path, vertex, confidence=0.95):
         target.slope(path, vertex, documents),
         int(vertex),
         *intervals,
-        confidence,
+        confidence_level,
     )
 
 
@@ -228,7 +228,7 @@ def _warn_of_unrated(documents, evidence):
             f"Of the {n_predicted} documents that are predicted positive only "
             f"{100 * rated_share:.3g} % are rated, and only these are counted: "
             f"{total:g} true and false positives. If they are a random sample, pass "
-            "the probability of each document to be rated as propensity=, so that "
+            "the probability of each document to be rated as inclusion_proba=, so that "
             "they represent all documents; otherwise raise base_thresholds.",
         )
 

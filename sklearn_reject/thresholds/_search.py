@@ -50,7 +50,7 @@ def optimal_path(
     unrated_label: Label = -1,
     sample_weight: ArrayLike | None = None,
     pos_label: Label = None,
-    propensity: ArrayLike | None = None,
+    inclusion_proba: ArrayLike | None = None,
 ) -> ThresholdPath:
     """Find the path of joint thresholds with the largest area under TP against FP.
 
@@ -109,11 +109,11 @@ def optimal_path(
         The positive class. None is 1 if the classes are 0 and 1, and the last of two
         sorted classes otherwise.
 
-    propensity : float or array-like of shape (n_documents,), default=None
+    inclusion_proba : float or array-like of shape (n_documents,), default=None
         Probability in ]0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
-        unrated documents without a propensity mean that ratings are incomplete.
+        unrated documents without a inclusion_proba mean that ratings are incomplete.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def optimal_path(
         unrated_label,
         sample_weight,
         pos_label,
-        propensity,
+        inclusion_proba,
     )
     warn_if_selected(documents)
     return place_midway(options.find_path(documents), documents)
@@ -183,8 +183,8 @@ def operating_point(
     unrated_label: Label = -1,
     sample_weight: ArrayLike | None = None,
     pos_label: Label = None,
-    propensity: ArrayLike | None = None,
-    confidence: float = 0.95,
+    inclusion_proba: ArrayLike | None = None,
+    confidence_level: float = 0.95,
 ) -> OperatingPoint:
     """Find the joint thresholds that are best for a target.
 
@@ -220,7 +220,7 @@ def operating_point(
 
     min_recall : float in ]0, 1], default=None
         The fewest false positives with at least this share of all positives found.
-        Needs ratings of all documents, or of a sample of them, see `propensity`.
+        Needs ratings of all documents, or of a sample of them, see `inclusion_proba`.
 
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
@@ -283,13 +283,13 @@ def operating_point(
         The positive class. None is 1 if the classes are 0 and 1, and the last of two
         sorted classes otherwise.
 
-    propensity : float or array-like of shape (n_documents,), default=None
+    inclusion_proba : float or array-like of shape (n_documents,), default=None
         Probability in ]0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
-        unrated documents without a propensity mean that ratings are incomplete.
+        unrated documents without a inclusion_proba mean that ratings are incomplete.
 
-    confidence : float in ]0, 1[, default=0.95
+    confidence_level : float in ]0, 1[, default=0.95
         Coverage of the intervals of counts and precision.
 
     Returns
@@ -338,7 +338,7 @@ def operating_point(
         objective=objective,
     )
     check_option(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    check_level(confidence, "confidence")
+    check_level(confidence_level, "confidence_level")
     options = Search(method, n_thresholds, spacing, search, family, smoothing)
     options.check()
     documents = check_documents(
@@ -349,11 +349,11 @@ def operating_point(
         unrated_label,
         sample_weight,
         pos_label,
-        propensity,
+        inclusion_proba,
     )
     warn_if_selected(documents)
     path, vertex = options.find_point(documents, target, on_infeasible=on_infeasible)
-    return make_point(documents, target, path, vertex, confidence)
+    return make_point(documents, target, path, vertex, confidence_level)
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ class PNTable:
         on_infeasible: OnInfeasible = "raise",
         method: Literal["graph"] = "graph",
         smoothing: Literal["concave", "isotonic"] = "concave",
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
     ) -> OperatingPoint:
         """Find the joint thresholds that are best for a target.
 
@@ -193,8 +193,8 @@ class PNTable:
         min_recall : float in ]0, 1], default=None
             The fewest false positives with at least this share of all positives found.
             Only where all documents are rated, or a sample of all of them, see
-            `propensity` of :func:`~sklearn_reject.thresholds.pn_table`. Positives below
-            the lowest thresholds of the table count as missed.
+            `inclusion_proba` of :func:`~sklearn_reject.thresholds.pn_table`. Positives
+            below the lowest thresholds of the table count as missed.
 
         objective : {"f1"}, default=None
             The best F1 of the rated documents.
@@ -210,7 +210,7 @@ class PNTable:
         smoothing : {"concave", "isotonic"}, default="concave"
             What makes slopes of a path.
 
-        confidence : float in ]0, 1[, default=0.95
+        confidence_level : float in ]0, 1[, default=0.95
             Coverage of the intervals of counts and precision.
 
         Returns
@@ -252,7 +252,7 @@ class PNTable:
         )
         check_option(on_infeasible, "on_infeasible", ON_INFEASIBLE)
         check_option(smoothing, "smoothing", SMOOTHINGS)
-        check_level(confidence, "confidence")
+        check_level(confidence_level, "confidence_level")
         documents = TabulatedDocuments(self)
         path = self.optimal_path(method=method)
         self._check_counted()
@@ -261,7 +261,7 @@ class PNTable:
             lambda t: t.find_vertex(path, documents, smoothing), target, on_infeasible
         )
         self._warn_of_missed(float(path.tp[vertex]))
-        return make_point(documents, target, path, vertex, confidence)
+        return make_point(documents, target, path, vertex, confidence_level)
 
     def _warn_of_missed(self, tp):
         """Warn where all is predicted that the table has, and there is more below."""

@@ -41,7 +41,7 @@ def pn_table(
     unrated_label: Label = -1,
     sample_weight: ArrayLike | None = None,
     pos_label: Label = None,
-    propensity: ArrayLike | None = None,
+    inclusion_proba: ArrayLike | None = None,
 ) -> PNTable:
     """Count false and true positives at all combinations of thresholds.
 
@@ -95,11 +95,11 @@ def pn_table(
         The positive class. None is 1 if the classes are 0 and 1, and the last of two
         sorted classes otherwise.
 
-    propensity : float or array-like of shape (n_documents,), default=None
+    inclusion_proba : float or array-like of shape (n_documents,), default=None
         Probability in ]0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
-        unrated documents without a propensity mean that ratings are incomplete.
+        unrated documents without a inclusion_proba mean that ratings are incomplete.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def pn_table(
         unrated_label,
         sample_weight,
         pos_label,
-        propensity,
+        inclusion_proba,
     )
     if thresholds is None:
         documents = check_documents(scores, y, *given)

@@ -157,7 +157,7 @@ class RecallTarget(Target):
                 "min_recall needs the number of all positives, but documents are "
                 f"unrated below the lowest thresholds {documents.base.tolist()}. Use "
                 "max_alerts or a slope, or rate a random sample of all documents and "
-                "pass its probability as propensity."
+                "pass its probability as inclusion_proba."
             )
 
     def find_vertex(self, path, documents, smoothing=None):

@@ -164,7 +164,7 @@ def test_number_of_fits_is_announced(recorder, arguments, n_fits):
     [
         ({"cv": 3}, 4, {60, 90}),
         ({"cv": 0.2}, 1, {72}),
-        ({"cv": 0.2, "confidence": 0.9}, 6, {57, 58, 72}),
+        ({"cv": 0.2, "confidence_level": 0.9}, 6, {57, 58, 72}),
     ],
     ids=str,
 )

@@ -31,16 +31,16 @@ def quietly(function, *args, **kwargs):
         return function(*args, **kwargs)
 
 
-@pytest.mark.parametrize("confidence", [None, 0.8])
+@pytest.mark.parametrize("confidence_level", [None, 0.8])
 @pytest.mark.parametrize("labels", [y, y - 1, NAMES], ids=["ints", "minus", "strings"])
-def test_rule_is_that_of_the_arrays(labels, confidence):
-    fitted = make(confidence=confidence).fit(X, labels)
+def test_rule_is_that_of_the_arrays(labels, confidence_level):
+    fitted = make(confidence_level=confidence_level).fit(X, labels)
     found, classes = fitted.calibration_, fitted.classes_.tolist()
     rule = solve_failure_bounds(
         found.scores,
         found.losses,
         {NAME: (found.labels, dict.fromkeys(classes, 0.06))},
-        confidence=confidence,
+        confidence_level=confidence_level,
         draws=found.draws,
     )
     assert fitted.rule_ == rule
@@ -78,14 +78,14 @@ def test_the_share_held_out_may_be_drawn_class_by_class():
 
 
 def test_retarget_is_the_fit_of_that_target():
-    once = make(confidence=0.8).fit(X, y)
+    once = make(confidence_level=0.8).fit(X, y)
     few = {0: 0.05, 2: 0.2}
     assert once.retarget(target_failure_rate=few).rule_ == (
-        make(few, confidence=0.8).fit(X, y).rule_
+        make(few, confidence_level=0.8).fit(X, y).rule_
     )
     plain = once.retarget(group_by=None)
     assert plain.bounds_ is None
-    assert plain.rule_ == make(group_by=None, confidence=0.8).fit(X, y).rule_
+    assert plain.rule_ == make(group_by=None, confidence_level=0.8).fit(X, y).rule_
     assert plain.retarget(group_by="class").rule_ == once.rule_
 
 
@@ -145,7 +145,7 @@ def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
         ({"target": {0: 0}}, f"{NAME} of .*0 must be in"),
         ({"target": 0}, f"{NAME} must be in"),
         ({"loss": "absolute"}, f"max_loss is needed to promise a {NAME}"),
-        ({"confidence": 0.9, "cv": None}, "leaves none"),
+        ({"confidence_level": 0.9, "cv": None}, "leaves none"),
         ({"cv": "plug_in"}, f"cannot be combined with {NAME}=0.06 and uncertainty"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",

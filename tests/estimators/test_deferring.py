@@ -357,8 +357,12 @@ def test_score_of_a_person_takes_labels():
         ({"deferral_cost": -1}, y[FIT], r"deferral_cost"),
         ({"max_deferral": 1.5}, y[FIT], r"max_deferral"),
         ({"max_deferral": 0.1, "deferral_cost": 1}, y[FIT], r"At most one of"),
-        ({"confidence": 0.9, "cv": 0.3}, y[FIT], r"no bound"),
-        ({"confidence": 0.9, "max_deferral": 0.2}, y[FIT], r"needs samples on which"),
+        ({"confidence_level": 0.9, "cv": 0.3}, y[FIT], r"no bound"),
+        (
+            {"confidence_level": 0.9, "max_deferral": 0.2},
+            y[FIT],
+            r"needs samples on which",
+        ),
         ({"defer_label": 1}, y[FIT], r"defer_label=1 is one of the classes"),
         ({"gain_score": "entropie"}, y[FIT], r"gain_score must be"),
         ({"cv": "plug_in"}, y[FIT], r"cv must be None"),
@@ -384,7 +388,7 @@ def test_target_risk_that_cannot_be_met():
 
 def test_certified_risk():
     model = confident(
-        FrozenEstimator(Oracle()), target_risk=0.1, confidence=0.9, cv=0.5
+        FrozenEstimator(Oracle()), target_risk=0.1, confidence_level=0.9, cv=0.5
     )
     fit(model)
     certificate = model.rule_.certificate

@@ -89,11 +89,13 @@ def test_unseen_groups_are_deferred():
 
 
 def test_certified_in_every_group():
-    model = by_region(target_risk=0.45, confidence=0.8, cv=0.5)
+    model = by_region(target_risk=0.45, confidence_level=0.8, cv=0.5)
     model.fit(FRAME[FIT], y[FIT])
     certificates = model.rule_.certificate
     assert set(certificates) == {"north", "south"}
-    assert all(each.confidence == pytest.approx(0.9) for each in certificates.values())
+    assert all(
+        each.confidence_level == pytest.approx(0.9) for each in certificates.values()
+    )
 
 
 def test_retarget_is_another_fit():

@@ -156,7 +156,7 @@ def test_person_behind_a_pipeline(labels):
         ({"gain_score": "auto"}, 1, r"too few labels to learn from: 1\."),
         ({"gain_score": "gain"}, 1, r"too few labels to learn from: 1\."),
         ({"cv": 0.3}, 1, r"too few labels among the held-out samples: 0"),
-        ({"cv": 0.3, "confidence": 0.9}, 0, r"too few labels to learn from: 0\."),
+        ({"cv": 0.3, "confidence_level": 0.9}, 0, r"too few labels to learn from: 0\."),
     ],
     ids=["auto", "gain", "held out", "pilot"],
 )

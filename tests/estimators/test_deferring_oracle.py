@@ -136,7 +136,7 @@ def test_certificate_holds_of_the_known_risk():
             EXPERT,
             gain_score=true_gain,
             target_risk=0.2,
-            confidence=0.9,
+            confidence_level=0.9,
             random_state=seed,
         )
         rule = model.fit(X, y).rule_

@@ -436,7 +436,7 @@ def test_confidence_holds_a_part_out_for_calibration():
         novelty_score=Mahalanobis(),
         min_tpr=0.6,
         max_fpr=0.7,
-        confidence=0.9,
+        confidence_level=0.9,
         cv=0.4,
         random_state=0,
     ).fit(X, y)
@@ -450,7 +450,7 @@ def test_confidence_holds_a_part_out_for_calibration():
 
 
 def test_the_same_seed_gives_the_same_model():
-    options = {"cv": 0.3, "confidence": 0.8, "min_tpr": 0.5, "max_fpr": 0.9}
+    options = {"cv": 0.3, "confidence_level": 0.8, "min_tpr": 0.5, "max_fpr": 0.9}
     first = double(random_state=5, **options).fit(X, y)
     second = double(random_state=5, **options).fit(X, y)
     assert first.rule_ == second.rule_
@@ -544,7 +544,9 @@ def test_a_display_of_infinite_novelty():
 
 
 def test_infeasible_bounds_of_a_calibrated_rule_are_explained():
-    model = double(min_tpr=0.75, max_fpr=0.2, confidence=0.9, cv=0.5, random_state=0)
+    model = double(
+        min_tpr=0.75, max_fpr=0.2, confidence_level=0.9, cv=0.5, random_state=0
+    )
     message = r"must be better than the requested bounds.*\. Relax the bounds by more"
     with pytest.raises(InfeasibleTargetError, match=message):
         model.fit(X, y)

@@ -60,16 +60,19 @@ def double(estimator=NAIVE, **options):
         (RATES | {"loss": "huge"}, "huge"),
         (RATES | {"cv": 1}, "cv must be None, at least 2 folds"),
         (RATES | {"cv": 1.5}, "cv as a float is the share"),
-        (RATES | {"confidence": 2.0}, r"confidence must be a number in \]0, 1\["),
         (
-            RATES | {"confidence": 0.9},
+            RATES | {"confidence_level": 2.0},
+            r"confidence_level must be a number in \]0, 1\[",
+        ),
+        (
+            RATES | {"confidence_level": 0.9},
             "needs samples that are used neither to fit nor to tune",
         ),
         (
-            RATES | {"confidence": 0.9, "cv": 0.3, "randomize": False},
-            "confidence=0.9 needs randomize=True",
+            RATES | {"confidence_level": 0.9, "cv": 0.3, "randomize": False},
+            "confidence_level=0.9 needs randomize=True",
         ),
-        (COSTS | {"confidence": 0.9, "cv": 0.3}, "needs bounds to guarantee"),
+        (COSTS | {"confidence_level": 0.9, "cv": 0.3}, "needs bounds to guarantee"),
         (RATES | {"ood_label": "novel"}, "ood_label='novel', but y holds numbers"),
         (RATES | {"ood_label": np.nan}, "ood_label must not be NaN"),
         (RATES | {"ood_label": [1]}, "ood_label must be 'auto', None"),
@@ -137,13 +140,13 @@ def test_infeasible_bounds_say_what_is_attainable():
 
 
 def test_too_few_samples_to_calibrate():
-    options = {"confidence": 0.99, "cv": 0.1, "min_tpr": 0.9, "max_fpr": 0.9}
+    options = {"confidence_level": 0.99, "cv": 0.1, "min_tpr": 0.9, "max_fpr": 0.9}
     with pytest.raises(InfeasibleTargetError, match="cannot certify"):
         double(random_state=0, **options).fit(X, y)
 
 
 def test_weights_with_confidence():
-    model = double(confidence=0.9, cv=0.5, **RATES)
+    model = double(confidence_level=0.9, cv=0.5, **RATES)
     with pytest.raises(
         ValueError, match="confidence cannot be combined with sample_weight"
     ):

@@ -26,7 +26,7 @@ MODELS = {
     "precision": {"min_precision": 0.8, "min_recall": 0.6, "ood_prior": 0.2},
     "costs": {"costs": (0.4, 1.0, 0.1), "ood_prior": 0.3},
 }
-CERTIFIED = {"min_tpr": 0.5, "max_fpr": 0.8, "confidence": 0.9, "cv": 0.5}
+CERTIFIED = {"min_tpr": 0.5, "max_fpr": 0.8, "confidence_level": 0.9, "cv": 0.5}
 
 
 class Counting(GaussianNB):
@@ -89,7 +89,7 @@ def test_the_rule_is_that_of_another_fit(start, target, options, params):
 @pytest.mark.parametrize(
     "target",
     [
-        {"confidence": 0.7},
+        {"confidence_level": 0.7},
         pytest.param({"min_tpr": 0.6}, marks=pytest.mark.slow),
         {"max_fpr": None},
         {"min_precision": 0.5, "min_recall": 0.5, "ood_prior": 0.3},
@@ -204,14 +204,20 @@ def test_bounds_on_ood_samples_where_there_were_none():
 
 def test_a_confidence_needs_the_samples_held_out():
     model = double(cv=0.5, min_tpr=0.5).fit(X, y)
-    message = "confidence=0.9 is not possible with this fit, which has held out no"
+    message = (
+        "confidence_level=0.9 is not possible with this fit, which has held out no"
+    )
     with pytest.raises(ValueError, match=message + ".* Fit with a confidence and"):
-        model.retarget(confidence=0.9)
+        model.retarget(confidence_level=0.9)
     certified = double(**CERTIFIED).fit(X, y)
-    message = "confidence=None is not possible with this fit, which has held out a part"
+    message = (
+        "confidence_level=None is not possible with this fit, which has held out a part"
+    )
     with pytest.raises(ValueError, match=message):
-        certified.retarget(confidence=None)
-    with pytest.raises(ValueError, match=r"confidence=0\.9 needs bounds to guarantee"):
+        certified.retarget(confidence_level=None)
+    with pytest.raises(
+        ValueError, match=r"confidence_level=0\.9 needs bounds to guarantee"
+    ):
         certified.retarget(**MODELS["costs"])
     with pytest.raises(InfeasibleTargetError, match="cannot certify"):
         certified.retarget(min_tpr=0.99)
@@ -222,7 +228,7 @@ def test_a_confidence_needs_the_samples_held_out():
 
 def test_a_certified_risk_asks_for_the_largest_loss():
     for loss in ("absolute", lambda y_true, y_pred: abs(y_true - y_pred)):
-        with pytest.raises(ValueError, match=r"needed with confidence=0\.9"):
+        with pytest.raises(ValueError, match=r"needed with confidence_level=0\.9"):
             double(loss=loss, **CERTIFIED).fit(X, y)
         # Without a confidence nothing is bounded.
         double(loss=loss, min_tpr=0.5).fit(X, y)

@@ -82,12 +82,12 @@ CASES = {
     ),
     "certified": (
         SelectiveClassifier(
-            GaussianNB(), target_risk=0.9, confidence=0.8, cv=0.5, random_state=0
+            GaussianNB(), target_risk=0.9, confidence_level=0.8, cv=0.5, random_state=0
         ),
         y,
         {"target_risk": 1e-9},
         {"estimator": BrokenClassifier()},
-        {"confidence": 2},
+        {"confidence_level": 2},
     ),
     "regressor": (
         SelectiveRegressor(LinearRegression(), target_coverage=0.8, random_state=0),

@@ -36,18 +36,22 @@ def quietly(function, *args, **kwargs):
         return function(*args, **kwargs)
 
 
-@pytest.mark.parametrize("confidence", [None, 0.8])
+@pytest.mark.parametrize("confidence_level", [None, 0.8])
 @pytest.mark.parametrize("labels", [y, NAMES], ids=["ints", "strings"])
-def test_rule_is_that_of_the_solver(labels, confidence):
-    selective = make(confidence=confidence).fit(X, labels)
+def test_rule_is_that_of_the_solver(labels, confidence_level):
+    selective = make(confidence_level=confidence_level).fit(X, labels)
     found = selective.calibration_
     rule = solve_target_failure_rate(
-        found.scores, found.losses, 0.05, confidence=confidence, draws=found.draws
+        found.scores,
+        found.losses,
+        0.05,
+        confidence_level=confidence_level,
+        draws=found.draws,
     )
     assert selective.rule_ == rule
     certificate = rule.certificate
     assert (certificate.quantity, certificate.target) == ("failure_rate", 0.05)
-    assert certificate.confidence == confidence
+    assert certificate.confidence_level == confidence_level
     assert 0 < rule.failure_rate <= 0.05
     assert 0 < rule.coverage < 1
 
@@ -67,9 +71,9 @@ def test_retarget_is_the_fit_of_that_target(cv):
 def test_a_share_is_held_out_as_samples_are_drawn():
     # A class by class one would not be exchangeable with a sample to come.
     average = make().fit(X, y)
-    certain = make(confidence=0.8).fit(X, y)
+    certain = make(confidence_level=0.8).fit(X, y)
     np.testing.assert_array_equal(average.calibration_.rows, certain.calibration_.rows)
-    assert average.retarget(confidence=0.8).rule_ == certain.rule_
+    assert average.retarget(confidence_level=0.8).rule_ == certain.rule_
     by_class = SelectiveClassifier(
         GaussianNB(), target_risk=0.1, cv=0.4, random_state=0
     ).fit(X, y)
@@ -107,7 +111,7 @@ def test_few_samples_are_thinned_by_row():
 
 def test_keys_are_for_what_holds_on_average():
     with pytest.raises(ValueError, match="keys cannot be combined"):
-        make(confidence=0.8).fit(X, y).accept(X, keys=np.arange(300))
+        make(confidence_level=0.8).fit(X, y).accept(X, keys=np.arange(300))
 
 
 def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
@@ -122,10 +126,10 @@ def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
     assert rule.thinning is None
     assert rule.certificate.target == pytest.approx(1 / 121, rel=1e-5)
     assert rule.coverage > 0
-    few.set_params(confidence=0.9)
+    few.set_params(confidence_level=0.9)
     with pytest.warns(RejectionWarning, match="target: target_failure_rate=0.019"):
         rule = few.fit(X, y).rule_
-    assert rule.certificate.confidence == 0.9
+    assert rule.certificate.confidence_level == 0.9
 
 
 def no_order(estimator, X):
@@ -183,15 +187,15 @@ def test_no_bound_at_the_largest_loss():
     ids=["matrix", "absolute"],
 )
 def test_other_losses(loss, bound):
-    selective = make(0.2, loss=loss, max_loss=2.0, confidence=0.9)
+    selective = make(0.2, loss=loss, max_loss=2.0, confidence_level=0.9)
     assert quietly(selective.fit, X, y).rule_.certificate.bound == bound
     average = quietly(make(0.2, loss=loss, max_loss=2.0).fit, X, y).rule_
     assert 0 < average.failure_rate <= 0.2
 
 
 def test_largest_loss_is_needed_with_and_without_confidence():
-    for confidence in (None, 0.9):
-        selective = make(loss="absolute", confidence=confidence)
+    for confidence_level in (None, 0.9):
+        selective = make(loss="absolute", confidence_level=confidence_level)
         with pytest.raises(
             ValueError, match=r"max_loss is needed to (promise|certify)"
         ):
@@ -199,10 +203,10 @@ def test_largest_loss_is_needed_with_and_without_confidence():
         assert not hasattr(selective, "estimator_")
 
 
-@pytest.mark.parametrize("confidence", [None, 0.9])
-def test_regressor(confidence):
+@pytest.mark.parametrize("confidence_level", [None, 0.9])
+def test_regressor(confidence_level):
     options = {"loss": "absolute", "cv": 0.5, "random_state": 0}
-    options["confidence"] = confidence
+    options["confidence_level"] = confidence_level
     with pytest.raises(ValueError, match="max_loss is needed"):
         SelectiveRegressor(Ridge(), target_failure_rate=8, **options).fit(X_REG, Y_REG)
     selective = SelectiveRegressor(
@@ -236,9 +240,11 @@ def test_useless_classifier_and_score():
     assert rule.failure_rate == pytest.approx(0.1, abs=0.01)
 
 
-@pytest.mark.parametrize("confidence", [None, 0.8])
-def test_groups_have_rules_of_their_own(confidence):
-    selective = make(0.1, group_by="prediction", confidence=confidence, cv=0.5)
+@pytest.mark.parametrize("confidence_level", [None, 0.8])
+def test_groups_have_rules_of_their_own(confidence_level):
+    selective = make(
+        0.1, group_by="prediction", confidence_level=confidence_level, cv=0.5
+    )
     quietly(selective.fit, X, y)
     found = selective.calibration_
     rule = quietly(
@@ -248,7 +254,7 @@ def test_groups_have_rules_of_their_own(confidence):
         0.1,
         groups=found.predictions,
         all_groups=selective.classes_,
-        confidence=confidence,
+        confidence_level=confidence_level,
         draws=found.draws,
     )
     assert selective.rule_.rules == rule.rules
@@ -258,7 +264,7 @@ def test_groups_have_rules_of_their_own(confidence):
     whole = few.accept(X)
     rows = [few.accept(X[[row]])[0] for row in range(0, 300, 11)]
     np.testing.assert_array_equal(rows, whole[::11])
-    if confidence is None:
+    if confidence_level is None:
         assert few.accept(X, keys=np.arange(300)).any()
     else:
         with pytest.raises(ValueError, match="keys cannot be combined"):

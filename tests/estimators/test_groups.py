@@ -158,7 +158,7 @@ def test_groups_of_booleans():
 
 @pytest.mark.parametrize("group_by", [3, "prediction"])
 def test_confidence_is_shared(group_by):
-    model = fit(group_by=group_by, confidence=0.9, cv=0.7, target_risk=0.45)
+    model = fit(group_by=group_by, confidence_level=0.9, cv=0.7, target_risk=0.45)
     calibration = model.calibration_
     for label, rule in model.rule_.rules.items():
         rows = np.flatnonzero(calibration.groups == label)
@@ -166,7 +166,7 @@ def test_confidence_is_shared(group_by):
             calibration.scores[rows],
             calibration.losses[rows],
             0.45,
-            confidence=1 - (1 - 0.9) / 3,
+            confidence_level=1 - (1 - 0.9) / 3,
             bound="binomial",
             draws=calibration.draws[rows],
         )
@@ -385,14 +385,14 @@ def _constant(estimator, X):
 
 def test_nearest_rules_share_the_confidence():
     model = clone(CLASSIFIER).set_params(
-        target_risk=0.01, confidence=0.8, cv=0.5, on_infeasible="nearest"
+        target_risk=0.01, confidence_level=0.8, cv=0.5, on_infeasible="nearest"
     )
     with pytest.warns(
         RejectionWarning, match="3 of 3 groups .*on_infeasible='nearest'"
     ):
         model.fit(X, y)
     for rule in model.rule_.rules.values():
-        assert rule.certificate.confidence == pytest.approx(1 - 0.2 / 3)
+        assert rule.certificate.confidence_level == pytest.approx(1 - 0.2 / 3)
         assert rule.selective_risk < rule.certificate.target < 1
 
 
@@ -456,11 +456,11 @@ def test_weights():
     for scale in (1e-6, 1e6):
         other = clone(model).fit(X, y, sample_weight=weight * scale)
         np.testing.assert_array_equal(other.accept(X), model.accept(X))
-    model.set_params(confidence=0.9, cv=0.5)
+    model.set_params(confidence_level=0.9, cv=0.5)
     with pytest.raises(ValueError, match="sample_weight"):
         model.fit(X, y, sample_weight=weight)
     without = np.where(PLACES == 1, 0.0, 1.0)
-    model.set_params(confidence=None, cv=None)
+    model.set_params(confidence_level=None, cv=None)
     with pytest.warns(RejectionWarning, match=r"1.0: it has no calibration sample"):
         model.fit(X, y, sample_weight=without)
 
@@ -594,10 +594,10 @@ def test_regressors():
 
 
 @pytest.mark.parametrize("group_by", [3, "prediction", place_of, None])
-@pytest.mark.parametrize("confidence", [None, 0.8])
-def test_retarget_is_fit(group_by, confidence):
-    cv = None if confidence is None else 0.6
-    options = {"confidence": confidence, "cv": cv, "target_risk": 0.45}
+@pytest.mark.parametrize("confidence_level", [None, 0.8])
+def test_retarget_is_fit(group_by, confidence_level):
+    cv = None if confidence_level is None else 0.6
+    options = {"confidence_level": confidence_level, "cv": cv, "target_risk": 0.45}
     first = fit(group_by=group_by, **options)
     again = first.retarget(target_risk=0.5)
     fitted = fit(group_by=group_by, **{**options, "target_risk": 0.5})

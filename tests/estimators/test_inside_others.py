@@ -267,7 +267,7 @@ def test_weights_show_in_the_signature(estimator):
         requests = asked.get_metadata_routing()._self_request.fit.requests
         assert requests["sample_weight"] is True
         # The tuner has a parameter of its own, which nobody has asked for.
-        assert requests.keys() - {"propensity"} == {"sample_weight"}
+        assert requests.keys() - {"inclusion_proba"} == {"sample_weight"}
 
 
 @pytest.mark.parametrize(

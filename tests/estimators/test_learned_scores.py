@@ -252,7 +252,7 @@ def test_frozen_score_is_used_as_it_is():
         FROZEN,
         uncertainty_score=FrozenEstimator(score),
         target_coverage=0.5,
-        confidence=0.9,
+        confidence_level=0.9,
         random_state=0,
     ).fit(X[600:], y[600:])
     np.testing.assert_array_equal(selective.uncertainty(X), score.uncertainty(X))
@@ -267,16 +267,20 @@ def test_certified_risk_holds_out_what_it_is_solved_on():
         NAIVE,
         uncertainty_score="error_probability",
         target_risk=0.3,
-        confidence=0.9,
+        confidence_level=0.9,
         cv=0.4,
         random_state=0,
     ).fit(X, y)
     certificate = selective.rule_.certificate
     assert (certificate.n_samples, certificate.bound) == (480, "binomial")
-    assert (certificate.target, certificate.confidence) == (0.3, 0.9)
+    assert (certificate.target, certificate.confidence_level) == (0.3, 0.9)
     # Fitted on the rest alone: a memory does not know what was held out.
     memory = SelectiveClassifier(
-        NAIVE, uncertainty_score=MEMORY, target_coverage=0.9, confidence=0.9, cv=0.4
+        NAIVE,
+        uncertainty_score=MEMORY,
+        target_coverage=0.9,
+        confidence_level=0.9,
+        cv=0.4,
     ).fit(X, y)
     assert np.sum(memory.uncertainty(X) == 0.5) == 480
 
@@ -296,7 +300,7 @@ def test_bound_follows_from_the_losses_that_are_possible(loss, bound):
         NAIVE,
         loss=loss,
         target_risk=0.45 * scale,
-        confidence=0.8,
+        confidence_level=0.8,
         max_loss=max_loss,
         cv=0.5,
     ).fit(X, y)
@@ -306,7 +310,7 @@ def test_bound_follows_from_the_losses_that_are_possible(loss, bound):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target_risk": 0.3}, "confidence=0.9 needs samples on which neither"),
+        ({"target_risk": 0.3}, "confidence_level=0.9 needs samples on which neither"),
         ({"target_risk": 0.3, "cv": 5}, "cv=5 leaves none. Hold a share out"),
         ({"cv": 0.3}, "needs a target_risk, a target_coverage or a target_fail"),
         ({"reject_cost": 0.3, "cv": 0.3}, "A reject_cost has no bound"),
@@ -314,19 +318,27 @@ def test_bound_follows_from_the_losses_that_are_possible(loss, bound):
             {"estimator": FROZEN, "uncertainty_score": "sele", "target_risk": 0.3},
             "cv=None leaves none",
         ),
-        ({"target_risk": 0.3, "cv": 0.3, "confidence": 1.0}, "confidence must be"),
-        ({"target_risk": 0.3, "cv": 0.3, "confidence": 90}, "confidence must be"),
+        (
+            {"target_risk": 0.3, "cv": 0.3, "confidence_level": 1.0},
+            "confidence_level must be",
+        ),
+        (
+            {"target_risk": 0.3, "cv": 0.3, "confidence_level": 90},
+            "confidence_level must be",
+        ),
         ({"target_risk": 1e-3, "cv": 0.3}, "at least 2302 are needed"),
     ],
 )
 def test_confidence_that_cannot_be_had(options, message):
-    options = {"estimator": NAIVE, "confidence": 0.9, "random_state": 0} | options
+    options = {"estimator": NAIVE, "confidence_level": 0.9, "random_state": 0} | options
     with pytest.raises(ValueError, match=message):
         SelectiveClassifier(**options).fit(X, y)
 
 
 def test_confidence_and_weights():
-    selective = SelectiveClassifier(NAIVE, target_risk=0.3, confidence=0.9, cv=0.3)
+    selective = SelectiveClassifier(
+        NAIVE, target_risk=0.3, confidence_level=0.9, cv=0.3
+    )
     with pytest.raises(ValueError, match="confidence cannot be combined with"):
         selective.fit(X, y, sample_weight=np.ones(len(X)))
 

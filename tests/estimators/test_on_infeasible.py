@@ -106,12 +106,12 @@ def test_lowest_risk_can_always_be_solved_again(sample, seed):
     ids=["losses", "zero", "few", "betting", "no draws"],
 )
 def test_smallest_risk_that_can_be_certified(params):
-    params = {"uncertainty_score": "auto", "confidence": 0.8, **params}
+    params = {"uncertainty_score": "auto", "confidence_level": 0.8, **params}
     _, model = both(SELECTIVE, X, y, **params)
     rule = model.rule_
     certificate = rule.certificate
     assert rule.selective_risk < certificate.target < params.get("max_loss", 1.0)
-    assert (certificate.quantity, certificate.confidence) == ("risk", 0.8)
+    assert (certificate.quantity, certificate.confidence_level) == ("risk", 0.8)
     calibration = model.calibration_
     accepted = model.rule_.accept(calibration.scores, draws=calibration.draws)
     assert accepted.sum() == certificate.n_accepted
@@ -121,7 +121,7 @@ def test_smallest_risk_that_can_be_certified(params):
 
 def test_nothing_can_be_certified_where_every_prediction_is_wrong():
     wrong = FrozenEstimator(MODEL.fit(X, (y + 1) % 4))
-    model = clone(SELECTIVE).set_params(estimator=wrong, confidence=0.9)
+    model = clone(SELECTIVE).set_params(estimator=wrong, confidence_level=0.9)
     for on_infeasible in ("raise", "nearest"):
         model.set_params(on_infeasible=on_infeasible)
         with pytest.raises(InfeasibleTargetError, match="can be certified"):
@@ -144,7 +144,11 @@ def test_the_risk_found_holds_as_often_as_it_says(name):
         # The risk is .3 whatever is accepted, so that the luckiest part is chosen.
         losses = (rng.random(n_samples) < 0.3).astype(float)
         rule = solve_nearest_risk(
-            rng.random(n_samples), losses, confidence=0.7, bound=name, max_loss=1.0
+            rng.random(n_samples),
+            losses,
+            confidence_level=0.7,
+            bound=name,
+            max_loss=1.0,
         )
         broken += rule.certificate.target < 0.3
     # At a chance of .3 this many are seen once in a thousand times.
@@ -227,7 +231,7 @@ CERTIFIED = {
 @pytest.mark.parametrize("cv", [pytest.param(0.25, marks=pytest.mark.slow), 0.5])
 def test_certified_rules_keep_the_tpr(asked, cv):
     bounds = CERTIFIED[asked]
-    _, model = both(DOUBLE, X, Y_OOD, **bounds, confidence=0.8, cv=cv)
+    _, model = both(DOUBLE, X, Y_OOD, **bounds, confidence_level=0.8, cv=cv)
     rule, certificate = model.rule_, model.rule_.certificate
     wanted = bounds.get("min_tpr", bounds.get("min_recall"))
     if asked == "tpr":
@@ -247,7 +251,7 @@ def test_certified_rules_keep_the_tpr(asked, cv):
 
 
 def test_too_few_samples_to_certify_anything_are_an_error():
-    bounds = {"min_tpr": 0.5, "max_fpr": 0.02, "confidence": 0.9, "cv": 0.01}
+    bounds = {"min_tpr": 0.5, "max_fpr": 0.02, "confidence_level": 0.9, "cv": 0.01}
     model = clone(DOUBLE).set_params(on_infeasible="nearest", **bounds)
     with pytest.raises(InfeasibleTargetError, match="samples cannot certify"):
         model.fit(X, Y_OOD)

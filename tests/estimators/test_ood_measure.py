@@ -28,16 +28,18 @@ MODEL = DoubleScoreOODClassifier(
 ).fit(X[TRAIN], Y[TRAIN])
 
 
-def assert_exact(interval, flags, confidence=0.95):
+def assert_exact(interval, flags, confidence_level=0.95):
     """Compare with SciPy's exact interval of the share of flags."""
-    expected = binomtest(int(flags.sum()), len(flags)).proportion_ci(confidence)
+    expected = binomtest(int(flags.sum()), len(flags)).proportion_ci(confidence_level)
     assert interval.value == flags.mean()
     assert interval.n_samples == len(flags)
     np.testing.assert_allclose(interval[1:3], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_shares_and_risk_have_exact_intervals():
-    measured = MODEL.measure(X[TEST], Y[TEST], groups=GROUPS[TEST], confidence=0.9)
+    measured = MODEL.measure(
+        X[TEST], Y[TEST], groups=GROUPS[TEST], confidence_level=0.9
+    )
     labels, _, accepted = MODEL.predict_all(X[TEST])
     y, groups, is_ood = Y[TEST], GROUPS[TEST], Y[TEST] == -1
     assert_exact(measured.tpr, accepted[~is_ood], 0.9)
@@ -50,7 +52,7 @@ def test_shares_and_risk_have_exact_intervals():
     precision = measured.precision
     assert precision.value == pytest.approx(0.8 * tpr / (0.8 * tpr + 0.2 * fpr))
     assert precision.low < precision.value < precision.high <= 1
-    assert measured.confidence == 0.9
+    assert measured.confidence_level == 0.9
 
 
 def test_a_precision_without_a_prior_and_an_fpr_without_ood_samples_are_nan():
@@ -91,7 +93,7 @@ def test_wild_samples_tell_the_fpr_where_no_other_do():
     truly_ood = is_wild & (rng.random(4000) < 0.4)
     accepted[truly_ood] &= rng.random(truly_ood.sum()) < 0.2
     options = {
-        "confidence": 0.95,
+        "confidence_level": 0.95,
         "ood_prior": None,
         "wild_share": 0.4,
         "bound": "binomial",
@@ -118,7 +120,7 @@ def test_intervals_hold_as_often_as_they_say():
             losses,
             is_ood,
             np.zeros(60, bool),
-            confidence=0.9,
+            confidence_level=0.9,
             ood_prior=0.5,
             wild_share=None,
             bound="binomial",
@@ -155,8 +157,8 @@ def test_a_class_of_one_member_does_not_fail_a_search():
 def test_bad_arguments():
     with pytest.raises(ValueError, match="groups"):
         MODEL.measure(X[TEST], Y[TEST], groups=[0, 1])
-    with pytest.raises(ValueError, match="confidence"):
-        MODEL.measure(X[TEST], Y[TEST], confidence=1.0)
+    with pytest.raises(ValueError, match="confidence_level"):
+        MODEL.measure(X[TEST], Y[TEST], confidence_level=1.0)
     with pytest.raises(ValueError, match="y"):
         MODEL.measure(X[TEST], Y[:3])
 
@@ -187,7 +189,12 @@ def test_groups_of_any_names_are_told_apart_and_have_to_be_there():
 
 
 def test_a_certified_rule_reports_its_precision():
-    options = {"confidence": 0.8, "cv": 0.5, "min_precision": 0.6, "min_recall": 0.6}
+    options = {
+        "confidence_level": 0.8,
+        "cv": 0.5,
+        "min_precision": 0.6,
+        "min_recall": 0.6,
+    }
     model = clone(MODEL).set_params(**options).fit(X, Y)
     rule = model.rule_
     expected = 0.8 * rule.tpr / (0.8 * rule.tpr + 0.2 * rule.fpr)
@@ -204,7 +211,7 @@ def test_ends_of_the_fpr_of_a_mixture_are_shares_in_order():
             np.zeros(200),
             np.zeros(200, dtype=bool),
             is_wild,
-            confidence=0.9,
+            confidence_level=0.9,
             ood_prior=None,
             wild_share=0.2,
             bound="binomial",

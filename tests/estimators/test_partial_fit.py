@@ -18,9 +18,9 @@ from sklearn_reject import (
 TARGETS = [
     {"reject_cost": 0.2},
     {"target_risk": 0.05},
-    {"target_risk": 0.2, "confidence": 0.9},
+    {"target_risk": 0.2, "confidence_level": 0.9},
     {"target_coverage": 0.7},
-    {"target_coverage": 0.7, "confidence": 0.9},
+    {"target_coverage": 0.7, "confidence_level": 0.9},
     {"target_failure_rate": 0.05},
 ]
 NAMES = ["-".join(target) for target in TARGETS]
@@ -114,7 +114,7 @@ def test_regressor():
 
 
 def test_samples_count_where_no_rule_can_be_had_yet():
-    model = SelectiveClassifier(FROZEN, target_risk=0.2, confidence=0.9)
+    model = SelectiveClassifier(FROZEN, target_risk=0.2, confidence_level=0.9)
     with pytest.raises(InfeasibleTargetError, match="samples"):
         model.partial_fit(X_new[:5], y_new[:5])
     assert not hasattr(model, "rule_")

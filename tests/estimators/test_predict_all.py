@@ -146,7 +146,7 @@ def test_keys_are_those_of_accept():
 
 def test_keys_and_a_certificate():
     certified = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, confidence=0.9, cv=0.5, random_state=0
+        GaussianNB(), target_coverage=0.5, confidence_level=0.9, cv=0.5, random_state=0
     ).fit(X, Y)
     assert certified.predict_all(X).accepted.any()
     with pytest.raises(ValueError, match="keys cannot be combined with a confidence"):

@@ -46,7 +46,7 @@ def test_parts_are_counts(level):
     accepted = model.accept(X_test)
     labels = model.predict_label(X_test)
     wrong = labels != y_test
-    report = model.report(X_test, y_test, confidence=level)
+    report = model.report(X_test, y_test, confidence_level=level)
     masks = {"all": np.ones(len(y_test), dtype=bool)}
     for k in (0, 1):
         masks |= {f"predicted {k}": labels == k, f"true {k}": y_test == k}
@@ -94,12 +94,12 @@ def test_promises_are_what_was_asked_for(options, quantity):
     assert promise.part == "all"
     assert promise.bound == next(iter(options.values()))
     assert promise.calibration == on_calibration
-    assert promise.confidence is None
+    assert promise.confidence_level is None
 
 
 def test_a_certified_promise_says_how_sure_it_is():
-    model = selective(target_risk=0.1, confidence=0.9, cv=0.5, random_state=0)
-    assert promise_of(model).confidence == 0.9
+    model = selective(target_risk=0.1, confidence_level=0.9, cv=0.5, random_state=0)
+    assert promise_of(model).confidence_level == 0.9
     assert "<= 0.1 at 90 %" in str(model.report(X_test, y_test))
 
 
@@ -259,8 +259,8 @@ def test_one_row_and_bad_input():
     assert "on 1 sample," in str(model.report(X_test[:1], y_test[:1]))
     with pytest.raises(ValueError, match="y has 2 elements, but there are 3 samples"):
         model.report(X_test[:3], y_test[:2])
-    with pytest.raises(ValueError, match=r"confidence must be in \]0, 1\["):
-        model.report(X_test, y_test, confidence=95)
+    with pytest.raises(ValueError, match=r"confidence_level must be in \]0, 1\["):
+        model.report(X_test, y_test, confidence_level=95)
 
 
 def test_of_many_classes_the_worst_are_printed():
@@ -277,9 +277,9 @@ def test_of_many_classes_the_worst_are_printed():
 
 
 NEAREST = [
-    ({"target_risk": 0.001, "confidence": 0.9, "cv": 0.5}, "0.001, guaranteed"),
+    ({"target_risk": 0.001, "confidence_level": 0.9, "cv": 0.5}, "0.001, guaranteed"),
     ({"target_failure_rate": 0.001, "cv": 0.5, "randomize": False}, "0.001, guarant"),
-    ({"min_recall": {0: 0.99}, "confidence": 0.9, "cv": 0.5}, "0.99, guaranteed"),
+    ({"min_recall": {0: 0.99}, "confidence_level": 0.9, "cv": 0.5}, "0.99, guaranteed"),
 ]
 
 
@@ -298,14 +298,18 @@ def test_a_relaxed_promise_says_what_is_guaranteed_instead(options, shown):
 
 def test_a_promise_that_is_met_has_no_nearest_one():
     model = selective(
-        target_risk=0.1, confidence=0.9, cv=0.5, on_infeasible="nearest", random_state=0
+        target_risk=0.1,
+        confidence_level=0.9,
+        cv=0.5,
+        on_infeasible="nearest",
+        random_state=0,
     )
     assert promise_of(model).nearest is None
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_other_estimators_say_what_is_guaranteed_instead():
-    options = {"confidence": 0.9, "cv": 0.5, "on_infeasible": "nearest"}
+    options = {"confidence_level": 0.9, "cv": 0.5, "on_infeasible": "nearest"}
     deferring = DeferringClassifier(
         GaussianNB(),
         DecisionTreeClassifier(max_depth=3, random_state=0),
@@ -384,15 +388,15 @@ class Counting(GaussianNB):
         return super().predict(X)
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_nobody_is_asked_twice(confidence):
+@pytest.mark.parametrize("confidence_level", [0.8, 0.95])
+def test_nobody_is_asked_twice(confidence_level):
     expert = FrozenEstimator(Counting().fit(X[TRAIN], y[TRAIN]))
     model = DeferringClassifier(
         GaussianNB(), expert, max_deferral=0.3, gain_score="confidence"
     ).fit(X[TRAIN], y[TRAIN])
     assert model.defer(X_test).any()
     Counting.n_calls = 0
-    model.report(X_test, y_test, confidence=confidence)
+    model.report(X_test, y_test, confidence_level=confidence_level)
     assert Counting.n_calls == 1
     double = DoubleScoreOODClassifier(
         FrozenEstimator(Counting().fit(X[TRAIN], y[TRAIN])),

@@ -110,7 +110,10 @@ def test_many_classes_and_weights():
 
 def test_certified_bounds():
     fitted = selective(
-        min_precision={1: 0.8}, min_recall={0: 0.85, 1: 0.7}, confidence=0.9, cv=0.6
+        min_precision={1: 0.8},
+        min_recall={0: 0.85, 1: 0.7},
+        confidence_level=0.9,
+        cv=0.6,
     ).fit(X, y)
     certificate = fitted.rule_.certificate
     assert isinstance(certificate, RiskBoundsCertificate)
@@ -126,7 +129,7 @@ def test_certified_bounds():
 def test_certified_with_a_frozen_classifier_that_knows_more_classes():
     frozen = FrozenEstimator(GaussianNB().fit(X3, y3))
     two = y3 < 2
-    options = {"confidence": 0.8, "random_state": 0}
+    options = {"confidence_level": 0.8, "random_state": 0}
     model = SelectiveClassifier(frozen, min_recall={0: 0.8, 1: 0.8}, **options)
     assert len(model.fit(X3[two], y3[two]).bounds_) == 2
     with pytest.raises(InfeasibleTargetError, match=r"count for 1 - recall\[2\]"):
@@ -191,11 +194,11 @@ def test_recall_is_one_minus_the_risk_of_a_true_class():
 
 def test_certified_risk_of_each_true_class():
     params = {"target_risk": {0: 0.15, 1: 0.3}, "group_by": "class"}
-    fitted = selective(confidence=0.9, cv=0.6, **params).fit(X, y)
+    fitted = selective(confidence_level=0.9, cv=0.6, **params).fit(X, y)
     certificate = fitted.rule_.certificate
     assert certificate.parts == ("target_risk[0]", "target_risk[1]")
     assert certificate.targets == (0.15, 0.3)
-    other = selective(confidence=0.9, cv=0.6, target_coverage=0.5).fit(X, y)
+    other = selective(confidence_level=0.9, cv=0.6, target_coverage=0.5).fit(X, y)
     other = other.retarget(**params)
     assert other.rule_ == fitted.rule_
     assert other.group_by_ == "class"
@@ -212,7 +215,10 @@ def test_certified_risk_of_each_true_class():
         ({"min_recall": 0.9}, "cannot be combined with min_recall=0.9"),
         ({"target_risk": {5: 0.1}}, "target_risk has a bound for 5, which is not one"),
         ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf\["),
-        ({"target_risk": {0: 0.0}, "confidence": 0.9, "cv": 0.5}, "allows no error"),
+        (
+            {"target_risk": {0: 0.0}, "confidence_level": 0.9, "cv": 0.5},
+            "allows no error",
+        ),
         ({"min_recall": 0.9, "group_by": "prediction"}, "Pass group_by=None, or a"),
         ({"target_risk": 0.1, "cv": "plug_in"}, "cannot be combined with target_risk"),
     ],
@@ -250,9 +256,9 @@ def test_regressors_have_no_classes():
         ({"min_recall": 0.9, "loss": [[0, 1], [2, 0]]}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "loss": "absolute"}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "cv": "plug_in"}, "cannot be combined with min_recall"),
-        ({"min_recall": 0.9, "confidence": 0.9}, "leaves none"),
+        ({"min_recall": 0.9, "confidence_level": 0.9}, "leaves none"),
         (
-            {"min_recall": {0: 1.0}, "confidence": 0.9, "cv": 0.5},
+            {"min_recall": {0: 1.0}, "confidence_level": 0.9, "cv": 0.5},
             "0 allows no error",
         ),
     ],
@@ -324,7 +330,7 @@ def test_risks_that_bound_nothing_are_warned_of():
 
 
 def test_weights_cannot_be_certified():
-    model = selective(min_recall=0.8, confidence=0.9, cv=0.5)
+    model = selective(min_recall=0.8, confidence_level=0.9, cv=0.5)
     with pytest.raises(ValueError, match="weight"):
         model.fit(X, y, sample_weight=np.ones(len(y)))
 
@@ -347,7 +353,7 @@ y0 = np.where(NOISE.random(600) < 0.2, X0[:, 0] < 0.5, X0[:, 0] > 0.5).astype(in
 
 @pytest.mark.filterwarnings("ignore:The uncertainty score seems to have the wrong sign")
 @pytest.mark.filterwarnings("ignore:The samples that the rule accepts have risk")
-@pytest.mark.parametrize("options", [{}, {"confidence": 0.8, "cv": 0.6}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"confidence_level": 0.8, "cv": 0.6}], ids=str)
 def test_infeasible_or_nearest(options):
     bounds = {"min_precision": {0: 0.95, 1: 0.925}, **options}
     X = X0 if options else X0.round()
@@ -368,7 +374,10 @@ def test_nothing_near_is_an_error():
     # One class is always predicted wrong: no precision of it says anything.
     always = FrozenEstimator(GaussianNB().fit(X, y))
     model = SelectiveClassifier(
-        always, min_recall={0: 0.9, 1: 0.99}, confidence=0.99, on_infeasible="nearest"
+        always,
+        min_recall={0: 0.9, 1: 0.99},
+        confidence_level=0.99,
+        on_infeasible="nearest",
     )
     with pytest.raises(InfeasibleTargetError, match="count for"):
         model.fit(X[:12], y[:12])

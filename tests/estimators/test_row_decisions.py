@@ -481,7 +481,7 @@ def test_certified_risk_in_batches_of_five(randomize):
     model = SelectiveClassifier(
         TREE,
         target_risk=0.25,
-        confidence=0.9,
+        confidence_level=0.9,
         cv=0.5,
         randomize=randomize,
         random_state=0,
@@ -720,7 +720,7 @@ def test_keys_of_large_images(as_array):
 
 def test_keys_and_certificates_exclude_each_other():
     model = SelectiveClassifier(
-        clone(TREE), target_coverage=0.7, cv=0.5, confidence=0.9, random_state=0
+        clone(TREE), target_coverage=0.7, cv=0.5, confidence_level=0.9, random_state=0
     ).fit(X, y)
     for method in (model.accept, model.predict):
         with pytest.raises(ValueError, match="keys cannot be combined with a conf"):

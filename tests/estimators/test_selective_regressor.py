@@ -106,7 +106,7 @@ def test_certified():
         Ridge(),
         loss=clipped,
         target_risk=0.8,
-        confidence=0.9,
+        confidence_level=0.9,
         max_loss=3.0,
         cv=0.4,
         random_state=0,
@@ -117,7 +117,9 @@ def test_certified():
         selective.set_params(max_loss=None).fit(X, y)
     with pytest.raises(ValueError, match="max_loss"):
         selective.set_params(max_loss=-1).fit(X, y)
-    covered = SelectiveRegressor(Ridge(), target_coverage=0.7, confidence=0.9, cv=0.4)
+    covered = SelectiveRegressor(
+        Ridge(), target_coverage=0.7, confidence_level=0.9, cv=0.4
+    )
     assert covered.fit(X, y).rule_.certificate.quantity == "coverage"
 
 

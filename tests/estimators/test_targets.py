@@ -52,7 +52,7 @@ def tells_of(name, **options):
 @pytest.mark.parametrize("loss", ["absolute", "squared", absolute])
 def test_certified_risk_needs_the_largest_loss_before_anything_is_fitted(loss):
     selective = SelectiveClassifier(
-        GaussianNB(), target_risk=2.0, confidence=0.9, loss=loss, cv=0.4
+        GaussianNB(), target_risk=2.0, confidence_level=0.9, loss=loss, cv=0.4
     )
     with pytest.raises(ValueError, match="max_loss is needed"):
         selective.fit(X, y)
@@ -73,7 +73,12 @@ def test_certified_risk_needs_the_largest_loss_before_anything_is_fitted(loss):
 )
 def test_losses_bounded_beforehand_need_no_largest_loss(loss, bound):
     selective = SelectiveClassifier(
-        GaussianNB(), target_risk=0.6, confidence=0.8, loss=loss, cv=0.5, random_state=0
+        GaussianNB(),
+        target_risk=0.6,
+        confidence_level=0.8,
+        loss=loss,
+        cv=0.5,
+        random_state=0,
     )
     assert selective.fit(X, y).rule_.certificate.bound == bound
 
@@ -86,7 +91,7 @@ def test_largest_loss_is_not_that_of_the_classes_seen():
     labels = np.minimum((3 * x[:, 0]).astype(int), 2)
     frozen = FrozenEstimator(GaussianNB().fit(x, labels))
     selective = SelectiveClassifier(
-        frozen, target_risk=0.15, confidence=0.9, loss="absolute", max_loss=60.0
+        frozen, target_risk=0.15, confidence_level=0.9, loss="absolute", max_loss=60.0
     )
     with pytest.raises(InfeasibleTargetError):
         selective.fit(x, labels)
@@ -107,7 +112,7 @@ def test_largest_loss_below_that_of_the_matrix():
     ("target", "loss"),
     [
         ({"target_risk": 5}, "zero_one"),
-        ({"target_risk": 1.0, "confidence": 0.95, "cv": 0.4}, "zero_one"),
+        ({"target_risk": 1.0, "confidence_level": 0.95, "cv": 0.4}, "zero_one"),
         ({"reject_cost": 1.0}, "zero_one"),
         ({"reject_cost": 9.0}, [[0, 9], [1, 0]]),
     ],
@@ -176,12 +181,12 @@ def test_default_target_of_three_classes_is_not():
 
 
 def test_score_of_the_wrong_sign_is_told():
-    def confidence(model, X):
+    def confidence_level(model, X):
         return model.predict_proba(X).max(axis=1)
 
     X, y = load_breast_cancer(return_X_y=True)
     selective = SelectiveClassifier(
-        GaussianNB(), uncertainty_score=confidence, reject_cost=0.1
+        GaussianNB(), uncertainty_score=confidence_level, reject_cost=0.1
     )
     with tells_of("the wrong sign: the.* has risk .*the whole set has"):
         selective.fit(X, y)
@@ -366,8 +371,8 @@ TARGETS = [
     {"target_coverage": 0.6},
 ]
 CERTIFIED = [
-    {"target_risk": 0.5, "confidence": 0.9},
-    {"target_coverage": 0.6, "confidence": 0.8},
+    {"target_risk": 0.5, "confidence_level": 0.9},
+    {"target_coverage": 0.6, "confidence_level": 0.8},
 ]
 
 
@@ -384,12 +389,12 @@ def test_retargeted_rule_is_that_of_a_fit(monkeypatch, kind, target):
         options["cv"] = 0.4
     elif kind == "margin":
         options["uncertainty_score"] = "margin"
-    if "confidence" in target and kind in ("folds", "margin"):
+    if "confidence_level" in target and kind in ("folds", "margin"):
         pytest.skip("nothing is held out that could certify")
     first = SelectiveClassifier(
         estimator,
         target_coverage=0.9,
-        confidence=0.6 if "confidence" in target else None,
+        confidence_level=0.6 if "confidence_level" in target else None,
         random_state=3,
         **options,
     ).fit(X[rows], y[rows])
@@ -418,19 +423,22 @@ def test_retargeted_regressor():
     fresh = clone(neighbors).set_params(target_coverage=None, target_risk=1.5)
     assert again.rule_ == fresh.fit(X, X[:, 0]).rule_
     with pytest.raises(ValueError, match="max_loss is needed"):
-        neighbors.retarget(target_risk=0.4, confidence=0.9)
+        neighbors.retarget(target_risk=0.4, confidence_level=0.9)
 
 
 def test_confidence_stays_unless_it_is_given():
     certified = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, confidence=0.9, cv=0.5, random_state=0
+        GaussianNB(), target_coverage=0.5, confidence_level=0.9, cv=0.5, random_state=0
     ).fit(X, y)
-    assert certified.retarget(target_coverage=0.7).rule_.certificate.confidence == 0.9
-    plain = certified.retarget(target_coverage=0.7, confidence=None)
+    assert (
+        certified.retarget(target_coverage=0.7).rule_.certificate.confidence_level
+        == 0.9
+    )
+    plain = certified.retarget(target_coverage=0.7, confidence_level=None)
     assert plain.rule_.certificate is None
     with pytest.raises(ValueError, match="reject_cost has no bound"):
         certified.retarget(reject_cost=0.2)
-    assert certified.retarget(confidence=0.8).target_coverage == 0.5
+    assert certified.retarget(confidence_level=0.8).target_coverage == 0.5
 
 
 def test_what_cannot_be_retargeted():
@@ -448,10 +456,10 @@ def test_what_cannot_be_retargeted():
         selective.retarget(target_risk=0.1, reject_cost=0.2)
     folds = SelectiveClassifier(GaussianNB(), target_coverage=0.5).fit(X, y)
     with pytest.raises(ValueError, match="leaves none"):
-        folds.retarget(target_coverage=0.6, confidence=0.9)
+        folds.retarget(target_coverage=0.6, confidence_level=0.9)
     by_class = clone(folds).set_params(cv=0.4).fit(X, y)
     with pytest.raises(ValueError, match="stratified by class"):
-        by_class.retarget(target_coverage=0.6, confidence=0.9)
+        by_class.retarget(target_coverage=0.6, confidence_level=0.9)
 
 
 def test_calibrated_probabilities_are_checked_on_data_too():

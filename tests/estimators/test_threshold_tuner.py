@@ -641,7 +641,7 @@ def test_bad_classifiers(estimators, words):
         ({"family": "x^p"}, "family must be one of"),
         ({"smoothing": "none"}, "smoothing must be one of"),
         ({"response_method": "predict"}, "response_method must be one of"),
-        ({"confidence": 1}, r"confidence must be in \]0, 1\["),
+        ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
         ({"base_thresholds": [1]}, "one number for each of the 2"),
         ({"cv": 1}, "cv must be"),
         ({"pos_label": 7}, "pos_label=7 is not among"),

@@ -265,5 +265,7 @@ def test_errors_name_rows_of_X_where_splits_follow_time():
     # The first rows have no scores out of fold.
     for row in (5, 250):
         chance = np.where(np.arange(len(y)) == row, 2, 0.5)
-        with pytest.raises(ValueError, match=f"propensity .* got 2.0 in row {row}"):
-            model.fit(X, y, propensity=chance)
+        with pytest.raises(
+            ValueError, match=f"inclusion_proba .* got 2.0 in row {row}"
+        ):
+            model.fit(X, y, inclusion_proba=chance)

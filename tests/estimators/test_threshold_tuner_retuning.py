@@ -25,11 +25,11 @@ def log_week(rng, n=4000):
 
 
 def explore(scores, truth, is_reported, share, rng, base=1.5):
-    propensity = np.where(is_reported, 1.0, np.nan)
+    inclusion_proba = np.where(is_reported, 1.0, np.nan)
     if share:
-        propensity[(scores >= base).any(axis=1) & ~is_reported] = share
-    is_rated = rng.random(len(scores)) < np.nan_to_num(propensity)
-    return np.where(is_rated, truth, -1), propensity
+        inclusion_proba[(scores >= base).any(axis=1) & ~is_reported] = share
+    is_rated = rng.random(len(scores)) < np.nan_to_num(inclusion_proba)
+    return np.where(is_rated, truth, -1), inclusion_proba
 
 
 def tuner(**options):
@@ -53,8 +53,8 @@ def run(share, n_weeks=8, seed=0):
         scores, truth = log_week(rng)
         is_reported = (scores >= 2).any(axis=1) if not weeks else model.predict(scores)
         is_reported = np.asarray(is_reported, dtype=bool)
-        y, propensity = explore(scores, truth, is_reported, share, rng)
-        told = told_of(model, scores, y, propensity=propensity)
+        y, inclusion_proba = explore(scores, truth, is_reported, share, rng)
+        told = told_of(model, scores, y, inclusion_proba=inclusion_proba)
         n_told += any(RATCHET in text for text in told)
         weeks.append((is_reported.sum(), *model.thresholds_))
     return np.array(weeks), n_told
@@ -143,14 +143,16 @@ def test_the_last_fit_says_nothing_of_other_columns():
     assert not any("names" in text for text in told_of(model, wider, y))
 
 
-def test_propensity_is_that_of_arrays():
+def test_inclusion_proba_is_that_of_arrays():
     rng = np.random.default_rng(0)
     scores, truth = log_week(rng)
-    y, propensity = explore(scores, truth, (scores >= 2).any(axis=1), 0.3, rng)
+    y, inclusion_proba = explore(scores, truth, (scores >= 2).any(axis=1), 0.3, rng)
     weight = rng.uniform(1, 2, len(y))
-    model = tuner().fit(scores, y, sample_weight=weight, propensity=propensity)
+    model = tuner().fit(
+        scores, y, sample_weight=weight, inclusion_proba=inclusion_proba
+    )
     point = operating_point(
-        scores, y, sample_weight=weight, propensity=propensity, **TARGET
+        scores, y, sample_weight=weight, inclusion_proba=inclusion_proba, **TARGET
     )
     assert model.operating_point_.to_dict() == point.to_dict()
     # Documents that were drawn say nothing of how far down ratings are complete.
@@ -162,24 +164,26 @@ def test_propensity_is_that_of_arrays():
 def test_counts_stand_for_all_documents():
     rng = np.random.default_rng(1)
     scores, truth = log_week(rng, 20_000)
-    y, propensity = explore(scores, truth, (scores >= 2.5).any(axis=1), 0.2, rng)
-    model = tuner(marginal_precision=0.15).fit(scores, y, propensity=propensity)
+    y, inclusion_proba = explore(scores, truth, (scores >= 2.5).any(axis=1), 0.2, rng)
+    model = tuner(marginal_precision=0.15).fit(
+        scores, y, inclusion_proba=inclusion_proba
+    )
     found = model.predict(scores) == 1
     low, high = model.operating_point_.tp_interval
     assert low < truth[found].sum() < high
     assert model.operating_point_.n_predicted == found.sum()
 
 
-def test_one_number_is_the_propensity_of_all():
+def test_one_number_is_the_inclusion_proba_of_all():
     rng = np.random.default_rng(0)
     scores, truth = log_week(rng)
     y = np.where(rng.random(len(truth)) < 0.5, truth, -1)
-    one = tuner().fit(scores, y, propensity=0.5)
-    all_ = tuner().fit(scores, y, propensity=np.full(len(y), 0.5))
+    one = tuner().fit(scores, y, inclusion_proba=0.5)
+    all_ = tuner().fit(scores, y, inclusion_proba=np.full(len(y), 0.5))
     assert one.operating_point_.to_dict() == all_.operating_point_.to_dict()
 
 
-def test_propensity_reaches_no_classifier_and_is_sliced_by_folds():
+def test_inclusion_proba_reaches_no_classifier_and_is_sliced_by_folds():
     rng = np.random.default_rng(0)
     scores, truth = log_week(rng, 1500)
     y = np.where(rng.random(1500) < 0.5, truth, -1)
@@ -187,32 +191,37 @@ def test_propensity_reaches_no_classifier_and_is_sliced_by_folds():
     chance = np.full(1500, 0.5)
     base = {"base_thresholds": [0.0, 0.0]}
     model = EnsembleThresholdTuner(views, cv=3, **base, **TARGET)
-    fitted = model.fit(scores, y, propensity=chance)
-    plain = clone(model).fit(scores, y, propensity=None)
+    fitted = model.fit(scores, y, inclusion_proba=chance)
+    plain = clone(model).fit(scores, y, inclusion_proba=None)
     np.testing.assert_array_equal(
         fitted.estimators_[0].coef_, plain.estimators_[0].coef_
     )
     with config_context(enable_metadata_routing=True):
-        routed = clone(model).set_fit_request(propensity=True)
+        routed = clone(model).set_fit_request(inclusion_proba=True)
         result = cross_validate(
-            routed, scores, y, cv=3, params={"propensity": chance}, error_score="raise"
+            routed,
+            scores,
+            y,
+            cv=3,
+            params={"inclusion_proba": chance},
+            error_score="raise",
         )
     assert np.isfinite(result["test_score"]).all()
 
 
 @pytest.mark.parametrize(
-    ("propensity", "words"),
+    ("inclusion_proba", "words"),
     [
-        (np.full(4000, 2.0), r"propensity must hold one probability in \]0, 1\]"),
-        (0.0, r"propensity must hold one probability in \]0, 1\]"),
-        (np.full(7, 0.5), "propensity"),
-        (np.full(4000, np.nan), "propensity is NaN in row"),
-        (1e-200, r"sample_weight / propensity, are up to 1e\+200"),
-        (5e-324, "sample_weight / propensity, are up to inf"),
+        (np.full(4000, 2.0), r"inclusion_proba must hold one probability in \]0, 1\]"),
+        (0.0, r"inclusion_proba must hold one probability in \]0, 1\]"),
+        (np.full(7, 0.5), "inclusion_proba"),
+        (np.full(4000, np.nan), "inclusion_proba is NaN in row"),
+        (1e-200, r"sample_weight / inclusion_proba, are up to 1e\+200"),
+        (5e-324, "sample_weight / inclusion_proba, are up to inf"),
     ],
     ids=["two", "zero", "short", "missing", "tiny", "least"],
 )
-def test_bad_propensity(propensity, words):
+def test_bad_inclusion_proba(inclusion_proba, words):
     scores, truth = log_week(np.random.default_rng(0))
     with pytest.raises(ValueError, match=words):
-        tuner().fit(scores, truth, propensity=propensity)
+        tuner().fit(scores, truth, inclusion_proba=inclusion_proba)

@@ -106,7 +106,9 @@ def test_a_score_that_learns_from_ood_samples_learns_from_wild_ones():
 
 
 def test_a_certificate_and_the_wild():
-    model = clone(MODEL).set_params(confidence=0.9, cv=0.5, max_fpr=0.35, min_tpr=0.7)
+    model = clone(MODEL).set_params(
+        confidence_level=0.9, cv=0.5, max_fpr=0.35, min_tpr=0.7
+    )
     model.fit(X, Y)
     certificate = model.rule_.certificate
     assert (certificate.min_tpr, certificate.max_fpr) == (0.7, 0.35)
@@ -162,8 +164,10 @@ def test_a_stated_combination_reports_the_fpr_of_the_share_and_the_precision():
     model = clone(MODEL).set_params(max_fpr=None, novelty_share=0.5, ood_prior=0.3)
     model.fit(X, Y)
     assert model.rule_.tpr == pytest.approx(0.8)
-    for confidence, cv in ((None, None), (0.9, 0.5)):
-        rule = model.set_params(confidence=confidence, cv=cv).fit(X, Y).rule_
+    for confidence_level, cv in ((None, None), (0.9, 0.5)):
+        rule = (
+            model.set_params(confidence_level=confidence_level, cv=cv).fit(X, Y).rule_
+        )
         kept = model.calibration_.held_out or model.calibration_
         accepted = rule.accept_proba(*kept.scores.T)
         mixed, tpr = accepted[kept.is_ood].mean(), accepted[~kept.is_ood].mean()
@@ -178,7 +182,7 @@ def test_a_stated_combination_reports_the_fpr_of_the_share_and_the_precision():
         ({}, None),
         pytest.param({}, 1e-6, marks=pytest.mark.slow),
         ({}, 1e6),
-        ({"confidence": 0.9, "cv": 0.5}, None),
+        ({"confidence_level": 0.9, "cv": 0.5}, None),
     ],
 )
 def test_an_fpr_far_below_zero_warns_of_the_share(options, scale):

@@ -86,7 +86,7 @@ def test_what_needs_ood_samples_says_so(options):
 
 
 def test_a_certificate_of_the_share_of_known_samples():
-    model = clone(MODEL).set_params(min_tpr=0.8, confidence=0.9, cv=0.5).fit(X, Y)
+    model = clone(MODEL).set_params(min_tpr=0.8, confidence_level=0.9, cv=0.5).fit(X, Y)
     assert model.rule_.certificate.max_fpr is None
     assert model.rule_.tpr > 0.8
     assert not model.accept(FAR).any()

@@ -39,7 +39,7 @@ def test_violations(risk, n, ties, n_bits):
             target = {"risk": 0.1, "coverage": 0.6, "failure_rate": 0.05}[name]
             try:
                 rule = getattr(summary, f"solve_target_{name}")(
-                    target, confidence=1 - DELTA
+                    target, confidence_level=1 - DELTA
                 )
             except InfeasibleTargetError:
                 continue

@@ -60,7 +60,7 @@ def rate_of_violations(target, violates, score, *, frozen=False):
         selective = SelectiveClassifier(
             **options,
             uncertainty_score=score,
-            confidence=1 - DELTA,
+            confidence_level=1 - DELTA,
             random_state=seed,
             **{name: value},
         )

@@ -101,7 +101,7 @@ def solver(curve, n_pilot, n_ties=None, draw_losses=binary, misleads=False):
         return solve_deferral(
             *sample,
             target_risk=TARGET,
-            confidence=1 - DELTA,
+            confidence_level=1 - DELTA,
             pilot=pilot,
             max_loss=max_loss,
             random_state=seed,
@@ -146,7 +146,9 @@ def test_system_risk_with_losses_of_any_size(curve, n_ties):
 @pytest.mark.parametrize("curve", CURVES)
 def test_nearest_system_risk(curve, n_samples):
     def solve(rng, sample, seed):
-        return solve_nearest_deferral(*sample, confidence=1 - DELTA, random_state=seed)
+        return solve_nearest_deferral(
+            *sample, confidence_level=1 - DELTA, random_state=seed
+        )
 
     found = repeat(solve, curve, n_samples, None)
     assert len(found) == N_REPETITIONS
@@ -164,7 +166,7 @@ def test_deferral_rate(n_samples, n_ties):
             sample[0],
             *losses,
             max_deferral=0.2,
-            confidence=1 - DELTA,
+            confidence_level=1 - DELTA,
             random_state=seed,
         )
 

@@ -117,7 +117,7 @@ def test_most_of_what_is_promised_is_used():
 @pytest.mark.parametrize("n_samples", [20, 200, 1000])
 @pytest.mark.parametrize("curve", CURVES)
 def test_with_confidence(curve, n_samples, target, n_groups):
-    found = failures(curve, target, n_samples, n_groups, confidence=1 - DELTA)
+    found = failures(curve, target, n_samples, n_groups, confidence_level=1 - DELTA)
     assert_rarely_over(found, target)
 
 
@@ -131,7 +131,7 @@ def test_losses_between_with_confidence(curve, n_samples, bound):
         n_samples,
         draw_losses=spread,
         max_loss=1,
-        confidence=1 - DELTA,
+        confidence_level=1 - DELTA,
         bound=bound,
     )
     assert_rarely_over(found, 0.03)
@@ -187,7 +187,7 @@ def test_estimators_on_average(target):
 
 
 def test_estimators_with_confidence():
-    assert_rarely_over(achieved(0.05, cv=0.4, confidence=1 - DELTA), 0.05)
+    assert_rarely_over(achieved(0.05, cv=0.4, confidence_level=1 - DELTA), 0.05)
 
 
 @pytest.mark.parametrize("target", [0.02, 0.1])
@@ -200,7 +200,7 @@ def test_each_class_on_average(target):
 
 
 def test_both_classes_at_once_with_confidence():
-    options = {"cv": 0.4, "group_by": "class", "confidence": 1 - DELTA}
+    options = {"cv": 0.4, "group_by": "class", "confidence_level": 1 - DELTA}
     found = np.array([failures_by_class(c) for c in classifiers(0.1, **options)])
     assert_rarely_over(found.max(axis=1), 0.1)
     assert found.mean() > 0

@@ -81,7 +81,7 @@ def rates(name, n_samples, n_ties, is_kept, solve):
                     target,
                     groups=groups,
                     all_groups=range(len(curves)),
-                    confidence=1 - DELTA,
+                    confidence_level=1 - DELTA,
                     random_state=random_state,
                 )
         except InfeasibleTargetError:

@@ -80,9 +80,10 @@ def rates(curve, n_samples=500, n_groups=None, draw_losses=binary, **options):
     """Return how often a certified risk is exceeded, and how often there is one."""
     rng = np.random.default_rng(0)
     violations = certified = 0
-    options = {"confidence": 1 - DELTA, "random_state": np.random.RandomState(0)} | (
-        options
-    )
+    options = {
+        "confidence_level": 1 - DELTA,
+        "random_state": np.random.RandomState(0),
+    } | (options)
     for _ in range(N_REPETITIONS):
         sample = draw_sample(rng, curve, n_samples, n_groups, draw_losses)
         try:
@@ -165,7 +166,7 @@ def test_betting_in_the_order_of_the_scores_breaks_the_guarantee(monkeypatch):
 
 
 def test_the_rule_that_is_best_on_the_sample_breaks_the_guarantee():
-    rate, _ = rates("square", confidence=None)
+    rate, _ = rates("square", confidence_level=None)
     assert rate > 0.3
 
 
@@ -174,7 +175,7 @@ def test_groups_whose_risk_falls_to_just_over_the_target(randomize):
     # Risks up to the groups: .903, .301 and .79. Few samples in the first group make
     # the first two look good.
     rng, violations = np.random.default_rng(0), 0
-    options = {"confidence": 1 - DELTA, "random_state": np.random.RandomState(0)}
+    options = {"confidence_level": 1 - DELTA, "random_state": np.random.RandomState(0)}
     for _ in range(N_REPETITIONS):
         scores = rng.choice(3, 1000, p=[0.1, 0.2, 0.7])
         losses = binary(rng, np.array([0.903, 0.0, 1.0])[scores])
@@ -197,7 +198,7 @@ def test_coverage(n_samples, target, n_groups, randomize):
             scores,
             losses,
             target,
-            confidence=1 - DELTA,
+            confidence_level=1 - DELTA,
             randomize=randomize,
             random_state=random_state,
         )

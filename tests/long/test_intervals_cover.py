@@ -40,7 +40,7 @@ def covered(metric, make, truth, n_samples, n_repetitions=None, **options):
         _, low, high, _ = bootstrap_interval(
             metric,
             n_resamples=500,
-            confidence=LEVEL,
+            confidence_level=LEVEL,
             random_state=repetition,
             **make(rng),
             **options,

@@ -85,7 +85,7 @@ def test_false_alarms_since_any_update(target):
 def test_intervals_cover_after_each_sample():
     """The ends are where bets with half of the level have just won, see fast tests."""
     mean, rng, missed = 0.05, np.random.default_rng(0), 0
-    half = {"confidence": 1 - DELTA / 2}
+    half = {"confidence_level": 1 - DELTA / 2}
     most_ones = first_alarms(lambda: RiskMonitor(mean, **half))
     most_zeros = first_alarms(lambda: RiskMonitor(1 - mean, **half))
     for _ in range(N_STREAMS):
@@ -148,7 +148,7 @@ def audited(rng, size):
 def test_intervals_cover_at_all_times(draw, mean, options):
     share = share_covered(draw, mean, **options)
     assert share >= 1 - DELTA - 3 * np.sqrt(DELTA * (1 - DELTA) / (N_STREAMS // 4))
-    half = share_covered(draw, mean, confidence=0.5, **options)
+    half = share_covered(draw, mean, confidence_level=0.5, **options)
     assert 0.5 <= half < share  # a promise that can be broken, and mostly is kept
 
 

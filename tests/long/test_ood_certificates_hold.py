@@ -73,7 +73,7 @@ def test_all_bounds_hold_together(asked, n_id, n_ood, wild_share, n_levels):
                 np.zeros(len(scores)),
                 losses,
                 is_ood,
-                confidence=1 - DELTA,
+                confidence_level=1 - DELTA,
                 random_state=rng.integers(2**31),
                 **bounds,
             )

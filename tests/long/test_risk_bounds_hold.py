@@ -102,7 +102,7 @@ def rates(
                 scores,
                 losses,
                 {kind: (labels[kind], targets) for kind in kinds},
-                confidence=1 - DELTA,
+                confidence_level=1 - DELTA,
                 random_state=source,
                 max_loss=max_loss,
                 **options,

@@ -22,7 +22,7 @@ LOSSES = (
 )
 NONE = None, None, None
 FEW = {
-    **{"n_resamples": 50, "confidence": 0.8},
+    **{"n_resamples": 50, "confidence_level": 0.8},
     **{"random_state": 0, "method": "percentile"},
 }
 

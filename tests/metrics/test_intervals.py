@@ -36,7 +36,7 @@ GROUPS = rng.integers(0, 15, N)
 SAMPLES = Y_TRUE, Y_PRED, UNCERTAINTY
 METHODS = "BCa", "percentile"
 OTHER = Y_TRUE, Y_TRUE[::-1], TIED
-FEW = {"n_resamples": 60, "confidence": 0.8, "random_state": 0}
+FEW = {"n_resamples": 60, "confidence_level": 0.8, "random_state": 0}
 
 
 def called(metric):
@@ -307,7 +307,7 @@ def test_resamples_that_lack_something_are_left_out_and_counted():
             ood_auroc_score,
             (y_true, UNCERTAINTY),
             n_resamples=300,
-            confidence=0.8,
+            confidence_level=0.8,
             random_state=0,
         )
     assert np.isfinite(ends(found)).all()
@@ -439,8 +439,8 @@ def test_few_rows_or_groups():
             {"samples": {"y_true": Y_TRUE, "loss": TIED}, "metric_params": {"loss": 1}},
             "'loss' is in samples as well as in metric_params",
         ),
-        ({"confidence": 1}, r"confidence must be in \]0, 1\["),
-        ({"confidence": 95}, r"confidence must be in \]0, 1\["),
+        ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
+        ({"confidence_level": 95}, r"confidence_level must be in \]0, 1\["),
         ({"n_resamples": 0}, "n_resamples must be a positive int"),
         ({"n_resamples": 39}, "n_resamples=39 is too few.*Use at least 40;"),
         ({"method": "bca"}, "method must be one of"),

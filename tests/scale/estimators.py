@@ -43,7 +43,7 @@ _smoothing = {"estimator__var_smoothing": [1e-9, 0.1]}
 CASES = {
     "plug-in": Case(_selective(target_risk=0.2), CLASSES, _smoothing),
     "held-out": Case(
-        _selective(target_risk=0.3, confidence=0.6, cv=0.4), CLASSES, _smoothing
+        _selective(target_risk=0.3, confidence_level=0.6, cv=0.4), CLASSES, _smoothing
     ),
     "learned": Case(
         _selective(target_coverage=0.7, uncertainty_score="sele"), CLASSES, _smoothing

@@ -37,7 +37,7 @@ def test_parameters_are_documented_with_their_defaults(name):
             SOLVERS,
             # What is asked for, and with a confidence or not.
             {
-                **{"target": 4, "randomize": 2, "confidence": 3},
+                **{"target": 4, "randomize": 2, "confidence_level": 3},
                 **{"losses": 2, "sample_weight": 2, "method": 2, "compute": 2},
             },
         ),

@@ -128,14 +128,14 @@ def test_a_rule_of_cells_keeps_the_target():
 def test_certified_rules(is_exact):
     scores, losses, _ = draw(2000)
     columns = [cut(values, sizes_of(2000, 700)) for values in (scores, losses)]
-    options = {"confidence": 0.9, "method": "exact" if is_exact else "cells"}
+    options = {"confidence_level": 0.9, "method": "exact" if is_exact else "cells"}
     for solve, target in (
         (of_dask.solve_target_risk, 0.2),
         (of_dask.solve_target_failure_rate, 0.1),
         (of_dask.solve_target_coverage, 0.5),
     ):
         rule = solve(*columns, target, **options)
-        assert rule.certificate.confidence == 0.9
+        assert rule.certificate.confidence_level == 0.9
         assert 0.1 < rule.coverage <= 1
         accepted = scores <= rule.threshold
         assert rule.coverage == pytest.approx(accepted.mean(), rel=1e-12)
@@ -152,7 +152,7 @@ def test_target_that_cannot_be_met():
     ("name", "target", "options", "message"),
     [
         ("solve_target_risk", -1, {}, "target .* must be in"),
-        ("solve_target_risk", 0.1, {"confidence": 2}, "confidence"),
+        ("solve_target_risk", 0.1, {"confidence_level": 2}, "confidence_level"),
         ("solve_target_risk", 0.1, {"bound": "exact"}, "bound must be one of"),
         ("solve_target_coverage", 0, {}, "target .* must be in"),
         ("solve_target_failure_rate", 0.1, {"max_loss": 0}, "max_loss"),
@@ -162,7 +162,7 @@ def test_target_that_cannot_be_met():
         (
             "solve_target_coverage",
             0.5,
-            {"confidence": 0.9, "method": "fast"},
+            {"confidence_level": 0.9, "method": "fast"},
             "method must be one of",
         ),
         ("solve_target_risk", 0.1, {"compute": False}, "method='cells'"),
@@ -180,7 +180,9 @@ def test_nothing_is_read_for_a_parameter_that_is_wrong(name, target, options, me
 def test_weights_with_a_confidence():
     ones = cut(np.ones(4), (2, 2))
     with pytest.raises(ValueError, match="sample_weight cannot be combined"):
-        of_dask.solve_target_risk(ones, ones, 0.1, sample_weight=ones, confidence=0.9)
+        of_dask.solve_target_risk(
+            ones, ones, 0.1, sample_weight=ones, confidence_level=0.9
+        )
 
 
 def test_data_that_differ_when_they_are_read_again():

@@ -22,7 +22,7 @@ def synchronous():
 
 
 def draw(n_rows, seed=0):
-    """Return scores of two classifiers with gaps, ratings, weights and propensities."""
+    """Return scores of two classifiers with gaps, ratings, weights, inclusion_proba."""
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n_rows)
     scores = np.round(rng.normal(size=(n_rows, 2)) + y[:, np.newaxis], 1)
@@ -42,7 +42,7 @@ def assert_same(table, expected, rel=0):
 @pytest.mark.parametrize("kind", ["array", "unknown"])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_equal_to_one_call(size, kind, rule):
-    scores, y, weight, propensity = draw(60)
+    scores, y, weight, inclusion_proba = draw(60)
     sizes = sizes_of(60, size, with_empty=True)
     options = {"thresholds": GRID, "rule": rule}
     table = of_dask.pn_table(cut(scores, sizes, kind), cut(y, sizes, kind), **options)
@@ -51,10 +51,10 @@ def test_equal_to_one_call(size, kind, rule):
         cut(scores, sizes, kind),
         cut(y, sizes, kind),
         sample_weight=cut(weight, sizes, kind),
-        propensity=cut(propensity, sizes, kind),
+        inclusion_proba=cut(inclusion_proba, sizes, kind),
         **options,
     )
-    options |= {"sample_weight": weight, "propensity": propensity}
+    options |= {"sample_weight": weight, "inclusion_proba": inclusion_proba}
     assert_same(table, in_memory.pn_table(scores, y, **options), rel=1e-12)
 
 

@@ -40,7 +40,11 @@ def risk_is_broken(rng, name, **options):
     scores, chances, draws = _draw_rows(rng, name)
     rows = rng.integers(0, len(scores), N_SAMPLES)
     losses = (rng.random(N_SAMPLES) < chances[rows]).astype(float)
-    options = {"confidence": 0.8, "draws": draws[rows], "random_state": 0} | options
+    options = {
+        "confidence_level": 0.8,
+        "draws": draws[rows],
+        "random_state": 0,
+    } | options
     try:
         rule = solve_target_risk(scores[rows], losses, TARGET_RISK, **options)
     except InfeasibleTargetError:
@@ -57,7 +61,7 @@ def coverage_is_broken(rng, name):
         scores[rows],
         chances[rows],
         TARGET_COVERAGE,
-        confidence=0.8,
+        confidence_level=0.8,
         draws=draws[rows],
     )
     return bool(rule.accept(scores, draws=draws).mean() < TARGET_COVERAGE)
@@ -86,7 +90,7 @@ def double_is_broken(rng, name):
             is_ood,
             min_tpr=MIN_TPR,
             max_fpr=MAX_FPR,
-            confidence=0.8,
+            confidence_level=0.8,
             draws=draws[rows],
         )
     except InfeasibleTargetError:

@@ -94,8 +94,8 @@ BY_HAND = {
 
 def certified(problem, search, **options):
     """Return the rule, None if there is none."""
-    scores, losses, target, confidence = problem
-    options = {"confidence": confidence, "search": search} | options
+    scores, losses, target, confidence_level = problem
+    options = {"confidence_level": confidence_level, "search": search} | options
     try:
         return solve_target_risk(scores, losses, target, **options)
     except InfeasibleTargetError:
@@ -103,8 +103,8 @@ def certified(problem, search, **options):
 
 
 def by_hand(problem, search, hypotheses):
-    _, losses, target, confidence = problem
-    return BY_HAND[search](hypotheses, len(losses), target, 1 - confidence)
+    _, losses, target, confidence_level = problem
+    return BY_HAND[search](hypotheses, len(losses), target, 1 - confidence_level)
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -200,13 +200,16 @@ def test_noise_breaks_ties_only():
 )
 @given(problems(), st.sampled_from([0.5, 4.0, 1000.0]))
 def test_units_of_the_loss_do_not_matter(bound, problem, unit):
-    scores, losses, target, confidence = problem
+    scores, losses, target, confidence_level = problem
     losses = losses * np.random.default_rng(0).choice([0.25, 0.5, 1.0], len(losses))
     options = {"bound": bound, "random_state": 0}
     rule = certified(
-        (scores, losses, target, confidence), "fixed_sequence", max_loss=1, **options
+        (scores, losses, target, confidence_level),
+        "fixed_sequence",
+        max_loss=1,
+        **options,
     )
-    scaled = scores, unit * losses, unit * target, confidence
+    scaled = scores, unit * losses, unit * target, confidence_level
     other = certified(scaled, "fixed_sequence", max_loss=unit, **options)
     if bound != "auto" or not np.isin(losses, (0, 1)).all():
         assert (rule and rule.threshold) == (other and other.threshold)
@@ -216,9 +219,9 @@ def test_units_of_the_loss_do_not_matter(bound, problem, unit):
 
 @given(problems(ties=False), st.sampled_from(SEARCHES))
 def test_what_the_error_names_can_be_certified(problem, search):
-    scores, losses, target, confidence = problem
-    options = {"confidence": confidence, "search": search}
-    problem = scores, losses, target / 2, confidence
+    scores, losses, target, confidence_level = problem
+    options = {"confidence_level": confidence_level, "search": search}
+    problem = scores, losses, target / 2, confidence_level
     assume(certified(problem, search) is None)
     with pytest.raises(InfeasibleTargetError) as info:
         solve_target_risk(scores, losses, target / 2, **options)
@@ -231,12 +234,12 @@ def test_what_the_error_names_can_be_certified(problem, search):
     assert rule.coverage == info.value.coverage
 
 
-def smallest_rank(n, coverage, confidence):
+def smallest_rank(n, coverage, confidence_level):
     """Return the smallest k with P(Beta(k, n + 1 - k) >= coverage) >= confidence."""
     om, total = Fraction(coverage), Fraction(0)
     for k in range(1, n + 1):
         total += comb(n, k - 1) * om ** (k - 1) * (1 - om) ** (n - k + 1)
-        if total >= confidence:
+        if total >= confidence_level:
             return k
     return None
 
@@ -247,11 +250,11 @@ def smallest_rank(n, coverage, confidence):
     st.sampled_from([0.3, 0.8, 0.9]),
     st.integers(1, 30),
 )
-def test_coverage_by_hand(n, target, confidence, step):
-    rank = smallest_rank(n, target, confidence)
+def test_coverage_by_hand(n, target, confidence_level, step):
+    rank = smallest_rank(n, target, confidence_level)
     scores = np.arange(n) // step
     losses = np.arange(n) % 2
-    options = {"confidence": confidence, "random_state": 3}
+    options = {"confidence_level": confidence_level, "random_state": 3}
     rule = solve_target_coverage(scores, losses, target, **options)
     safe = solve_target_coverage(scores, losses, target, randomize=False, **options)
     if rank is None or rank == n:
@@ -270,18 +273,18 @@ def test_coverage_by_hand(n, target, confidence, step):
     assert safe.proba_at_threshold == 1
     assert safe.threshold == (scores[row] if scores[row] < scores[-1] else inf)
     assert rule.certificate.n_accepted == rank
-    assert rule.certificate.p_value <= 1 - confidence
+    assert rule.certificate.p_value <= 1 - confidence_level
     assert safe.coverage >= rank / n >= 1 - len(losses[scores >= scores[row]]) / n
 
 
 def test_certificate_of_a_risk():
     scores = np.arange(1000)
-    rule = solve_target_risk(scores, scores >= 800, 0.1, confidence=0.95)
+    rule = solve_target_risk(scores, scores >= 800, 0.1, confidence_level=0.95)
     p_value = rule.certificate.p_value
     assert rule.certificate == Certificate(
         quantity="risk",
         target=0.1,
-        confidence=0.95,
+        confidence_level=0.95,
         bound="binomial",
         search="fixed_sequence",
         n_samples=1000,
@@ -294,7 +297,9 @@ def test_certificate_of_a_risk():
 
 
 def test_certificate_of_a_coverage():
-    rule = solve_target_coverage(np.arange(100), np.zeros(100), 0.5, confidence=0.9)
+    rule = solve_target_coverage(
+        np.arange(100), np.zeros(100), 0.5, confidence_level=0.9
+    )
     certificate = rule.certificate
     assert (certificate.quantity, certificate.bound) == ("coverage", "order_statistic")
     assert certificate.search is None
@@ -305,42 +310,44 @@ def test_too_small_a_sample_for_a_coverage_accepts_everything():
     # .9^21 > .1 >= .9^22
     for n, everything in ((21, True), (22, False)):
         rule = solve_target_coverage(
-            np.arange(n), np.zeros(n), 1 - 1 / n, confidence=0.5
+            np.arange(n), np.zeros(n), 1 - 1 / n, confidence_level=0.5
         )
         assert (rule.threshold == inf) or not everything
-        rule = solve_target_coverage(np.arange(n), np.zeros(n), 0.9, confidence=0.9)
+        rule = solve_target_coverage(
+            np.arange(n), np.zeros(n), 0.9, confidence_level=0.9
+        )
         assert rule.threshold == inf
 
 
 @pytest.mark.parametrize("target", [1, 1.5])
 @pytest.mark.parametrize("search", SEARCHES)
 def test_a_risk_that_nothing_exceeds_needs_no_test(target, search):
-    rule = solve_target_risk([1], [1], target, confidence=0.99, search=search)
+    rule = solve_target_risk([1], [1], target, confidence_level=0.99, search=search)
     assert (rule.threshold, rule.proba_at_threshold, rule.certificate.n_accepted) == (
         inf,
         1,
         1,
     )
     with pytest.raises(InfeasibleTargetError):
-        solve_target_risk([1], [1], target, confidence=0.99, max_loss=2)
+        solve_target_risk([1], [1], target, confidence_level=0.99, max_loss=2)
 
 
 def test_all_wrong_certifies_nothing():
     with pytest.raises(InfeasibleTargetError, match="No threshold can be") as info:
-        solve_target_risk(np.arange(50), np.ones(50), 0.3, confidence=0.9)
+        solve_target_risk(np.arange(50), np.ones(50), 0.3, confidence_level=0.9)
     assert 0.9 < info.value.lowest_risk <= 1
 
 
 def test_zero_risk_cannot_be_certified():
     with pytest.raises(InfeasibleTargetError, match="no finite sample can certify"):
-        solve_target_risk(np.arange(50), np.zeros(50), 0, confidence=0.9)
+        solve_target_risk(np.arange(50), np.zeros(50), 0, confidence_level=0.9)
     assert solve_target_risk(np.arange(50), np.zeros(50), 0).coverage == 1
 
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("bound", ["binomial", "hoeffding_bentkus"])
 def test_number_of_samples_needed(bound, search):
-    options = {"confidence": 0.9, "search": search, "bound": bound}
+    options = {"confidence_level": 0.9, "search": search, "bound": bound}
 
     def solve(n):
         return solve_target_risk(np.arange(n), np.zeros(n), 0.05, **options)
@@ -358,7 +365,7 @@ def test_number_of_samples_needed(bound, search):
 def test_bets_need_more_samples():
     with pytest.raises(InfeasibleTargetError, match="at least 60 are needed"):
         solve_target_risk(
-            range(50), np.zeros(50), 0.05, confidence=0.9, bound="betting"
+            range(50), np.zeros(50), 0.05, confidence_level=0.9, bound="betting"
         )
 
 
@@ -368,7 +375,7 @@ def test_bound_that_fits_the_losses():
     fine = rough / 2
 
     def bound(losses, **options):
-        options = {"confidence": 0.9, "random_state": 0} | options
+        options = {"confidence_level": 0.9, "random_state": 0} | options
         return solve_target_risk(scores, losses, 0.2, **options).certificate.bound
 
     assert bound(rough) == "binomial"
@@ -403,22 +410,26 @@ def test_bad_options_of_a_risk(options, message):
         "scores": [1, 2, 3],
         "losses": [0, 0, 1],
         "target": 0.5,
-        "confidence": 0.5,
+        "confidence_level": 0.5,
     } | options
     with pytest.raises(ValueError, match=message):
         solve_target_risk(**options)
 
 
 @pytest.mark.parametrize("solve", [solve_target_risk, solve_target_coverage])
-@pytest.mark.parametrize("confidence", [0, 1, 1.5, -0.1, np.nan, True, "high", [0.9]])
-def test_bad_confidence(solve, confidence):
-    with pytest.raises(ValueError, match=r"confidence must be a number in \]0, 1\["):
-        solve([1, 2, 3], [0, 0, 1], 0.5, confidence=confidence)
+@pytest.mark.parametrize(
+    "confidence_level", [0, 1, 1.5, -0.1, np.nan, True, "high", [0.9]]
+)
+def test_bad_confidence(solve, confidence_level):
+    with pytest.raises(
+        ValueError, match=r"confidence_level must be a number in \]0, 1\["
+    ):
+        solve([1, 2, 3], [0, 0, 1], 0.5, confidence_level=confidence_level)
 
 
 def test_coverage_refuses_weights_with_confidence():
     with pytest.raises(ValueError, match="sample_weight cannot be combined"):
-        solve_target_coverage([1], [0], 0.5, sample_weight=[1], confidence=0.5)
+        solve_target_coverage([1], [0], 0.5, sample_weight=[1], confidence_level=0.5)
 
 
 def test_the_same_seed_gives_the_same_rule():
@@ -427,7 +438,7 @@ def test_the_same_seed_gives_the_same_rule():
     for options in ({}, {"bound": "betting"}):
         rules = [
             solve_target_risk(
-                scores, losses, 0.2, confidence=0.9, random_state=4, **options
+                scores, losses, 0.2, confidence_level=0.9, random_state=4, **options
             )
             for _ in range(2)
         ]
@@ -438,8 +449,8 @@ def test_arguments_are_left_as_they_are():
     rng = np.random.default_rng(0)
     scores, losses = rng.integers(0, 10, 500) / 10, (rng.random(500) < 0.1) / 2
     kept = scores.copy(), losses.copy()
-    solve_target_risk(scores, losses, 0.2, confidence=0.9, max_loss=1)
-    solve_target_coverage(scores, losses, 0.2, confidence=0.9)
+    solve_target_risk(scores, losses, 0.2, confidence_level=0.9, max_loss=1)
+    solve_target_coverage(scores, losses, 0.2, confidence_level=0.9)
     np.testing.assert_array_equal(scores, kept[0])
     np.testing.assert_array_equal(losses, kept[1])
 
@@ -473,7 +484,7 @@ def test_guarantee_of_a_coverage_on_few_repetitions():
     rng = np.random.default_rng(8)
     reached = [
         solve_target_coverage(
-            rng.random(50), np.zeros(50), 0.7, confidence=0.8
+            rng.random(50), np.zeros(50), 0.7, confidence_level=0.8
         ).threshold
         >= 0.7
         for _ in range(N_REPETITIONS)
@@ -497,19 +508,19 @@ def test_options_are_checked_without_confidence_too(options, message):
 
 def test_target_that_is_next_to_nothing():
     with pytest.raises(InfeasibleTargetError, match="cannot certify"):
-        solve_target_risk([0, 1], [0, 0], 1e-300, confidence=0.9, max_loss=1e100)
+        solve_target_risk([0, 1], [0, 0], 1e-300, confidence_level=0.9, max_loss=1e100)
 
 
 @pytest.mark.parametrize("solve", [solve_target_risk, solve_target_coverage])
 @pytest.mark.parametrize("draws", [[0.5], [0.5, 1.0], [-0.1, 0.5]])
 def test_bad_draws(solve, draws):
     with pytest.raises(ValueError, match=r"draws (has|must be)"):
-        solve([1, 1], [0, 0], 0.5, confidence=0.5, draws=draws)
+        solve([1, 1], [0, 0], 0.5, confidence_level=0.5, draws=draws)
 
 
 def test_draws_give_the_threshold():
     scores, draws = np.ones(40), np.arange(40) / 64
-    options = {"confidence": 0.5, "draws": draws}
+    options = {"confidence_level": 0.5, "draws": draws}
     rule = solve_target_coverage(scores, scores, 0.5, **options)
     rank = rule.certificate.n_accepted
     # Up to and including the sample of that rank, and not the next one.
@@ -521,7 +532,7 @@ def test_draws_give_the_threshold():
 
 def test_rows_equal_in_score_and_draw_are_taken_together():
     scores, draws = np.ones(40), np.repeat([0.1, 0.3, 0.5, 0.7], 10)
-    options = {"confidence": 0.5, "draws": draws}
+    options = {"confidence_level": 0.5, "draws": draws}
     rule = solve_target_coverage(scores, scores, 0.6, **options)
     assert 20 < rule.certificate.n_accepted <= 30
     assert rule.accept(scores, draws=draws).sum() == 30

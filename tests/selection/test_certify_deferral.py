@@ -32,9 +32,11 @@ SAMPLE, PILOT = draw(RNG, 1000), draw(RNG, 500)
 TIED, TIED_PILOT = draw(RNG, 1000, n_ties=4), draw(RNG, 500, n_ties=4)
 
 
-def solve(sample=SAMPLE, pilot=PILOT, confidence=1 - DELTA, **options):
+def solve(sample=SAMPLE, pilot=PILOT, confidence_level=1 - DELTA, **options):
     options = {"random_state": 0, **options}
-    return solve_deferral(*sample, confidence=confidence, pilot=pilot, **options)
+    return solve_deferral(
+        *sample, confidence_level=confidence_level, pilot=pilot, **options
+    )
 
 
 @pytest.mark.parametrize("n", [3, pytest.param(4, marks=pytest.mark.slow)])
@@ -62,7 +64,7 @@ def test_the_chance_of_a_broken_promise_by_enumeration_of_all_samples(n):
                 first,
                 second,
                 target_risk=target,
-                confidence=1 - delta,
+                confidence_level=1 - delta,
                 pilot=pilot,
                 randomize=False,
             )
@@ -272,7 +274,7 @@ def test_infeasible_targets_say_what_can_be_certified():
 
 def test_nearest_risk():
     rule = solve_nearest_deferral(
-        *SAMPLE, confidence=1 - DELTA, pilot=PILOT, random_state=0
+        *SAMPLE, confidence_level=1 - DELTA, pilot=PILOT, random_state=0
     )
     found = rule.certificate
     assert found.search == "bonferroni"
@@ -287,11 +289,11 @@ def test_nearest_risk():
     with pytest.raises(InfeasibleTargetError):
         solve_deferral(*SAMPLE, target_risk=plain.system_risk * 0.999)
     nothing = solve_nearest_deferral(
-        [0.1, 0.2], [1, 1], [1, 1], confidence=0.9, random_state=0
+        [0.1, 0.2], [1, 1], [1, 1], confidence_level=0.9, random_state=0
     )
     assert nothing is None
     real = solve_nearest_deferral(
-        *SAMPLE, confidence=0.9, pilot=PILOT, random_state=0, max_loss=2
+        *SAMPLE, confidence_level=0.9, pilot=PILOT, random_state=0, max_loss=2
     )
     assert real.certificate.bound == "hoeffding_bentkus"
     assert real.system_risk < real.certificate.target
@@ -303,7 +305,7 @@ def test_nearest_risk():
         ({"pilot": 0.2}, "pilot must be a tuple of three arrays.*float"),
         ({"pilot": PILOT[:2]}, "pilot must be a tuple of three arrays"),
         ({"pilot": ([1], [1], [1, 2])}, "pilot: loss_second has 2 elements, but there"),
-        ({"confidence": 1}, "confidence must be a number in"),
+        ({"confidence_level": 1}, "confidence_level must be a number in"),
         ({"bound": "chernoff"}, "bound must be one of"),
         ({"max_loss": 0}, "max_loss must be in"),
         ({"draws": [1.0] * 1000}, "draws must be in"),
@@ -318,14 +320,16 @@ def test_mistakes_are_named(options, message):
 
 
 def test_a_cost_has_no_certificate():
-    with pytest.raises(ValueError, match=r"confidence=0\.9 is not used with deferral"):
-        solve_deferral(*SAMPLE, deferral_cost=0.1, confidence=0.9)
+    with pytest.raises(
+        ValueError, match=r"confidence_level=0\.9 is not used with deferral"
+    ):
+        solve_deferral(*SAMPLE, deferral_cost=0.1, confidence_level=0.9)
 
 
 def test_samples_that_are_too_few_for_a_budget():
     gain = np.arange(30.0)
     losses = np.ones(30), np.zeros(30)
-    options = {"max_deferral": 0.05, "confidence": 0.9}
+    options = {"max_deferral": 0.05, "confidence_level": 0.9}
     with pytest.warns(RejectionWarning, match=r"About (\d+) are needed") as caught:
         rule = solve_deferral(gain, *losses, **options, random_state=0)
     assert rule.deferral_rate == 0

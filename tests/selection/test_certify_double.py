@@ -33,11 +33,11 @@ def sample(n=1000, seed=0, decimals=None):
 def test_threshold_is_that_of_a_certified_coverage():
     risk, novelty, losses, is_ood = sample()
     rule = certify_double_score(
-        RISK_ONLY, risk, novelty, losses, is_ood, min_tpr=0.6, confidence=0.8
+        RISK_ONLY, risk, novelty, losses, is_ood, min_tpr=0.6, confidence_level=0.8
     )
     # Without a bound on the FPR, half of the error each is left for TPR and risk.
     coverage = solve_target_coverage(
-        risk[~is_ood], losses[~is_ood], 0.6, confidence=0.9, randomize=False
+        risk[~is_ood], losses[~is_ood], 0.6, confidence_level=0.9, randomize=False
     )
     assert rule.threshold == coverage.threshold
     assert rule.certificate.n_accepted_id == coverage.certificate.n_accepted
@@ -47,7 +47,14 @@ def test_threshold_is_that_of_a_certified_coverage():
 def test_certificate_against_its_definition():
     risk, novelty, losses, is_ood = sample()
     rule = certify_double_score(
-        SUM, risk, novelty, losses, is_ood, min_tpr=0.6, max_fpr=0.3, confidence=0.85
+        SUM,
+        risk,
+        novelty,
+        losses,
+        is_ood,
+        min_tpr=0.6,
+        max_fpr=0.3,
+        confidence_level=0.85,
     )
     delta = 0.15 / 3
     scores = risk + novelty
@@ -69,7 +76,7 @@ def test_certificate_against_its_definition():
 def test_precision_is_certified_by_the_fpr_that_implies_it():
     arrays = sample()
     wanted = {"min_precision": 0.9, "min_recall": 0.6, "ood_prior": 0.2}
-    rule = certify_double_score(SUM, *arrays, confidence=0.9, **wanted)
+    rule = certify_double_score(SUM, *arrays, confidence_level=0.9, **wanted)
     fpr = 0.8 * 0.1 / (0.2 * 0.9) * 0.6
     assert rule.certificate.max_fpr == pytest.approx(fpr)
     assert rule.precision > 0.9 or np.isnan(rule.precision)
@@ -78,7 +85,7 @@ def test_precision_is_certified_by_the_fpr_that_implies_it():
 def test_real_losses_are_bounded_by_hoeffding_and_bentkus():
     risk, novelty, losses, is_ood = sample()
     losses = losses * risk * 3
-    options = {"min_tpr": 0.6, "confidence": 0.8, "max_loss": 3.0}
+    options = {"min_tpr": 0.6, "confidence_level": 0.8, "max_loss": 3.0}
     rule = certify_double_score(SUM, risk, novelty, losses, is_ood, **options)
     below = (risk + novelty < rule.threshold) & ~is_ood
     count, total = below.sum(), losses[below].sum() / 3
@@ -88,13 +95,13 @@ def test_real_losses_are_bounded_by_hoeffding_and_bentkus():
     assert p_value[0] == pytest.approx(0.1, rel=1e-6)
     with pytest.raises(ValueError, match="max_loss is needed"):
         certify_double_score(
-            SUM, risk, novelty, losses, is_ood, min_tpr=0.6, confidence=0.8
+            SUM, risk, novelty, losses, is_ood, min_tpr=0.6, confidence_level=0.8
         )
 
 
 def test_ties_are_broken_by_noise():
     risk, novelty, losses, is_ood = sample(decimals=0)
-    options = {"min_tpr": 0.55, "confidence": 0.9}
+    options = {"min_tpr": 0.55, "confidence_level": 0.9}
     rule = certify_double_score(
         RISK_ONLY, risk, novelty, losses, is_ood, random_state=0, **options
     )
@@ -126,7 +133,7 @@ def test_tuned_and_certified_on_separate_samples(seed):
     is_ood = calibration[-1]
     likely, _ = rates_to_certify((~is_ood).sum(), is_ood.sum(), 0.9, bounds)
     rule = tune_double_score(*tuning, **likely)
-    certified = certify_double_score(rule, *calibration, confidence=0.9, **bounds)
+    certified = certify_double_score(rule, *calibration, confidence_level=0.9, **bounds)
     assert certified.mu == rule.mu
     assert certified.tpr > 0.5
     assert certified.fpr < 0.2
@@ -136,7 +143,7 @@ def test_minus_infinity_is_accepted_whatever_its_noise():
     risk, _, losses, is_ood = sample()
     novelty = np.where(risk < 0.8, -np.inf, 0.0)
     rule = certify_double_score(
-        SUM, risk, novelty, losses, is_ood, min_tpr=0.5, confidence=0.9
+        SUM, risk, novelty, losses, is_ood, min_tpr=0.5, confidence_level=0.9
     )
     assert rule.threshold == -np.inf
     assert rule.certificate.n_accepted_ood == (np.isinf(novelty) & is_ood).sum()
@@ -148,7 +155,7 @@ def test_plus_infinity_cannot_be_accepted():
     novelty = np.where(risk < 0.5, np.inf, 0.0)
     with pytest.raises(InfeasibleTargetError, match="infinite novelty"):
         certify_double_score(
-            SUM, risk, novelty, losses, is_ood, min_tpr=0.7, confidence=0.9
+            SUM, risk, novelty, losses, is_ood, min_tpr=0.7, confidence_level=0.9
         )
 
 
@@ -158,10 +165,12 @@ def test_infeasible_says_what_can_be_certified():
     with pytest.raises(
         InfeasibleTargetError, match="smallest max_fpr that can"
     ) as info:
-        certify_double_score(RISK_ONLY, *arrays, confidence=0.9, **bounds)
+        certify_double_score(RISK_ONLY, *arrays, confidence_level=0.9, **bounds)
     attainable = info.value.attainable
     least = attainable["min_fpr"] + 1e-9
-    certify_double_score(RISK_ONLY, *arrays, confidence=0.9, min_tpr=0.7, max_fpr=least)
+    certify_double_score(
+        RISK_ONLY, *arrays, confidence_level=0.9, min_tpr=0.7, max_fpr=least
+    )
     assert attainable["max_tpr"] < 0.7
 
 
@@ -176,7 +185,7 @@ def test_infeasible_says_what_can_be_certified():
 )
 def test_too_few_samples(bounds, message):
     with pytest.raises(InfeasibleTargetError, match=message):
-        certify_double_score(SUM, *sample(), confidence=0.9, **bounds)
+        certify_double_score(SUM, *sample(), confidence_level=0.9, **bounds)
     with pytest.raises(InfeasibleTargetError, match=message):
         rates_to_certify(700, 300, 0.9, bounds)
 
@@ -194,14 +203,14 @@ def test_as_many_samples_as_the_error_says_are_enough(share):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"confidence": 1.0}, r"confidence must be a number in \]0, 1\["),
+        ({"confidence_level": 1.0}, r"confidence_level must be a number in \]0, 1\["),
         ({"bound": "betting"}, "bound must be one of"),
         ({"max_loss": 0.5}, "losses holds 1, above max_loss=0.5"),
         ({"max_fpr": 0.5, "min_tpr": None}, "max_fpr=0.5 needs min_tpr"),
     ],
 )
 def test_invalid_arguments(options, message):
-    options = {"min_tpr": 0.5, "confidence": 0.9, **options}
+    options = {"min_tpr": 0.5, "confidence_level": 0.9, **options}
     with pytest.raises(ValueError, match=message):
         certify_double_score(SUM, *sample(), **options)
 
@@ -209,7 +218,7 @@ def test_invalid_arguments(options, message):
 def test_rows_equal_in_score_and_draw_are_accepted_together():
     draws = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 40)
     zeros, losses = np.zeros(200), np.tile([0.0, 0, 0, 1], 50)
-    options = {"min_tpr": 0.5, "confidence": 0.8, "draws": draws}
+    options = {"min_tpr": 0.5, "confidence_level": 0.8, "draws": draws}
     rule = certify_double_score(RISK_ONLY, zeros, zeros, losses, zeros, **options)
     assert rule.certificate.n_accepted_id == 120
     assert rule.accept(zeros, zeros, draws=draws).sum() == 120
@@ -232,14 +241,14 @@ def test_largest_loss_of_zero_is_refused():
             zeros,
             zeros,
             min_tpr=0.5,
-            confidence=0.9,
+            confidence_level=0.9,
             max_loss=0,
         )
 
 
 def test_infeasible_names_the_largest_tpr():
     for seed in range(6):
-        arrays, bounds = sample(200, seed), {"max_fpr": 0.3, "confidence": 0.8}
+        arrays, bounds = sample(200, seed), {"max_fpr": 0.3, "confidence_level": 0.8}
         with pytest.raises(
             InfeasibleTargetError, match=r"Together with max_fpr=0.3"
         ) as info:

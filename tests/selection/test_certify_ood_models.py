@@ -46,7 +46,7 @@ def upper(count, n_samples, delta):
 
 def test_a_bounded_risk_is_certified_and_the_fpr_found():
     sample = draw()
-    options = {"confidence": 0.85, "min_tpr": 0.6, "max_risk": 0.2}
+    options = {"confidence_level": 0.85, "min_tpr": 0.6, "max_risk": 0.2}
     rule = certify_double_score(SUM, *sample, **options)
     n_ood, delta = sample[-1].sum(), 0.15 / 3
     n_accepted_id, n_accepted_ood, losses = sums_at(rule, sample)
@@ -69,7 +69,7 @@ def test_a_bounded_risk_is_certified_and_the_fpr_found():
 @pytest.mark.parametrize("decimals", [None, 1])
 @pytest.mark.parametrize("max_loss", [1.0, 3.0])
 def test_a_risk_that_cannot_be_certified_says_what_can(decimals, max_loss):
-    options = {"confidence": 0.9, "max_loss": max_loss, "random_state": 0}
+    options = {"confidence_level": 0.9, "max_loss": max_loss, "random_state": 0}
     for seed in range(4):
         risk, novelty, losses, is_ood = draw(2000, seed, decimals=decimals)
         sample = risk, novelty, losses * max_loss, is_ood
@@ -105,14 +105,20 @@ def test_a_tpr_of_zero_is_never_suggested():
         ),
     ):
         with pytest.raises(InfeasibleTargetError, match=way_out) as info:
-            certify_double_score(SUM, *sample, confidence=0.9, **bounds)
+            certify_double_score(SUM, *sample, confidence_level=0.9, **bounds)
         most, _ = info.value.attainable.values()
         assert np.isnan(most)
         assert re.search("No min_(tpr|recall) can be certified", str(info.value))
     losses = np.ones(600)
     with pytest.raises(InfeasibleTargetError, match="Relax max_risk up to") as info:
         certify_double_score(
-            SUM, *sample[:2], losses, is_ood, confidence=0.9, min_tpr=0.5, max_risk=0.5
+            SUM,
+            *sample[:2],
+            losses,
+            is_ood,
+            confidence_level=0.9,
+            min_tpr=0.5,
+            max_risk=0.5,
         )
     assert info.value.attainable["min_risk"] == pytest.approx(1)
 
@@ -121,7 +127,7 @@ def test_a_tpr_of_zero_is_never_suggested():
 def test_an_infeasible_precision_is_told_in_terms_of_precision(seed):
     sample = draw(600, seed, shift=0.7)
     bounds = {"min_recall": 0.8, "min_precision": 0.9, "ood_prior": 0.3}
-    options = {"confidence": 0.8}
+    options = {"confidence_level": 0.8}
     message = (
         r"min_precision=0.9 cannot be certified together with min_recall=0.8: \d+ of"
     )
@@ -156,7 +162,7 @@ def test_an_infeasible_precision_is_told_in_terms_of_precision(seed):
 def test_too_few_samples_are_told_in_terms_of_what_was_asked(bounds, message):
     sample = draw()
     with pytest.raises(InfeasibleTargetError, match=message):
-        certify_double_score(SUM, *sample, confidence=0.9, **bounds)
+        certify_double_score(SUM, *sample, confidence_level=0.9, **bounds)
     with pytest.raises(InfeasibleTargetError, match=message):
         rates_to_certify(700, 300, 0.9, bounds)
 
@@ -166,7 +172,7 @@ def test_a_bounded_risk_needs_ood_samples():
     bounds = {"min_tpr": 0.5, "max_risk": 0.2}
     with pytest.raises(ValueError, match=r"max_risk=0\.2 needs OOD samples"):
         certify_double_score(
-            SUM, risk, novelty, losses, is_ood & False, confidence=0.9, **bounds
+            SUM, risk, novelty, losses, is_ood & False, confidence_level=0.9, **bounds
         )
 
 
@@ -192,7 +198,7 @@ def test_rates_that_certify_a_risk(bound, seed):
     assert scaled[0]["max_risk"] == pytest.approx(10 * likely["max_risk"])
     rule = tune_double_score(*tuning, method="grid", n_directions=31, **likely)
     certified = certify_double_score(
-        rule, *calibration, confidence=0.9, **bounds, **options
+        rule, *calibration, confidence_level=0.9, **bounds, **options
     )
     assert certified.certificate.max_risk <= 0.15
     assert certified.certificate.max_fpr < 1
@@ -210,7 +216,7 @@ def wild_sample(n, share, seed):
 
 def test_the_wild_certificate_against_its_definition():
     sample, is_ood = wild_sample(4000, 0.5, 0)
-    options = {"confidence": 0.85, "min_tpr": 0.6, "wild_share": 0.5}
+    options = {"confidence_level": 0.85, "min_tpr": 0.6, "wild_share": 0.5}
     options["random_state"] = 0
     found = certify_double_score(SUM, *sample, max_risk=0.3, **options)
     certificate, delta = found.certificate, 0.15 / 3
@@ -251,7 +257,7 @@ def test_rates_to_certify_from_wild_samples():
         *tuning, wild_share=share, method="grid", n_directions=31, **likely
     )
     certified = certify_double_score(
-        rule, *calibration, wild_share=share, confidence=0.9, **bounds
+        rule, *calibration, wild_share=share, confidence_level=0.9, **bounds
     )
     accepted = certified.accept(*calibration[:2])
     assert accepted[~is_wild].mean() > 0.5
@@ -259,7 +265,12 @@ def test_rates_to_certify_from_wild_samples():
 
 
 def test_a_wild_share_of_one_certifies_as_none():
-    options = {"confidence": 0.9, "min_tpr": 0.5, "max_fpr": 0.3, "random_state": 0}
+    options = {
+        "confidence_level": 0.9,
+        "min_tpr": 0.5,
+        "max_fpr": 0.3,
+        "random_state": 0,
+    }
     rules = [
         certify_double_score(SUM, *draw(), wild_share=share, **options)
         for share in (None, 1)

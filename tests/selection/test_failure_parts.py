@@ -99,13 +99,13 @@ def test_the_step_that_accepts_most_is_taken():
     np.testing.assert_allclose(few, [1, 1, 1, 0.9, 0.1, 0.1, 0.1, 0.1, 0, 0])
 
 
-@pytest.mark.parametrize("confidence", [None, 0.9])
-def test_one_part_of_all_samples_is_the_plain_rule(confidence):
+@pytest.mark.parametrize("confidence_level", [None, 0.9])
+def test_one_part_of_all_samples_is_the_plain_rule(confidence_level):
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 40, 200) / 40
     losses = (rng.random(200) < scores) * 1.0
     draws = rng.random(200)
-    options = {"confidence": confidence, "draws": draws}
+    options = {"confidence_level": confidence_level, "draws": draws}
     rule = solve(scores, losses, np.zeros(200), {0: 0.1}, **options)
     plain = solve_target_failure_rate(scores, losses, 0.1, **options)
     assert rule.accept_proba(scores).tolist() == plain.accept_proba(scores).tolist()
@@ -124,12 +124,12 @@ BOUNDS = {"class": (LABELS, {0: 0.05, 1: 0.07}), "half": (SCORES > 0.5, {True: 0
 
 def test_the_smallest_threshold_is_taken_with_confidence():
     draws = RNG.random(400)
-    options = {"confidence": 0.9, "draws": draws}
+    options = {"confidence_level": 0.9, "draws": draws}
     rule = solve_failure_bounds(SCORES, LOSSES, BOUNDS, **options)
     members = [LABELS == 0, LABELS == 1, SCORES > 0.5]
     rules = [
         solve_target_failure_rate(
-            SCORES[rows], LOSSES[rows], rate, confidence=0.9, draws=draws[rows]
+            SCORES[rows], LOSSES[rows], rate, confidence_level=0.9, draws=draws[rows]
         )
         for rows, rate in zip(members, [0.05, 0.07, 0.2], strict=True)
     ]
@@ -153,7 +153,7 @@ def test_what_is_measured_is_the_mean_of_all_members():
         assert found.failure_rate == pytest.approx(lost[rows].mean())
         assert 0 < found.failure_rate <= found.target
     certificate = rule.certificate
-    assert (certificate.confidence, certificate.p_value) == (None, None)
+    assert (certificate.confidence_level, certificate.p_value) == (None, None)
     assert (certificate.bound, certificate.p_values) == ("conformal", ())
     nothing = RejectionRule(-1.0, 0.0)
     bounds = {"class": (LABELS, {0: 0.1, 7: 0.1})}
@@ -165,8 +165,8 @@ def test_what_is_measured_is_the_mean_of_all_members():
 def test_a_target_of_the_largest_loss_is_no_bound():
     bounds = {"class": (LABELS, {0: 0.05})}
     more = {"class": (LABELS, {0: 0.05, 1: 1.0, 2: 1.5})}
-    for confidence in (None, 0.9):
-        options = {"confidence": confidence, "random_state": 0}
+    for confidence_level in (None, 0.9):
+        options = {"confidence_level": confidence_level, "random_state": 0}
         rule, other = (
             solve_failure_bounds(SCORES, LOSSES, each, **options)
             for each in (bounds, more)
@@ -218,8 +218,8 @@ def test_few_samples_of_a_part_are_told_of():
         ({"losses": SCORES}, "max_loss is needed"),
         ({"losses": 3 * LOSSES, "max_loss": 2}, "above max_loss=2"),
         ({"randomize": 2}, "randomize"),
-        ({"confidence": 1.0}, "confidence"),
-        ({"confidence": 0.9, "draws": SCORES[1:]}, "draws"),
+        ({"confidence_level": 1.0}, "confidence_level"),
+        ({"confidence_level": 0.9, "draws": SCORES[1:]}, "draws"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )

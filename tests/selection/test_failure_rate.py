@@ -233,7 +233,7 @@ def test_nothing_accepted_is_a_warning():
 
 
 def test_a_target_of_the_largest_loss_accepts_everything():
-    for options in ({}, {"confidence": 0.9}):
+    for options in ({}, {"confidence_level": 0.9}):
         rule = solve([1, 2], [1, 1], 1.0, **options)
         assert rule.coverage == 1
 
@@ -256,7 +256,7 @@ def test_certified_prefix_is_the_longest(n_samples, target, seed):
     losses = (rng.random(n_samples) < scores**2) * 1.0
     if (1 - target) ** n_samples > 0.1:
         return
-    rule = solve(scores, losses, target, confidence=0.9)
+    rule = solve(scores, losses, target, confidence_level=0.9)
     assert rule.coverage == longest_binomial(scores, losses, target, 0.1)
     assert rule.certificate.p_value <= 0.1 * (1 + 1e-8)
 
@@ -264,13 +264,13 @@ def test_certified_prefix_is_the_longest(n_samples, target, seed):
 def test_ties_are_cut_by_the_draws():
     draws = keyed_draws(0, range(200))
     losses = (draws > 0.6) * 1.0
-    rule = solve(np.zeros(200), losses, 0.05, confidence=0.9, draws=draws)
+    rule = solve(np.zeros(200), losses, 0.05, confidence_level=0.9, draws=draws)
     # 5 errors of 200 are what 0.05 allows.
     allowed = binom.ppf(0.1, 200, 0.05) - 1
     assert rule.proba_at_threshold == np.sort(draws[losses == 1])[int(allowed)]
     accepted = rule.accept(np.zeros(200), draws=draws)
     assert losses[accepted].sum() == allowed
-    whole = solve(np.zeros(200), losses, 0.05, confidence=0.9, randomize=False)
+    whole = solve(np.zeros(200), losses, 0.05, confidence_level=0.9, randomize=False)
     assert whole.coverage == 0
 
 
@@ -328,10 +328,10 @@ def test_bisection_finds_the_longest():
 @pytest.mark.parametrize("bound", FAILURE_BOUNDS)
 def test_a_small_sample_is_thinned_to_be_certain(bound):
     scores = np.arange(60) / 60
-    match = "too few to guarantee the failure rate 0.005 at confidence=0.9"
+    match = "too few to guarantee the failure rate 0.005 at confidence_level=0.9"
     with pytest.warns(RejectionWarning, match=match):
         rule = solve_target_failure_rate(
-            scores, scores > 0.8, 0.005, confidence=0.9, bound=bound
+            scores, scores > 0.8, 0.005, confidence_level=0.9, bound=bound
         )
     proba = rule.thinning.proba
     # What the prefix keeps, the chance to accept makes the rate of.
@@ -339,17 +339,26 @@ def test_a_small_sample_is_thinned_to_be_certain(bound):
     if bound == "binomial":
         assert proba == pytest.approx(0.005 / (1 - 0.1 ** (1 / 60)))
     assert rule.certificate.p_value <= 0.1 * (1 + 1e-8)
-    with pytest.raises(InfeasibleTargetError, match=r"at confidence=0\.9") as error:
-        solve(scores, scores > 1, 0.005, confidence=0.9, bound=bound, randomize=False)
+    with pytest.raises(
+        InfeasibleTargetError, match=r"at confidence_level=0\.9"
+    ) as error:
+        solve(
+            scores,
+            scores > 1,
+            0.005,
+            confidence_level=0.9,
+            bound=bound,
+            randomize=False,
+        )
     lowest = error.value.attainable["min_failure_rate"] * (1 + 1e-5)
     rule = solve(
-        scores, scores > 1, lowest, confidence=0.9, bound=bound, randomize=False
+        scores, scores > 1, lowest, confidence_level=0.9, bound=bound, randomize=False
     )
     assert rule.certificate.p_value <= 0.1 * (1 + 1e-6)
 
 
 def test_few_samples_with_confidence_are_thinned_as_far_as_needed():
-    rule = solve([0.3], [0.5], 0.2, confidence=0.9, max_loss=1)
+    rule = solve([0.3], [0.5], 0.2, confidence_level=0.9, max_loss=1)
     assert rule.accept_proba([0.1, 0.9]).tolist() == [0.2, 0.2]
 
 
@@ -369,10 +378,10 @@ def test_few_samples_with_confidence_are_thinned_as_far_as_needed():
         ({"losses": [0, 0.5], "max_loss": 1, "bound": "binomial"}, "bound='binomial'"),
         ({"bound": "wsr"}, "bound"),
         ({"randomize": "yes"}, "randomize"),
-        ({"confidence": 1}, "confidence"),
+        ({"confidence_level": 1}, "confidence_level"),
         ({"scores": [0, math.nan]}, "scores must be finite"),
         ({"scores": []}, "scores"),
-        ({"confidence": 0.1, "draws": [0.5, 1.0], "target": 0.9}, "draws"),
+        ({"confidence_level": 0.1, "draws": [0.5, 1.0], "target": 0.9}, "draws"),
     ],
     ids=str,
 )
@@ -385,7 +394,7 @@ def test_bad_arguments(options, match):
 def test_scale_of_the_loss_does_not_matter():
     rng = np.random.default_rng(0)
     scores, losses = rng.random(50), rng.random(50)
-    for options in ({}, {"confidence": 0.8}):
+    for options in ({}, {"confidence_level": 0.8}):
         one = solve(scores, losses, 0.3, max_loss=1, **options)
         ten = solve(scores, 8 * losses, 2.4, max_loss=8, **options)
         assert one.threshold == ten.threshold
@@ -448,17 +457,17 @@ def test_equivalent_targets_of_a_rule_that_thins(seed):
 GROUPS = np.repeat(["north", "south"], [40, 120])
 
 
-@pytest.mark.parametrize("confidence", [None, 0.9])
-def test_each_group_is_solved_by_itself(confidence):
+@pytest.mark.parametrize("confidence_level", [None, 0.9])
+def test_each_group_is_solved_by_itself(confidence_level):
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 50, 160) / 50
     losses = (rng.random(160) < scores**2) * 1.0
     draws = rng.random(160)
     targets = {"north": 0.15, "south": 0.04}
-    options = {"confidence": confidence, "draws": draws}
+    options = {"confidence_level": confidence_level, "draws": draws}
     rule = solve(scores, losses, targets, groups=GROUPS, **options)
     # What holds on average does so in each; a confidence is shared.
-    level = None if confidence is None else 1 - (1 - confidence) / 2
+    level = None if confidence_level is None else 1 - (1 - confidence_level) / 2
     failures = 0.0
     for group, target in targets.items():
         rows = group == GROUPS
@@ -466,7 +475,7 @@ def test_each_group_is_solved_by_itself(confidence):
             scores[rows],
             losses[rows],
             target,
-            confidence=level,
+            confidence_level=level,
             draws=draws[rows],
         )
         assert rule.rules[group] == alone

@@ -122,7 +122,7 @@ def test_a_sample_is_decided_by_the_rule_of_its_group(sample, seed):
 def test_groups_share_the_chance_of_an_error(name):
     solver, target = SOLVERS[name]
     draws = keyed_draws(0, np.arange(600))
-    options = {"confidence": 0.9, "draws": draws}
+    options = {"confidence_level": 0.9, "draws": draws}
     rule = solver(SCORES, LOSSES, target, groups=regions, random_state=0, **options)
     for label, of_group in rule.rules.items():
         rows = regions == label
@@ -130,10 +130,10 @@ def test_groups_share_the_chance_of_an_error(name):
             SCORES[rows],
             LOSSES[rows],
             target,
-            confidence=1 - 0.1 / 3,
+            confidence_level=1 - 0.1 / 3,
             draws=draws[rows],
         )
-        assert of_group.certificate.confidence == pytest.approx(1 - 0.1 / 3)
+        assert of_group.certificate.confidence_level == pytest.approx(1 - 0.1 / 3)
         assert of_group.certificate.n_accepted == expected.certificate.n_accepted
         assert of_group.threshold == expected.threshold
     assert rule.certificate == {k: each.certificate for k, each in rule.rules.items()}
@@ -141,19 +141,24 @@ def test_groups_share_the_chance_of_an_error(name):
 
 def test_a_single_group_has_the_confidence_that_was_asked_for():
     rule = solve_target_risk(
-        SCORES, LOSSES, 0.2, confidence=0.9, groups=np.zeros(600, int), random_state=0
+        SCORES,
+        LOSSES,
+        0.2,
+        confidence_level=0.9,
+        groups=np.zeros(600, int),
+        random_state=0,
     )
-    assert rule.certificate[0].confidence == 0.9
+    assert rule.certificate[0].confidence_level == 0.9
 
 
 def test_groups_are_known_beforehand():
-    options = {"confidence": 0.9, "groups": regions, "random_state": 0}
+    options = {"confidence_level": 0.9, "groups": regions, "random_state": 0}
     with pytest.warns(RejectionWarning, match="'d': it has no calibration sample"):
         rule = solve_target_risk(
             SCORES, LOSSES, 0.3, all_groups=["d", "c", "b", "a"], **options
         )
     assert list(rule.rules) == ["a", "b", "c", "d"]
-    assert rule.rules["a"].certificate.confidence == pytest.approx(1 - 0.1 / 4)
+    assert rule.rules["a"].certificate.confidence_level == pytest.approx(1 - 0.1 / 4)
     assert rule.rules["d"].threshold == -np.inf
     assert np.isnan(rule.rules["d"].coverage)
     assert set(rule.certificate) == {"a", "b", "c"}
@@ -164,7 +169,7 @@ def test_groups_are_known_beforehand():
 
 
 def test_rules_of_random_ties_can_be_had_again():
-    options = {"confidence": 0.9, "groups": regions, "bound": "hoeffding_bentkus"}
+    options = {"confidence_level": 0.9, "groups": regions, "bound": "hoeffding_bentkus"}
     one, again, other = (
         solve_target_risk(SCORES, LOSSES, 0.3, random_state=seed, **options)
         for seed in (0, 0, 1)
@@ -252,7 +257,7 @@ def test_weights_cannot_be_certified():
             LOSSES,
             0.2,
             groups=regions,
-            confidence=0.9,
+            confidence_level=0.9,
             sample_weight=LOSSES + 1,
         )
 
@@ -367,7 +372,7 @@ def test_too_few_samples_of_a_group_are_said():
             LOSSES[rows],
             0.2,
             groups=regions[rows],
-            confidence=0.9,
+            confidence_level=0.9,
             random_state=0,
         )
     assert rule.rules["a"].coverage == 0
@@ -439,9 +444,11 @@ def by_region(target=0.1, **options):
 
 def test_monitors_share_the_chance_of_a_false_alarm():
     targets = {"a": 0.3, "b": 0.3, "c": 0.2}
-    monitors = by_region(targets, confidence=0.8).monitor(confidence=0.97)
+    monitors = by_region(targets, confidence_level=0.8).monitor(confidence_level=0.97)
     assert {group: each.target for group, each in monitors.items()} == targets
-    assert [each.confidence for each in monitors.values()] == pytest.approx([0.99] * 3)
+    assert [each.confidence_level for each in monitors.values()] == pytest.approx(
+        [0.99] * 3
+    )
     # A sample of one is not one of another.
     monitors["a"].update([1.0] * 10)
     assert [each.n_samples for each in monitors.values()] == [10, 0, 0]
@@ -457,9 +464,9 @@ def test_monitors_without_a_certificate_take_what_was_achieved():
 
 def test_what_accepts_nothing_is_not_watched():
     rule = GroupedRule({1: REJECT_ALL, 2: chow_rule(0.2), 3: chow_rule(0.4)})
-    monitors = rule.monitor(0.1, confidence=0.9)
+    monitors = rule.monitor(0.1, confidence_level=0.9)
     assert list(monitors) == [2, 3]
-    assert monitors[2].confidence == pytest.approx(0.95)
+    assert monitors[2].confidence_level == pytest.approx(0.95)
     # A target that was asked for there does no harm, nor does its absence.
     for extra in ({}, {np.int64(1): 0.3}):
         monitors = rule.monitor({2: 0.1, np.int64(3): 0.2} | extra)
@@ -478,9 +485,12 @@ def test_what_accepts_nothing_is_not_watched():
         ({"target": {2: 0.1}}, "target has no value for 3"),
         ({"target": {2: 0.1, 3: 0.2, 4: 0.2}}, "value for 4, but there is no such"),
         ({"target": {2: 0.1, 3: 1.0}}, "group 3: target=1 is not below max_loss"),
-        ({"target": 0.1, "confidence": 1.5}, "confidence must be .*got 1.5"),
+        (
+            {"target": 0.1, "confidence_level": 1.5},
+            "confidence_level must be .*got 1.5",
+        ),
     ],
-    ids=["no risk", "missing", "unknown", "too large", "confidence"],
+    ids=["no risk", "missing", "unknown", "too large", "confidence_level"],
 )
 def test_bad_targets_of_monitors(options, match):
     with pytest.raises(ValueError, match=match):

@@ -73,7 +73,7 @@ def test_each_certificate_has_a_share_of_the_chance_of_an_error():
     rule = solve_deferral(
         *SAMPLE,
         groups=GROUPS,
-        confidence=0.9,
+        confidence_level=0.9,
         draws=draws,
         pilot=(*pilot, GROUPS[::3]),
         **options,
@@ -83,18 +83,20 @@ def test_each_certificate_has_a_share_of_the_chance_of_an_error():
         rows, of_pilot = label == GROUPS, GROUPS[::3] == label
         alone = solve_deferral(
             *part(label),
-            confidence=0.95,
+            confidence_level=0.95,
             draws=draws[rows],
             pilot=tuple(each[of_pilot] for each in pilot),
             **options,
         )
         assert shape(rule.rules[label]) == shape(alone)
-        assert rule.certificate[label].confidence == pytest.approx(0.95)
+        assert rule.certificate[label].confidence_level == pytest.approx(0.95)
         assert rule.certificate[label].n_samples == np.count_nonzero(rows)
-    aside = solve_deferral(*SAMPLE, groups=GROUPS, confidence=0.9, **options)
+    aside = solve_deferral(*SAMPLE, groups=GROUPS, confidence_level=0.9, **options)
     assert {each.n_samples for each in aside.certificate.values()} == {240}
     with pytest.raises(ValueError, match="pilot must be a tuple of four arrays"):
-        solve_deferral(*SAMPLE, groups=GROUPS, confidence=0.9, pilot=pilot, **options)
+        solve_deferral(
+            *SAMPLE, groups=GROUPS, confidence_level=0.9, pilot=pilot, **options
+        )
 
 
 def test_a_group_that_misses_the_target_has_the_least_risk():
@@ -164,12 +166,12 @@ def test_weights():
 
 def test_monitors():
     rule = solve_deferral(*SAMPLE, target_risk=0.1, groups=GROUPS)
-    monitors = rule.monitor(confidence=0.9)
+    monitors = rule.monitor(confidence_level=0.9)
     assert {label: each.target for label, each in monitors.items()} == {
         "north": pytest.approx(0.1),
         "south": pytest.approx(0.1),
     }
-    assert monitors["north"].confidence == pytest.approx(0.95)
+    assert monitors["north"].confidence_level == pytest.approx(0.95)
     targets = {"north": 0.2, "south": 0.3}
     assert rule.monitor(targets)["south"].target == 0.3
     with pytest.raises(ValueError, match="group 'a': The rule has no certified risk"):

@@ -30,10 +30,10 @@ NUMBERS = st.floats(0, 1, allow_subnormal=False)
 LOSSES = st.lists(NUMBERS | st.sampled_from([0.0, 1.0, 0.25]), max_size=30)
 
 MONITORS = {
-    "risk": partial(RiskMonitor, 0.2, confidence=0.8),
+    "risk": partial(RiskMonitor, 0.2, confidence_level=0.8),
     "audit": partial(RiskMonitor, 0.3, max_loss=2, min_inclusion_proba=0.25),
     "coverage": partial(CoverageMonitor, 0.7),
-    "less": partial(CoverageMonitor, 0.7, confidence=0.99, alternative="less"),
+    "less": partial(CoverageMonitor, 0.7, confidence_level=0.99, alternative="less"),
     "greater": partial(CoverageMonitor, 0.7, alternative="greater"),
 }
 
@@ -96,14 +96,14 @@ def test_e_values_of_coverage(accepted, coverage):
 
 
 @given(LOSSES.filter(len), st.sampled_from([0.5, 0.9, 0.999]))
-def test_interval_ends_where_bets_win(losses, confidence):
+def test_interval_ends_where_bets_win(losses, confidence_level):
     value, low, high, n_samples = (
-        RiskMonitor(0.5, confidence=confidence).update(losses).interval()
+        RiskMonitor(0.5, confidence_level=confidence_level).update(losses).interval()
     )
     assert (value, n_samples) == (pytest.approx(np.mean(losses)), len(losses))
     assert 0 <= low <= value + 1e-15
     assert value - 1e-15 <= high <= 1
-    limit = 2 / (1 - confidence)
+    limit = 2 / (1 - confidence_level)
     for end, sign in ((low, 1), (high, -1)):
         if end in (0, 1):
             assert play(losses, end, sign) <= limit
@@ -132,11 +132,14 @@ def all_streams(monitor, chance, length):
 
 
 PROMISES = {
-    "risk": (partial(RiskMonitor, 0.3, confidence=0.8), 1),
-    "two-sided": (partial(CoverageMonitor, 0.3, confidence=0.8), None),
-    "less": (partial(CoverageMonitor, 0.3, confidence=0.8, alternative="less"), -1),
+    "risk": (partial(RiskMonitor, 0.3, confidence_level=0.8), 1),
+    "two-sided": (partial(CoverageMonitor, 0.3, confidence_level=0.8), None),
+    "less": (
+        partial(CoverageMonitor, 0.3, confidence_level=0.8, alternative="less"),
+        -1,
+    ),
     "greater": (
-        partial(CoverageMonitor, 0.3, confidence=0.8, alternative="greater"),
+        partial(CoverageMonitor, 0.3, confidence_level=0.8, alternative="greater"),
         1,
     ),
 }
@@ -191,7 +194,7 @@ def test_interval_covers_at_all_times(chance):
     covered = 1.0
     for stream in product((0, 1), repeat=6):
         probability = chance ** sum(stream) * (1 - chance) ** (6 - sum(stream))
-        monitor = RiskMonitor(0.5, confidence=0.2)
+        monitor = RiskMonitor(0.5, confidence_level=0.2)
         for value in stream:
             low, high = monitor.update(value).interval()[1:3]
             if not low <= chance <= high:
@@ -325,7 +328,7 @@ def test_alarms_of_merged_monitors():
     assert alarmed.merge(calm).alarm
     with pytest.warns(RejectionWarning, match="other has raised an alarm"):
         assert not calm.merge(alarmed).alarm
-    half = RiskMonitor(0.1, confidence=0.9).update(1)
+    half = RiskMonitor(0.1, confidence_level=0.9).update(1)
     assert not half.alarm
     assert half.merge(copy(half)).alarm
 
@@ -334,13 +337,13 @@ def test_alarms_of_merged_monitors():
     ("other", "match"),
     [
         (RiskMonitor(0.2), "target=0.2, but this monitor has 0.1"),
-        (RiskMonitor(0.1, confidence=0.9), "confidence=0.9"),
+        (RiskMonitor(0.1, confidence_level=0.9), "confidence_level=0.9"),
         (RiskMonitor(0.1, max_loss=2), "max_loss=2"),
         (RiskMonitor(0.1, min_inclusion_proba=0.5), "min_inclusion_proba=0.5"),
         (CoverageMonitor(0.1), "must be a RiskMonitor, got CoverageMonitor"),
         (None, "must be a RiskMonitor, got NoneType"),
     ],
-    ids=["target", "confidence", "max_loss", "proba", "class", "nothing"],
+    ids=["target", "confidence_level", "max_loss", "proba", "class", "nothing"],
 )
 def test_other_monitors_are_not_merged(other, match):
     with pytest.raises(ValueError, match=match):
@@ -443,8 +446,8 @@ def test_missing_fields_are_named():
         ({"target": 3, "max_loss": 2}, "target=3 is not below max_loss=2"),
         ({"target": math.nan}, "target must be in"),
         ({"target": "0.1"}, "target must be a number"),
-        ({"confidence": 1}, "confidence must be in"),
-        ({"confidence": 0}, "confidence must be in"),
+        ({"confidence_level": 1}, "confidence_level must be in"),
+        ({"confidence_level": 0}, "confidence_level must be in"),
         ({"max_loss": 0}, "max_loss must be in"),
         ({"max_loss": math.inf}, "max_loss must be in"),
         ({"min_inclusion_proba": 0}, "min_inclusion_proba must be in"),
@@ -542,10 +545,10 @@ SCORES = np.arange(100)
 
 
 def test_rule_hands_on_what_it_is_certified_for():
-    rule = solve_target_risk(SCORES, SCORES >= 80, 0.1, confidence=0.9)
-    monitor = rule.monitor(confidence=0.99, min_inclusion_proba=0.5)
+    rule = solve_target_risk(SCORES, SCORES >= 80, 0.1, confidence_level=0.9)
+    monitor = rule.monitor(confidence_level=0.99, min_inclusion_proba=0.5)
     assert type(monitor) is RiskMonitor
-    assert (monitor.target, monitor.confidence) == (0.1, 0.99)
+    assert (monitor.target, monitor.confidence_level) == (0.1, 0.99)
     assert (monitor.max_loss, monitor.min_inclusion_proba) == (1, 0.5)
     assert rule.monitor(0.3, max_loss=2).target == 0.3
     with pytest.raises(ValueError, match=r"target=0.3 is not below max_loss=0.2"):
@@ -555,7 +558,7 @@ def test_rule_hands_on_what_it_is_certified_for():
 def test_rule_without_certified_risk():
     plain = solve_target_risk(SCORES, SCORES >= 80, 0.1)
     assert plain.monitor().target == plain.selective_risk
-    coverage = solve_target_coverage(SCORES, SCORES >= 50, 0.7, confidence=0.9)
+    coverage = solve_target_coverage(SCORES, SCORES >= 50, 0.7, confidence_level=0.9)
     assert coverage.monitor().target == coverage.selective_risk
 
 

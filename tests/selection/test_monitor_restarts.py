@@ -18,9 +18,9 @@ ODDS = [2.0**k for k in range(-10, 18)]
 CAPITAL = [1 / (1 + (math.log(odds) / 1.5) ** 2) for odds in ODDS]
 
 MONITORS = {
-    "risk": partial(RiskMonitor, 0.2, confidence=0.8, since="any"),
+    "risk": partial(RiskMonitor, 0.2, confidence_level=0.8, since="any"),
     "audit": partial(RiskMonitor, 0.3, min_inclusion_proba=0.25, since="any"),
-    "coverage": partial(CoverageMonitor, 0.7, confidence=0.8, since="any"),
+    "coverage": partial(CoverageMonitor, 0.7, confidence_level=0.8, since="any"),
     "less": partial(CoverageMonitor, 0.7, alternative="less", since="any"),
     "greater": partial(CoverageMonitor, 0.7, alternative="greater", since="any"),
 }

@@ -284,17 +284,21 @@ def certified_problems(draw):
 
 @given(certified_problems(), st.booleans())
 def test_certified_threshold_by_hand(problem, randomize):
-    scores, losses, bounds, confidence = problem
+    scores, losses, bounds, confidence_level = problem
     draws = np.random.default_rng(0).random(len(scores))
     parts = [(np.array(members), target) for members, target in parts_of(bounds)]
     order = np.lexsort((draws, scores))
     groups = [(scores[r], draws[r] if randomize else 0) for r in order]
-    delta = 1 - confidence
+    delta = 1 - confidence_level
     few = [sum(part) < fewest_that_pass(target, delta) for part, target in parts]
     expected = None
     if not any(few):
         expected = find_by_hand(order, groups, losses, parts, len(bounds), delta)
-    options = {"confidence": confidence, "randomize": randomize, "draws": draws}
+    options = {
+        "confidence_level": confidence_level,
+        "randomize": randomize,
+        "draws": draws,
+    }
     if expected is None:
         text = "count for" if any(few) else "The hardest target is"
         with pytest.raises(InfeasibleTargetError, match=text):
@@ -323,7 +327,7 @@ def sample_of(n, seed=0, shares=(0.7, 0.3), power=2):
 def test_all_bounds_certify_and_accept_less_than_without_confidence(bound):
     scores, losses, y = sample_of(3000)
     bounds = {"class": (y, {0: 0.1, 1: 0.15})}
-    options = {"confidence": 0.9, "random_state": 0}
+    options = {"confidence_level": 0.9, "random_state": 0}
     certified = solve_risk_bounds(
         scores, losses, bounds, bound=bound, max_loss=1.0, **options
     )
@@ -346,7 +350,7 @@ def test_starts_do_not_depend_on_losses():
             scores,
             some,
             bounds,
-            confidence=0.9,
+            confidence_level=0.9,
             bound="auto",
             max_loss=None,
             randomize=True,
@@ -363,7 +367,7 @@ def test_starts_do_not_depend_on_losses():
 def test_bounds_of_the_largest_loss_are_none():
     scores, losses, y = sample_of(400)
     rule = solve_risk_bounds(
-        scores, losses, {"class": (y, {0: 1.0, 1: 1.5})}, confidence=0.9
+        scores, losses, {"class": (y, {0: 1.0, 1: 1.5})}, confidence_level=0.9
     )
     assert (rule.threshold, rule.coverage) == (inf, 1)
     assert rule.certificate.p_values == (0, 0)
@@ -371,7 +375,7 @@ def test_bounds_of_the_largest_loss_are_none():
     alone = {"class": (y, {0: 0.2})}
     more = {"class": (y, {0: 0.2, 1: 1.0}), "other": (1 - y, {0: 1.0})}
     one, other = (
-        solve_risk_bounds(scores, losses, bounds, confidence=0.9)
+        solve_risk_bounds(scores, losses, bounds, confidence_level=0.9)
         for bounds in (alone, more)
     )
     assert one.threshold == other.threshold
@@ -381,7 +385,7 @@ def test_certificate_survives_json_and_pickle():
     scores, losses, y = sample_of(600)
     labels = np.where(y == 1, "malignant", "benign")
     bounds = {"recall": (labels, {"malignant": 0.2, np.str_("benign"): 0.1})}
-    rule = solve_risk_bounds(scores, losses, bounds, confidence=0.8)
+    rule = solve_risk_bounds(scores, losses, bounds, confidence_level=0.8)
     certificate = rule.certificate
     assert certificate.parts == ("recall['malignant']", "recall['benign']")
     assert pickle.loads(pickle.dumps(rule)) == rule
@@ -430,8 +434,10 @@ def test_nearest_with_confidence_holds_or_is_none():
     scores, losses, y = sample_of(400)
     bounds = {"class": (y, {0: 0.01, 1: 0.02})}
     with pytest.raises(InfeasibleTargetError, match="The hardest target"):
-        solve_risk_bounds(scores, losses, bounds, confidence=0.9)
-    targets, rule = solve_nearest_risk_bounds(scores, losses, bounds, confidence=0.9)
+        solve_risk_bounds(scores, losses, bounds, confidence_level=0.9)
+    targets, rule = solve_nearest_risk_bounds(
+        scores, losses, bounds, confidence_level=0.9
+    )
     assert rule.certificate.search == "bonferroni"
     assert targets["class[1]"] == pytest.approx(2 * targets["class[0]"])
     assert 0.01 < targets["class[0]"] < 0.5
@@ -439,7 +445,7 @@ def test_nearest_with_confidence_holds_or_is_none():
     assert achieved["class", 1].risk < targets["class[1]"]
     for odd in ({0: 0.0}, {0: 0.01, 5: 0.1}):
         nothing = solve_nearest_risk_bounds(
-            scores, losses, {"class": (y, odd)}, confidence=0.9
+            scores, losses, {"class": (y, odd)}, confidence_level=0.9
         )
         assert nothing == (None, None)
     zeros = {"class": (y, {0: 0.0, 1: 0.1})}
@@ -459,7 +465,7 @@ def test_nearest_with_confidence_holds_or_is_none():
 def test_what_cannot_be_certified_is_said(targets, match):
     scores, losses, y = sample_of(300, power=1)
     with pytest.raises(InfeasibleTargetError, match=match):
-        solve_risk_bounds(scores, losses, {"class": (y, targets)}, confidence=0.9)
+        solve_risk_bounds(scores, losses, {"class": (y, targets)}, confidence_level=0.9)
 
 
 def test_a_part_without_members_is_warned_of():
@@ -512,8 +518,8 @@ def test_bad_bounds(bounds, match):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"confidence": 1.0}, "confidence must be"),
-        ({"confidence": 0.9, "sample_weight": [1, 1]}, "sample_weight cannot"),
+        ({"confidence_level": 1.0}, "confidence_level must be"),
+        ({"confidence_level": 0.9, "sample_weight": [1, 1]}, "sample_weight cannot"),
         ({"bound": "normal"}, "bound must be one of"),
         ({"max_loss": 0}, "max_loss must be"),
         ({"randomize": "no"}, "randomize must be one of"),

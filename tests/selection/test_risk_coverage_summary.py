@@ -355,7 +355,11 @@ def test_other_samples_on_the_second_reading():
     [
         ("solve_target_risk", {"target": -1.0}, "selective risk"),
         ("solve_target_risk", {"target": 0.1, "randomize": 2}, "randomize"),
-        ("solve_target_risk", {"target": 0.1, "confidence": 2}, "confidence"),
+        (
+            "solve_target_risk",
+            {"target": 0.1, "confidence_level": 2},
+            "confidence_level",
+        ),
         ("solve_target_risk", {"target": 0.1, "bound": "exact"}, "bound must be one"),
         ("solve_target_coverage", {"target": 0}, "coverage"),
         ("solve_reject_cost", {"target": -1}, "reject cost"),
@@ -367,12 +371,12 @@ def test_other_samples_on_the_second_reading():
         ("sele", {"ties": "none"}, "ties"),
         (
             "solve_target_risk",
-            {"target": 0.1, "confidence": 0.9, "bound": "betting"},
+            {"target": 0.1, "confidence_level": 0.9, "bound": "betting"},
             "stores only their sums",
         ),
         (
             "solve_target_risk",
-            {"target": 0.1, "confidence": 0.9, "parts": []},
+            {"target": 0.1, "confidence_level": 0.9, "parts": []},
             "parts cannot be combined with confidence",
         ),
     ],
@@ -387,17 +391,17 @@ def test_weights_and_losses_that_cannot_be_certified():
     scores, losses = uniform()
     weighted = RiskCoverageSummary().update(scores, losses, np.full(500, 2.0))
     with pytest.raises(ValueError, match="cannot be combined with confidence"):
-        weighted.solve_target_risk(0.3, confidence=0.9)
+        weighted.solve_target_risk(0.3, confidence_level=0.9)
     with pytest.raises(ValueError, match="failure rate, because its bound"):
         weighted.solve_target_failure_rate(0.3)
     real = RiskCoverageSummary().update(scores, losses * 0.7)
     with pytest.raises(ValueError, match="max_loss is needed"):
-        real.solve_target_risk(0.3, confidence=0.9)
+        real.solve_target_risk(0.3, confidence_level=0.9)
     with pytest.raises(ValueError, match="above max_loss"):
-        real.solve_target_risk(0.3, confidence=0.9, max_loss=0.5)
+        real.solve_target_risk(0.3, confidence_level=0.9, max_loss=0.5)
     with pytest.raises(ValueError, match="binomial"):
-        real.solve_target_risk(0.3, confidence=0.9, max_loss=1, bound="binomial")
-    rule = real.solve_target_risk(0.3, confidence=0.9, max_loss=0.7)
+        real.solve_target_risk(0.3, confidence_level=0.9, max_loss=1, bound="binomial")
+    rule = real.solve_target_risk(0.3, confidence_level=0.9, max_loss=0.7)
     assert rule.certificate.bound == "hoeffding_bentkus"
 
 
@@ -405,29 +409,29 @@ def test_certified_thresholds_are_borders_of_cells():
     scores, losses = uniform(2000)
     summary = RiskCoverageSummary(16).update(scores, losses)
     for rule in (
-        summary.solve_target_risk(0.2, confidence=0.9),
-        summary.solve_target_coverage(0.6, confidence=0.9),
-        summary.solve_target_failure_rate(0.1, confidence=0.9),
+        summary.solve_target_risk(0.2, confidence_level=0.9),
+        summary.solve_target_coverage(0.6, confidence_level=0.9),
+        summary.solve_target_failure_rate(0.1, confidence_level=0.9),
     ):
         bits = np.float64(rule.threshold).view(np.int64)
         assert bits & (2**48 - 1) == 0
         measured = rule.measure(scores, losses)
         assert measured.coverage == rule.coverage
         assert measured.selective_risk == pytest.approx(rule.selective_risk)
-    exact = selection.solve_target_risk(scores, losses, 0.2, confidence=0.9)
-    rule = summary.solve_target_risk(0.2, confidence=0.9)
+    exact = selection.solve_target_risk(scores, losses, 0.2, confidence_level=0.9)
+    rule = summary.solve_target_risk(0.2, confidence_level=0.9)
     assert rule.coverage == pytest.approx(exact.coverage, abs=0.03)
 
 
 def test_too_few_samples_for_a_certificate():
     summary = RiskCoverageSummary().update([0.1, 0.2, 0.3], [0, 0, 0])
     with pytest.raises(InfeasibleTargetError, match="at least 22 are needed"):
-        summary.solve_target_risk(0.1, confidence=0.9)
+        summary.solve_target_risk(0.1, confidence_level=0.9)
     with pytest.raises(InfeasibleTargetError, match="wrong: 22 are needed"):
-        summary.solve_target_failure_rate(0.1, confidence=0.9)
+        summary.solve_target_failure_rate(0.1, confidence_level=0.9)
     with pytest.raises(InfeasibleTargetError, match="wrong: 9 are needed"):
         summary.solve_target_failure_rate(0.1)
-    assert summary.solve_target_coverage(0.5, confidence=0.9).coverage == 1
+    assert summary.solve_target_coverage(0.5, confidence_level=0.9).coverage == 1
 
 
 def test_a_failure_rate_that_accepts_nothing_is_told():
@@ -437,9 +441,9 @@ def test_a_failure_rate_that_accepts_nothing_is_told():
         with pytest.warns(RejectionWarning, match="No calibration sample is accepted"):
             rule = summary.solve_target_failure_rate(0.05, parts=parts)
         assert rule.coverage == 0
-    for confidence in (None, 0.9):
+    for confidence_level in (None, 0.9):
         with pytest.raises(InfeasibleTargetError, match="Use a larger value"):
-            summary.solve_target_failure_rate(5e-324, confidence=confidence)
+            summary.solve_target_failure_rate(5e-324, confidence_level=confidence_level)
 
 
 def test_parts_with_other_losses_or_weights():

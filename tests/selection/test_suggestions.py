@@ -55,7 +55,7 @@ def rules(draw, sample):
     if origin == "by hand":
         return RejectionRule(draw(st.integers(-4, 4)) / 4, target)
     if origin == "certified":
-        options = {"confidence": 0.5, "random_state": 0, "max_loss": 2.0}
+        options = {"confidence_level": 0.5, "random_state": 0, "max_loss": 2.0}
         return solved(solve_target_risk, (scores, losses, None), target, **options)
     options = {}
     if origin != "reject_cost":
@@ -165,7 +165,7 @@ def test_the_certifiable_risk_that_an_error_suggests_can_be_had(seed, n_samples)
     rng = np.random.default_rng(seed)
     scores = rng.random(n_samples)
     losses = rng.random(n_samples) < 0.3 + 0.5 * scores
-    options = {"confidence": 0.9, "random_state": 0}
+    options = {"confidence_level": 0.9, "random_state": 0}
     with pytest.raises(InfeasibleTargetError) as info:
         solve_target_risk(scores, losses, 0.1, **options)
     risk = suggested(info.value, "smallest risk that can be certified is about")

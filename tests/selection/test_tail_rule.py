@@ -149,7 +149,7 @@ def test_a_share_that_cannot_be_reached():
 def test_the_threshold_can_be_certified():
     rule = tune_tail_score(RISK, NOVELTY, LOSSES, INSIDE, min_tpr=0.95)
     certified = certify_double_score(
-        rule, RISK, NOVELTY, LOSSES, INSIDE, min_tpr=0.9, confidence=0.9
+        rule, RISK, NOVELTY, LOSSES, INSIDE, min_tpr=0.9, confidence_level=0.9
     )
     assert certified.tpr > 0.9
     assert certified.novelty_tail == rule.novelty_tail

@@ -76,7 +76,7 @@ def test_rules_are_those_without_noise(sample, twelfths, randomize):
 def test_certified_rules_are_those_without_noise(sample, twelfths, randomize):
     scores, losses, factors, rng = sample
     moved, draws = scores * factors, keyed_draws(0, rng.integers(0, 20, len(scores)))
-    options = {"confidence": 0.5, "randomize": randomize, "draws": draws}
+    options = {"confidence_level": 0.5, "randomize": randomize, "draws": draws}
     rules, others = (
         solve_all(values, losses, twelfths / 12, **options)
         for values in (scores, moved)
@@ -176,7 +176,7 @@ def test_certified_double_scores_are_those_without_noise(sample):
     rule = DoubleScoreRule(
         threshold=0.0, proba_at_threshold=1.0, risk_weight=1.0, novelty_weight=1.5
     )
-    options = {"min_tpr": 0.1, "confidence": 0.2, "draws": draws}
+    options = {"min_tpr": 0.1, "confidence_level": 0.2, "draws": draws}
     try:
         expected = certify_double_score(rule, risk, novelty, losses, is_ood, **options)
     except InfeasibleTargetError:

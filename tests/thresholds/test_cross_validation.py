@@ -74,7 +74,7 @@ def test_confidence_is_passed_on():
         return found.fp_interval
 
     assert interval() == interval(n_jobs=2)
-    narrow, wide = interval(confidence=0.5), interval(confidence=0.99)
+    narrow, wide = interval(confidence_level=0.5), interval(confidence_level=0.99)
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 

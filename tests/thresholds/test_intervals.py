@@ -33,7 +33,7 @@ def test_all_are_those_of_scipy(fp, tp, n_others, level):
     if fp + tp == 0:
         return
     part = documents_of(fp, tp, n_others)
-    *found, precision = count_intervals([part], [[1.0]], confidence=level)
+    *found, precision = count_intervals([part], [[1.0]], confidence_level=level)
     expected = binomtest(tp, tp + fp).proportion_ci(level, method="exact")
     assert precision == pytest.approx((expected.low, expected.high), abs=1e-12)
     n = fp + tp + n_others

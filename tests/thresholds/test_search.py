@@ -196,13 +196,13 @@ def test_weights_are_counted(method):
 def test_higher_confidence_is_wider():
     scores, y = draw()
     narrow, wide = (
-        operating_point(scores, y, target_derivative=1, confidence=level)
+        operating_point(scores, y, target_derivative=1, confidence_level=level)
         for level in (0.5, 0.99)
     )
     for name in ("fp_interval", "tp_interval", "precision_interval"):
         (low, high), (lower, higher) = getattr(narrow, name), getattr(wide, name)
         assert lower < low < high < higher
-    assert wide.confidence == 0.99
+    assert wide.confidence_level == 0.99
 
 
 def test_smoothing_is_passed_on():
@@ -261,8 +261,8 @@ def test_range_of_an_error(method):
         ({"target_derivative": 1, "family": "magic"}, "family must be one of"),
         ({"target_derivative": 1, "rule": "magic"}, "rule must be one of"),
         ({"target_derivative": 1, "n_thresholds": 1}, "n_thresholds must be"),
-        ({"target_derivative": 1, "confidence": 0}, "confidence must be"),
-        ({"target_derivative": 1, "confidence": 95}, "confidence must be"),
+        ({"target_derivative": 1, "confidence_level": 0}, "confidence_level must be"),
+        ({"target_derivative": 1, "confidence_level": 95}, "confidence_level must be"),
     ],
 )
 def test_bad_parameters(options, message):

@@ -113,7 +113,7 @@ def test_ratings_of_what_was_predicted_only_go_up_and_drawn_ones_do_not():
             point = operating_point(
                 scores,
                 np.where(rated, truth, -1),
-                propensity=chance,
+                inclusion_proba=chance,
                 max_fp_per_tp=3,
                 on_infeasible="nearest",
             )

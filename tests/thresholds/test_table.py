@@ -83,7 +83,7 @@ def samples(draw):
 def test_tables_of_parts_add_up(sample, rule, chance):
     scores, y, weight, parts = sample
     # Weights and their squares are sums of powers of two: exact in any order.
-    options = {"propensity": 0.5} if chance else {"base_thresholds": [-np.inf, 0]}
+    options = {"inclusion_proba": 0.5} if chance else {"base_thresholds": [-np.inf, 0]}
 
     def count(rows):
         part = None if weight is None else weight[rows]
@@ -211,7 +211,7 @@ def partly_rated(seed=0):
 @by_target
 def test_unrated_documents_are_alerts(target):
     scores, y = partly_rated()
-    for options in ({"propensity": 0.7}, {"base_thresholds": [-9.0, -9.0]}):
+    for options in ({"inclusion_proba": 0.7}, {"base_thresholds": [-9.0, -9.0]}):
         table = pn_table(scores, y, **options, n_thresholds=25)
         if "min_recall" in target and "base_thresholds" in options:
             # All unrated documents are in the region that a sample was rated of.
@@ -343,7 +343,7 @@ def test_parts_that_lack_a_class(rows, labels, weight):
 
 def test_no_rows_in_any_form():
     for scores in ([], np.zeros((0, 2)), np.zeros((0,))):
-        options = {"sample_weight": [], "propensity": []}
+        options = {"sample_weight": [], "inclusion_proba": []}
         table = pn_table(scores, [], thresholds=GRID, **options)
         assert not table.fp.any()
         assert not table.tp.any()
@@ -419,7 +419,7 @@ def test_unrated_documents_above_the_lowest_thresholds():
     message = r"row 1 is unrated and scores \[0.3, 0.7\].*start higher. If only"
     with pytest.raises(ValueError, match=message):
         pn_table(SCORES, y, thresholds=grid)
-    for options in ({"base_thresholds": [0.5, 0.6]}, {"propensity": 0.8}):
+    for options in ({"base_thresholds": [0.5, 0.6]}, {"inclusion_proba": 0.8}):
         table = pn_table(SCORES, y, thresholds=grid, **options)
         assert (table.fp[0, 0] > 0, table.tp[0, 0] > 0) == (True, True)
     assert pn_table(SCORES, y, thresholds=grid, rule="all").tp[0, 0] == 0

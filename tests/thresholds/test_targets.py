@@ -138,7 +138,7 @@ def test_the_nearest_that_can_be_met(target):
     y = [0, 0, 1, 0, 1, 1]
     options = {"base_thresholds": 5, **target}
     if "min_recall" in target:
-        options["propensity"] = 1.0
+        options["inclusion_proba"] = 1.0
     with pytest.raises(InfeasibleTargetError, match=r"can(not| only) be met") as info:
         operating_point(scores, y, **options)
     with warnings.catch_warnings():

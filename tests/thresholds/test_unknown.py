@@ -112,7 +112,7 @@ def test_drawn_ratings_count_right_on_average(rule):
         y = np.where(rated, truth, -1)
         try:
             documents = check_documents(
-                scores, y, rule, base_thresholds=[0, 0], propensity=chance
+                scores, y, rule, base_thresholds=[0, 0], inclusion_proba=chance
             )
         except ValueError:
             continue
@@ -138,7 +138,7 @@ def refused_counts(scores, truth, chance, rule, thresholds):
         try:
             if weight:
                 check_documents(
-                    scores, y, rule, base_thresholds=[0, 0], propensity=chance
+                    scores, y, rule, base_thresholds=[0, 0], inclusion_proba=chance
                 )
         except ValueError:
             counted = rated & predicted
@@ -148,14 +148,14 @@ def refused_counts(scores, truth, chance, rule, thresholds):
     return total
 
 
-def test_unrated_documents_of_known_propensity_do_not_end_the_region():
+def test_unrated_documents_of_known_inclusion_proba_do_not_end_the_region():
     rng = np.random.default_rng(0)
     truth = (rng.random(3000) < 0.1).astype(int)
     scores = rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis]
     surely = (scores >= 1.5).any(axis=1)
     chance = np.where(surely, 1.0, 0.2)
     y = np.where(rng.random(3000) < chance, truth, -1)
-    drawn = operating_point(scores, y, propensity=chance, marginal_precision=0.2)
+    drawn = operating_point(scores, y, inclusion_proba=chance, marginal_precision=0.2)
     weights = operating_point(
         scores,
         y,
@@ -173,27 +173,27 @@ def test_unrated_documents_of_known_propensity_do_not_end_the_region():
         actual = (predicted & (truth == label)).sum()
         assert interval[0] <= actual <= interval[1]
         assert interval[0] <= count <= interval[1]
-    # Those of unknown propensity do.
+    # Those of unknown inclusion_proba do.
     chance[scores.sum(axis=1) < -3] = np.nan
     y[np.isnan(chance)] = -1
-    partial = check_documents(scores, y, propensity=chance)
+    partial = check_documents(scores, y, inclusion_proba=chance)
     assert not partial.is_complete
     reached = (scores >= partial.base).any(axis=1)
     assert not (reached & np.isnan(chance)).any()
 
 
 @pytest.mark.parametrize(
-    ("propensity", "message"),
+    ("inclusion_proba", "message"),
     [
         ([0.5, 0, 1], "one probability in ]0, 1] .* got 0.0 in row 1"),
         ([0.5, 1, 1.5], "got 1.5 in row 2"),
-        ([0.5, 1], "propensity has 2 elements"),
-        ([0.5, np.nan, 1], "propensity is NaN in row 1, which is rated"),
+        ([0.5, 1], "inclusion_proba has 2 elements"),
+        ([0.5, np.nan, 1], "inclusion_proba is NaN in row 1, which is rated"),
     ],
 )
-def test_bad_propensities(propensity, message):
+def test_bad_inclusion_probas(inclusion_proba, message):
     with pytest.raises(ValueError, match=message.replace("]0, 1]", r"\]0, 1\]")):
-        check_documents([1.0, 2.0, 3.0], [0, 1, 0], propensity=propensity)
+        check_documents([1.0, 2.0, 3.0], [0, 1, 0], inclusion_proba=inclusion_proba)
 
 
 def test_a_sample_without_its_probability_warns():
@@ -207,7 +207,7 @@ def test_a_sample_without_its_probability_warns():
     assert point.n_predicted == point.predict(scores).sum()
     assert point.rated_share == (point.fp + point.tp) / point.n_predicted
     # With it, the counts stand for all.
-    options["propensity"] = 0.2
+    options["inclusion_proba"] = 0.2
     whole = operating_point(scores, y, **options)
     assert whole.fp + whole.tp == pytest.approx(whole.n_predicted, rel=0.2)
 
@@ -268,7 +268,12 @@ def test_all_predicted_documents_are_counted(rule, target):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 point = operating_point(
-                    scores, y, rule=rule, propensity=0.5, sample_weight=weight, **target
+                    scores,
+                    y,
+                    rule=rule,
+                    inclusion_proba=0.5,
+                    sample_weight=weight,
+                    **target,
                 )
         except ValueError:
             continue  # a class is missing, or the target cannot be met
@@ -294,13 +299,13 @@ def test_masked_and_nullable_values_are_missing():
     np.testing.assert_array_equal(point.thresholds, expected.thresholds)
 
 
-def test_propensities_of_rounded_zeros_are_refused():
+def test_inclusion_probas_of_rounded_zeros_are_refused():
     scores, y = np.arange(6.0), [0, 1, 0, 1, 1, -1]
-    with pytest.raises(ValueError, match="smallest propensity is 1e-310"):
-        operating_point(scores, y, objective="f1", propensity=1e-310)
+    with pytest.raises(ValueError, match="smallest inclusion_proba is 1e-310"):
+        operating_point(scores, y, objective="f1", inclusion_proba=1e-310)
     with pytest.raises(ValueError, match=r"up to 1e\+150, which is too large"):
         operating_point(
-            scores, y, objective="f1", propensity=1e-60, sample_weight=[1e90] * 6
+            scores, y, objective="f1", inclusion_proba=1e-60, sample_weight=[1e90] * 6
         )
 
 
@@ -318,11 +323,11 @@ def test_intervals_know_what_the_draw_has_left_out():
     scores = np.r_[np.arange(12.0) + 20, np.arange(40.0) / 4]
     y = np.r_[np.tile([0, 1], 6), np.full(40, -1)]
     chance = np.r_[np.full(12, 0.5), np.full(40, 0.02)]
-    documents = check_documents(scores, y, propensity=chance, base_thresholds=[0])
+    documents = check_documents(scores, y, inclusion_proba=chance, base_thresholds=[0])
     fp, tp, precision = count_intervals([documents], [[5.0]])
     assert fp[1] == tp[1] > -50 * np.log(0.025)
     assert precision[0] < 0.1
     # What cannot be predicted says nothing.
-    above = check_documents(scores, y, propensity=chance, base_thresholds=[15])
+    above = check_documents(scores, y, inclusion_proba=chance, base_thresholds=[15])
     assert count_intervals([above], [[15.0]])[0][1] < 30
     assert len(documents.take(np.arange(14)).drawable_weight) == 2

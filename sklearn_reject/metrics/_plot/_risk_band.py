@@ -40,7 +40,7 @@ def risk_band(sample, coverage, *, level, n_resamples, random_state):
         The band. Where all accepted losses are zero, or the largest there is, its ends
         are exact ones.
     """
-    level = check_level(level, "confidence")
+    level = check_level(level, "confidence_level")
     check_resamples(n_resamples, level)
     scores, losses, weight = _drop_absent(*sample)
     coverage = coverage[_points(len(coverage))]

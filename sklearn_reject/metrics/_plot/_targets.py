@@ -24,8 +24,9 @@ _LOWER_BOUNDS = {"target_coverage", "min_tpr", "min_recall", "min_precision"}
 def find_target(estimator, names):
     """Return what was asked of the rule of an estimator, or None.
 
-    A dict of those of the parameters `names` that are numbers, and of `confidence`
-    where they are certified. A relaxed bound is the one that is certified.
+    A dict of those of the parameters `names` that are numbers, and of
+    `confidence_level` where they are certified. A relaxed bound is the one that is
+    certified.
     """
     inner, _ = find(estimator, lambda inner: hasattr(inner, "rule_"))
     values = {name: getattr(inner, name, None) for name in names}
@@ -34,9 +35,9 @@ def find_target(estimator, names):
         return None
     certificates = _certificates(inner.rule_)
     target = {name: _weakest(name, asked[name], certificates) for name in asked}
-    confidence = getattr(inner, "confidence", None)
-    if certificates and confidence is not None:
-        target["confidence"] = float(confidence)
+    confidence_level = getattr(inner, "confidence_level", None)
+    if certificates and confidence_level is not None:
+        target["confidence_level"] = float(confidence_level)
     return target
 
 
@@ -66,8 +67,8 @@ def find_common_target(estimators, names):
 def describe_target(target, names):
     """Return the entry in the legend of those bounds that have these names."""
     text = ", ".join(_TEXTS[name].format(short(target[name])) for name in names)
-    if "confidence" in target:
-        return f"certified: {text} ({100 * target['confidence']:.4g} %)"
+    if "confidence_level" in target:
+        return f"certified: {text} ({100 * target['confidence_level']:.4g} %)"
     return f"target: {text}"
 
 

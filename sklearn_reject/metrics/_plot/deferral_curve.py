@@ -76,7 +76,7 @@ class DeferralCurveDisplay:
 
     target : dict of str to float, default=None
         What was asked of the rule: `max_deferral` or `target_risk`, and the
-        `confidence` where it is certified.
+        `confidence_level` where it is certified.
 
     name : str or list of str, default=None
         Name of the curve, or of each curve.

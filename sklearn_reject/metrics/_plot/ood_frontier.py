@@ -82,7 +82,8 @@ class OODFrontierDisplay:
 
     target : dict of str to float, default=None
         What was asked of the rule: some of `min_tpr`, `max_fpr`, `max_risk`,
-        `min_precision` and `min_recall`, and the `confidence` where they are certified.
+        `min_precision` and `min_recall`, and the `confidence_level` where they are
+        certified.
 
     name : str or list of str, default=None
         Name of the curve, or of each curve.

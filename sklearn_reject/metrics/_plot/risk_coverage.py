@@ -93,7 +93,7 @@ class RiskCoverageDisplay:
 
     target : dict of str to float, default=None
         What was asked of the rule: `target_risk`, `target_coverage` or
-        `target_failure_rate`, and the `confidence` where it is certified.
+        `target_failure_rate`, and the `confidence_level` where it is certified.
 
     name : str or list of str, default=None
         Name of the curve, or of each curve.
@@ -182,7 +182,7 @@ class RiskCoverageDisplay:
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         n_resamples: int = 1000,
         random_state: RandomState | None = None,
         name: str | None = None,
@@ -219,7 +219,7 @@ class RiskCoverageDisplay:
         labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence : float in ]0, 1[, default=None
+        confidence_level : float in ]0, 1[, default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
             fixed. It is wide at the left, where few samples are accepted, of which
@@ -257,8 +257,8 @@ class RiskCoverageDisplay:
             [sample], type(estimator).__name__ if name is None else name
         )
         display._add_rules([estimator], [sample], [probability])
-        if confidence is not None:
-            display._add_band(sample, confidence, n_resamples, random_state)
+        if confidence_level is not None:
+            display._add_band(sample, confidence_level, n_resamples, random_state)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -272,7 +272,7 @@ class RiskCoverageDisplay:
         loss: TaskLossLike = "zero_one",
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        confidence: float | None = None,
+        confidence_level: float | None = None,
         n_resamples: int = 1000,
         random_state: RandomState | None = None,
         name: str | None = None,
@@ -292,7 +292,7 @@ class RiskCoverageDisplay:
         loss, labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence : float in ]0, 1[, default=None
+        confidence_level : float in ]0, 1[, default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
             fixed. It is wide at the left, where few samples are accepted, of which
@@ -323,8 +323,8 @@ class RiskCoverageDisplay:
         weight = check_sample_weight(sample_weight, len(scores))
         sample = scores, losses, weight
         display = cls._from_samples([sample], name)
-        if confidence is not None:
-            display._add_band(sample, confidence, n_resamples, random_state)
+        if confidence_level is not None:
+            display._add_band(sample, confidence_level, n_resamples, random_state)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -431,9 +431,11 @@ class RiskCoverageDisplay:
         pairs = zip(probabilities, samples, strict=True)
         self.point = [share_and_mean(each, *sample[1:]) for each, sample in pairs]
 
-    def _add_band(self, sample, confidence, n_resamples, random_state):
+    def _add_band(self, sample, confidence_level, n_resamples, random_state):
         options = {"n_resamples": n_resamples, "random_state": random_state}
-        self.band = [risk_band(sample, *self.coverage, level=confidence, **options)]
+        self.band = [
+            risk_band(sample, *self.coverage, level=confidence_level, **options)
+        ]
 
     def plot(
         self,

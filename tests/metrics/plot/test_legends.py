@@ -39,7 +39,7 @@ def risk_coverage(ax=None, shape=GRID**2, name="SelectiveClassifier"):
         random=0.2,
         band=[(GRID, 0.15 * shape, 0.05 + 0.2 * shape)],
         point=[(0.8, 0.13)],
-        target={"target_risk": 0.14, "confidence": 0.95},
+        target={"target_risk": 0.14, "confidence_level": 0.95},
         name=name,
     ).plot(ax, plot_oracle=True, plot_random=True)
 

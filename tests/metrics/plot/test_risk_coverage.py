@@ -264,7 +264,7 @@ def repeat_rows(counts, *arrays):
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_band_holds_quantiles_of_risks_on_resamples(weight):
-    options = {"confidence": 0.8, "n_resamples": 30, "random_state": 0}
+    options = {"confidence_level": 0.8, "n_resamples": 30, "random_state": 0}
     scores = np.round(UNCERTAINTY, 1)
     display = RiskCoverageDisplay.from_predictions(
         y_test, LABELS, scores, sample_weight=weight, **options
@@ -307,7 +307,7 @@ def test_band_holds_where_no_loss_is_seen():
     """The ends are those of Clopper and Pearson, in units of the largest loss."""
     losses = np.repeat([0.0, 4.0], [40, 10])
     display = RiskCoverageDisplay.from_predictions(
-        None, None, np.arange(50), loss=losses, confidence=0.9, random_state=0
+        None, None, np.arange(50), loss=losses, confidence_level=0.9, random_state=0
     )
     coverage, low, high = display.band[0]
     at = np.isclose(coverage, 0.4)
@@ -316,14 +316,14 @@ def test_band_holds_where_no_loss_is_seen():
     assert low[at] == 0
     assert display.ax_.get_ylim()[1] < 3  # the left end, up to 3.8, is cut off
     lost = RiskCoverageDisplay.from_predictions(
-        None, None, np.arange(50), loss=np.ones(50), confidence=0.9
+        None, None, np.arange(50), loss=np.ones(50), confidence_level=0.9
     )
     exact = binomtest(20, 20).proportion_ci(0.9).low
     assert lost.band[0][1][at] == pytest.approx(exact)
 
 
 def test_band_of_an_estimator_and_its_style():
-    options = {"confidence": 0.9, "n_resamples": 40, "random_state": 0}
+    options = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 0}
     display = RiskCoverageDisplay.from_estimator(
         BAYES,
         X_test,
@@ -351,7 +351,7 @@ def test_band_of_many_samples_has_few_points():
         None,
         scores,
         loss=rng.random(4000) < scores,
-        confidence=0.9,
+        confidence_level=0.9,
         n_resamples=50,
         random_state=0,
     )
@@ -376,7 +376,7 @@ def test_bands_of_several_curves():
 def test_samples_without_weight_are_not_drawn():
     absent = np.arange(120) < 100
     weight = np.where(absent, 0.0, WEIGHT)
-    options = {"confidence": 0.8, "n_resamples": 30, "random_state": 0}
+    options = {"confidence_level": 0.8, "n_resamples": 30, "random_state": 0}
     display = RiskCoverageDisplay.from_predictions(
         y_test, LABELS, UNCERTAINTY, sample_weight=weight, **options
     )
@@ -392,14 +392,14 @@ def test_bands_that_cannot_be():
     samples = y_test, LABELS, UNCERTAINTY
     draw = RiskCoverageDisplay.from_predictions
     assert draw(*samples).band_ is None
-    with pytest.raises(ValueError, match=r"confidence must be in \]0, 1\["):
-        draw(*samples, confidence=95)
+    with pytest.raises(ValueError, match=r"confidence_level must be in \]0, 1\["):
+        draw(*samples, confidence_level=95)
     with pytest.raises(ValueError, match="n_resamples=10 is too few"):
-        draw(*samples, confidence=0.95, n_resamples=10)
+        draw(*samples, confidence_level=0.95, n_resamples=10)
     with pytest.raises(ValueError, match="band_kwargs is given, but the display has"):
         draw(*samples, band_kwargs={"alpha": 1})
     with pytest.warns(RejectionWarning, match="band has no width. That"):
-        draw(LABELS, LABELS, UNCERTAINTY, confidence=0.8, n_resamples=20)
+        draw(LABELS, LABELS, UNCERTAINTY, confidence_level=0.8, n_resamples=20)
 
 
 def test_axes_of_the_user():

@@ -98,11 +98,11 @@ def test_a_failure_rate_is_a_curve(selective):
 
 
 def test_promises_say_how_sure_they_are(selective):
-    display = draw(selective.retarget(target_risk=0.2, confidence=0.9))
-    assert display.target == {"target_risk": 0.2, "confidence": 0.9}
+    display = draw(selective.retarget(target_risk=0.2, confidence_level=0.9))
+    assert display.target == {"target_risk": 0.2, "confidence_level": 0.9}
     assert legend_of(display)[-1] == "certified: risk ≤ 0.2 (90 %)"
     nearest = SelectiveClassifier(
-        BAYES, target_risk=0.001, confidence=0.9, on_infeasible="nearest"
+        BAYES, target_risk=0.001, confidence_level=0.9, on_infeasible="nearest"
     )
     with pytest.warns(RejectionWarning):
         nearest.fit(X[100:150], y[100:150])
@@ -131,12 +131,12 @@ def test_promises_to_groups_are_the_weakest_of_them():
             BAYES,
             target_risk=0.03,
             group_by="prediction",
-            confidence=0.8,
+            confidence_level=0.8,
             on_infeasible="nearest",
         ).fit(X[100:200], y[100:200])
     certified = [each.target for each in model.rule_.certificate.values()]
     assert max(certified) > min(certified)
-    target = {"target_risk": max(certified), "confidence": 0.8}
+    target = {"target_risk": max(certified), "confidence_level": 0.8}
     assert draw(model).target == target
 
 

@@ -219,15 +219,15 @@ def test_mahalanobis_does_not_depend_on_units():
     assert not np.allclose(flat.novelty(X), expected, rtol=0.1)
 
 
-@pytest.mark.parametrize("confidence", ["msp", "entropy"])
+@pytest.mark.parametrize("confidence_level", ["msp", "entropy"])
 @pytest.mark.parametrize("feature_score", ["l1_norm", "residual"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_sirc_by_hand(confidence, feature_score, n_classes):
+def test_sirc_by_hand(confidence_level, feature_score, n_classes):
     network, X, _ = fit_network(n_classes)
     X_train, X_test = X[:120], X[120:]
     inside, new = hidden_by_hand(network, X_train), hidden_by_hand(network, X_test)
     probabilities = network.predict_proba(X_test)
-    if confidence == "msp":
+    if confidence_level == "msp":
         s1, s1_max = probabilities.max(axis=1), 1.0
     else:
         s1, s1_max = -entr(probabilities).sum(axis=1), 0.0
@@ -240,7 +240,7 @@ def test_sirc_by_hand(confidence, feature_score, n_classes):
         s2 = -residual_by_hand(new, inside, origin, 10)
     a, b = s2_train.mean() - 3 * s2_train.std(), 1 / s2_train.std()
     confidences = -(s1_max - s1) * (1 + np.exp(-b * (s2 - a)))
-    score = SIRC(confidence, feature_score).fit(X_train, estimator=network)
+    score = SIRC(confidence_level, feature_score).fit(X_train, estimator=network)
     assert score.location_ == pytest.approx(a)
     assert score.slope_ == pytest.approx(b)
     np.testing.assert_allclose(
@@ -283,7 +283,7 @@ def test_sirc_near_the_training_sample_is_ordered_like_msp():
 def test_sirc_errors():
     X, y = make_data()
     classifier = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match="confidence must be one of"):
+    with pytest.raises(ValueError, match="confidence_level must be one of"):
         SIRC("energy").fit(X, estimator=classifier)
     with pytest.raises(ValueError, match="feature_score must be one of"):
         SIRC(feature_score="l2").fit(X, estimator=classifier)

@@ -291,7 +291,7 @@ def test_folds_of_a_part_go_by_its_number_of_samples():
         GaussianNB(),
         novelty_score=KNN(10),
         min_tpr=0.5,
-        confidence=0.8,
+        confidence_level=0.8,
         cv=0.5,
         random_state=0,
     ).fit(X, y)
