@@ -29,8 +29,8 @@ MODULES = [
 RESULTS = {
     "decoding": ["TunedThreshold"],
     "selection": [
-        *("BoundedRisk", "Certificate", "FiniteRule", "GroupedDeferralRule"),
-        *("OODCertificate", "RiskBoundsCertificate", "RuleIntervals"),
+        *("BoundedRisk", "Certificate", "GroupedDeferralRule"),
+        *("OODCertificate", "RiskBoundsCertificate"),
         *("SingleScoreRule", "Tail", "TailScoreRule", "Thinning"),
     ],
     "thresholds": ["CrossValidatedPoint", "OperatingPoint", "ThresholdPath"],

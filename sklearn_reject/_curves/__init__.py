@@ -7,7 +7,6 @@ from sklearn_reject._curves._cell_areas import (
     Parts,
     exact_aurc,
     exact_pairs,
-    refuse_iterator,
 )
 from sklearn_reject._curves._cell_bounds import (
     CellBounds,
@@ -20,7 +19,6 @@ from sklearn_reject._curves._cell_bounds import (
 from sklearn_reject._curves._cell_table import (
     CellTable,
     add_tables,
-    cells_of,
     check_cells,
     count_cells,
     empty_table,
@@ -115,7 +113,6 @@ __all__ = [
     "bound_aurc",
     "bound_pairs",
     "bound_risks",
-    "cells_of",
     "check_cells",
     "check_deferral_samples",
     "check_n_directions",
@@ -150,7 +147,6 @@ __all__ = [
     "pn_auc_score",
     "pn_curve",
     "precision_recall_frontier",
-    "refuse_iterator",
     "risk_coverage_curve",
     "risk_coverage_frontier",
     "roc_frontier",

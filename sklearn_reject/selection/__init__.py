@@ -15,15 +15,12 @@ from sklearn_reject.selection._certify_double import (
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
 from sklearn_reject.selection._deferral import solve_deferral, solve_nearest_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule
-from sklearn_reject.selection._double_cells import DoubleScoreSummary
-from sklearn_reject.selection._double_measure import RuleIntervals
 from sklearn_reject.selection._draws import keyed_draws, split_mix
 from sklearn_reject.selection._failure_parts import (
     solve_failure_bounds,
     solve_nearest_failure_bounds,
 )
 from sklearn_reject.selection._failure_rate import solve_target_failure_rate
-from sklearn_reject.selection._finite_lp import FiniteRule, solve_finite_lp
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._grouped_deferral import GroupedDeferralRule
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
@@ -75,7 +72,6 @@ __all__ = [
     "CoverageMonitor",
     "DeferralRule",
     "DoubleScoreRule",
-    "DoubleScoreSummary",
     "GroupedRule",
     "RejectionRule",
     "RiskCoverageSummary",
