@@ -43,7 +43,7 @@ help:  ## show this list
 		while IFS='|' read -r name text; do printf '  %-14s%s\n' $$name "$$text"; done
 
 demo: $(VENV)/stamp-plot  ## show in less than a minute what the package does
-	@$(VENV)/$(BIN)/python examples/demo.py
+	@$(ONE_THREAD) $(VENV)/$(BIN)/python examples/demo.py
 
 test: $(VENV)/stamp-test  ## fast tests and doctests, every warning an error
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python $(PYTEST) $(FAST)
@@ -77,7 +77,7 @@ lint: $(VENV)/stamp-lint  ## style, formatting and spelling
 	@echo "lint: no complaints"
 
 doc: $(VENV)/stamp-doc  ## html documentation in doc/_build/html
-	@$(VENV)/$(BIN)/python -m sphinx -q -W --keep-going -b html doc doc/_build/html
+	@$(ONE_THREAD) $(VENV)/$(BIN)/python -m sphinx -q -W --keep-going -b html doc doc/_build/html
 	@echo "doc: open doc/_build/html/index.html"
 
 bench: $(VENV_BENCH)/stamp-bench  ## measure beside other packages (large install)

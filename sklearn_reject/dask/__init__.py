@@ -13,17 +13,16 @@ fetches the rows that decide it, few of them for a rule. An exact area takes a p
 every four million rows and process: ``persist()`` what takes long to make, where the
 cluster has room for it, or take the interval of cells.
 
-It needs dask, which ``pip install sklearn-reject[dask]`` brings; so nothing else in the
-package imports it.
+It needs dask (``pip install 'dask[array]'``), so nothing else imports it.
 """
 
 try:
     import dask.array  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "sklearn_reject.dask needs dask. Install it with `pip install "
-        "sklearn-reject[dask]`, or use sklearn_reject.metrics, "
-        "sklearn_reject.selection and sklearn_reject.thresholds for arrays in memory."
+        "sklearn_reject.dask needs dask. Install it with `pip install 'dask[array]'`, "
+        "or use sklearn_reject.metrics, sklearn_reject.selection and "
+        "sklearn_reject.thresholds for arrays in memory."
     ) from error
 
 from sklearn_reject.dask._metrics import (

@@ -35,7 +35,7 @@ def find_axes(ax, display, numbers):
     except ImportError as error:
         raise ImportError(
             f"{display}.plot needs matplotlib. Install it with "
-            f"`pip install sklearn-reject[plot]`, or use {numbers} for the numbers."
+            f"`pip install matplotlib`, or use {numbers} for the numbers."
         ) from error
     return plt.subplots(layout="tight")[1]
 
