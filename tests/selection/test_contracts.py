@@ -1,0 +1,274 @@
+"""What holds for every function that solves a rule, and for every rule."""
+
+import json
+import pickle
+from dataclasses import dataclass, fields, replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from sklearn_reject import selection
+from sklearn_reject.selection import (
+    solve_deferral,
+    solve_failure_bounds,
+    solve_reject_cost,
+    solve_risk_bounds,
+    solve_target_coverage,
+    solve_target_failure_rate,
+    solve_target_risk,
+    tune_double_score,
+    tune_single_score,
+)
+
+
+@dataclass
+class Data:
+    """Rows with all that a solver may ask for, the draws that break ties included."""
+
+    scores: np.ndarray
+    novelty: np.ndarray
+    losses: np.ndarray
+    others: np.ndarray
+    is_ood: np.ndarray
+    groups: np.ndarray
+    draws: np.ndarray
+    weight: np.ndarray | None = None
+
+    def take(self, rows):
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Data(**{k: None if v is None else v[rows] for k, v in columns.items()})
+
+
+def draw_data(seed=0, n=300):
+    rng = np.random.default_rng(seed)
+    scores = np.round(20 * rng.random(n)) / 20
+    is_ood = np.arange(n) % 4 == 0
+    return Data(
+        scores,
+        np.round(rng.normal(size=n) + 2 * is_ood + 3 * scores, 1),
+        (rng.random(n) < scores**3) * 1.0,
+        (rng.random(n) < 0.1) * 1.0,
+        is_ood,
+        rng.integers(0, 3, n),
+        rng.random(n),
+    )
+
+
+# Each takes data, and a unit that losses and all that is measured in them is given in.
+
+
+def plain(solve, target, data, unit=1.0, *, grouped=False, in_units=True, **options):
+    if data.weight is not None:
+        options["sample_weight"] = data.weight
+    if grouped:
+        options["groups"] = data.groups
+    target = target * unit if in_units else target
+    return solve(data.scores, unit * data.losses, target, **options)
+
+
+def certified(solve, target, data, unit=1.0, *, in_units=True, **options):
+    options |= {"confidence_level": 0.8, "draws": data.draws}
+    if in_units:
+        # Not bets, which depend on the order of the samples.
+        options |= {"max_loss": unit, "bound": "binomial"}
+    return plain(solve, target, data, unit, in_units=in_units, **options)
+
+
+def of_parts(solve, targets, data, unit=1.0, **options):
+    bounds = {"region": (data.groups, {k: unit * x for k, x in targets.items()})}
+    if data.weight is not None:
+        options["sample_weight"] = data.weight
+    if "confidence_level" in options or solve is solve_failure_bounds:
+        options |= {"max_loss": unit, "bound": "binomial"}
+    if "confidence_level" in options:
+        options["draws"] = data.draws
+    return solve(data.scores, unit * data.losses, bounds, **options)
+
+
+def deferral(name, target, data, unit=1.0, **options):
+    if data.weight is not None:
+        options["sample_weight"] = data.weight
+    if options.pop("grouped", False):
+        options["groups"] = data.groups
+    if "confidence_level" in options:
+        options["draws"] = data.draws
+        if name == "target_risk":
+            # Rows set aside at random would depend on the order of all.
+            other = draw_data(seed=1)
+            options |= {"max_loss": unit, "bound": "binomial"}
+            options["pilot"] = other.scores, unit * other.losses, unit * other.others
+    options[name] = target if name == "max_deferral" else unit * target
+    losses = unit * data.losses, unit * data.others
+    return solve_deferral(data.scores, *losses, **options)
+
+
+def of_origins(tune, data, unit=1.0, **model):
+    scores = (
+        [data.novelty] if tune is tune_single_score else [data.scores, data.novelty]
+    )
+    if "max_risk" in model:
+        model["max_risk"] *= unit
+    if "costs" in model:
+        model["costs"] = tuple(unit * cost for cost in model["costs"])
+    sample = *scores, unit * data.losses, data.is_ood
+    return tune(*sample, sample_weight=data.weight, **model)
+
+
+RATES = {"min_tpr": 0.7, "max_fpr": 0.5}
+TUNERS = {
+    f"{name}, {kind}": partial(of_origins, tune, **model)
+    for name, tune in (("one score", tune_single_score), ("two", tune_double_score))
+    for kind, model in {
+        "rates": RATES,
+        "tpr": {"min_tpr": 0.6},
+        "risk": {"min_tpr": 0.3, "max_risk": 0.2},
+        "costs": {"costs": (0.3, 1.0, 0.1), "ood_prior": 0.3},
+        "wild": {**RATES, "wild_share": 0.8},
+    }.items()
+}
+WEIGHTED = {
+    "cost": partial(plain, solve_reject_cost, 0.2),
+    "risk": partial(plain, solve_target_risk, 0.1),
+    "coverage": partial(plain, solve_target_coverage, 0.53, in_units=False),
+    "risk by group": partial(plain, solve_target_risk, 0.15, grouped=True),
+    "cost by group": partial(plain, solve_reject_cost, 0.2, grouped=True),
+    "risk bounds": partial(of_parts, solve_risk_bounds, {0: 0.1, 2: 0.08}),
+    "deferral cost": partial(deferral, "deferral_cost", 0.05),
+    "deferral budget": partial(deferral, "max_deferral", 0.3),
+    "system risk": partial(deferral, "target_risk", 0.15),
+    "system risk by group": partial(deferral, "target_risk", 0.18, grouped=True),
+    **TUNERS,
+}
+UNWEIGHTED = {
+    "certified risk": partial(certified, solve_target_risk, 0.1),
+    "certified coverage": partial(
+        certified, solve_target_coverage, 0.5, in_units=False
+    ),
+    "certified by group": partial(certified, solve_target_risk, 0.2, grouped=True),
+    "failures": partial(plain, solve_target_failure_rate, 0.1, max_loss=1.0),
+    "failures by group": partial(
+        plain, solve_target_failure_rate, 0.1, max_loss=1.0, grouped=True
+    ),
+    "certified failures": partial(certified, solve_target_failure_rate, 0.15),
+    "failure bounds": partial(of_parts, solve_failure_bounds, {0: 0.1, 1: 0.125}),
+    "certified parts": partial(
+        of_parts, solve_risk_bounds, {0: 0.18, 2: 0.2}, confidence_level=0.8
+    ),
+    "certified budget": partial(deferral, "max_deferral", 0.3, confidence_level=0.8),
+    "certified system risk": partial(
+        deferral, "target_risk", 0.2, confidence_level=0.8
+    ),
+}
+SOLVERS = WEIGHTED | UNWEIGHTED
+
+
+def decisions(rule, data):
+    """Return the probability that each row is accepted, or deferred."""
+    kind = type(rule).__name__
+    rows = [data.scores]
+    if kind == "SingleScoreRule":
+        rows = [data.novelty]
+    elif kind == "DoubleScoreRule":
+        rows.append(data.novelty)
+    if kind.startswith("Grouped"):
+        rows.append(data.groups)
+    decide = getattr(rule, "defer_proba", None) or rule.accept_proba
+    return decide(*rows)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_rules_do_something(name):
+    data = draw_data()
+    found = decisions(SOLVERS[name](data), data)
+    assert 0 < found.mean() < 1
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_order_of_rows(name):
+    data = draw_data()
+    rows = np.random.default_rng(1).permutation(len(data.scores))
+    expected = decisions(SOLVERS[name](data), data)
+    found = decisions(SOLVERS[name](data.take(rows)), data)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_integer_weights_repeat_rows(name):
+    data = draw_data(n=150)
+    weight = np.random.default_rng(2).integers(0, 4, len(data.scores))
+    repeated = data.take(np.repeat(np.arange(len(weight)), weight))
+    found = WEIGHTED[name](replace(data, weight=weight))
+    expected = decisions(WEIGHTED[name](repeated), data)
+    np.testing.assert_allclose(decisions(found, data), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1 / 37, 2.0**40])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_scale_of_weights(name, scale):
+    data = draw_data()
+    weight = np.random.default_rng(3).integers(0, 4, len(data.scores)) / 7
+    expected = decisions(WEIGHTED[name](replace(data, weight=weight)), data)
+    rule = WEIGHTED[name](replace(data, weight=scale * weight))
+    np.testing.assert_allclose(decisions(rule, data), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1 / 3, 1e9])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_units_of_losses(name, unit):
+    data = draw_data()
+    options = {}
+    if name.startswith("failures"):
+        options["max_loss"] = unit
+    expected = decisions(SOLVERS[name](data), data)
+    found = decisions(SOLVERS[name](data, unit, **options), data)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    # Two scores are added up, and a pilot has scores of its own.
+    [name for name in SOLVERS if name[:3] != "two" and name != "certified system risk"],
+)
+def test_only_the_order_of_scores_matters(name):
+    data = draw_data()
+    moved = replace(data, scores=data.scores**3 - 5, novelty=np.exp(data.novelty))
+    expected = decisions(SOLVERS[name](data), data)
+    np.testing.assert_allclose(
+        decisions(SOLVERS[name](moved), moved), expected, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_lists_and_other_types_are_the_same_sample(name):
+    data = draw_data()
+    as_lists = Data(*(getattr(data, field.name) for field in fields(Data)))
+    for field in fields(Data):
+        value = getattr(data, field.name)
+        if field.name in ("losses", "others"):
+            setattr(as_lists, field.name, value.astype(np.float32))
+        elif field.name in ("scores", "draws"):
+            setattr(as_lists, field.name, np.asfortranarray(value[::-1])[::-1])
+    assert SOLVERS[name](as_lists).to_dict() == SOLVERS[name](data).to_dict()
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_decisions_belong_to_rows(name):
+    data = draw_data()
+    rule = SOLVERS[name](data)
+    whole = decisions(rule, data)
+    parts = [decisions(rule, data.take([row])) for row in range(len(whole))]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_rules_come_back_from_pickle_and_json(name):
+    data = draw_data()
+    rule = SOLVERS[name](data)
+    text = json.dumps(rule.to_dict(), allow_nan=False)
+    kind = getattr(selection, type(rule).__name__, type(rule))
+    for copy in (pickle.loads(pickle.dumps(rule)), kind.from_dict(json.loads(text))):
+        assert type(copy) is type(rule)
+        assert copy.to_dict() == rule.to_dict()
+        assert repr(copy) == repr(rule)
+        np.testing.assert_array_equal(decisions(copy, data), decisions(rule, data))
