@@ -212,12 +212,8 @@ SHARED_PARAMETERS = {
     "plots": (
         r"metrics\.\w+Display\.plot",
         None,
-        # Of curves in one wording or another, and of a single one; with intervals and
-        # in threshold space, or not; by what an oracle orders, and what is random.
-        {
-            **{"name": 3, "plot_point": 2, "point_kwargs": 2},
-            **{"plot_oracle": 2, "plot_random": 3},
-        },
+        # With intervals or not; by what an oracle orders, and what is random.
+        {"plot_point": 2, "point_kwargs": 2, "plot_oracle": 2, "plot_random": 3},
     ),
     "monitors": (
         r"selection\.(\w+Monitor|RejectionRule\.monitor)",

@@ -75,9 +75,9 @@ audit = []
 for of_day in losses:
     is_known = rng.random(len(of_day)) < P
     seen = np.where(is_known, of_day, np.nan)
-    audit.append({"losses": seen, "inclusion_proba": P})
+    audit.append(seen)
 
-n_known = sum(np.count_nonzero(~np.isnan(day["losses"])) for day in audit)
+n_known = sum(np.count_nonzero(~np.isnan(of_day)) for of_day in audit)
 print(f"labels: {sum(map(len, losses))} or, in the audit, {n_known}")
 
 monitors = {
@@ -96,29 +96,35 @@ monitors = {
 
 import matplotlib.pyplot as plt
 
-from sklearn_reject.metrics import MonitorDisplay
-
 
 def watch(monitors):
     """Draw what each monitor says day by day, and print the day of its alarm."""
     fig, axes = plt.subplots(3, 1, figsize=(6, 8), sharex=True, layout="constrained")
     for ax, (name, monitor) in zip(axes, monitors.items(), strict=True):
-        display = MonitorDisplay.from_updates(
-            monitor, updates[name], times=range(N_DAYS), ax=ax
-        )
+        intervals, alarms = [], []
+        for update in updates[name]:
+            # A monitor keeps no history, so what it says is kept day by day.
+            monitor.update(update, **options.get(name, {}))
+            intervals.append(monitor.interval())
+            alarms.append(monitor.alarm)
+        mean, low, high, _ = np.transpose(intervals)
+        ax.plot(mean, label="mean so far")
+        ax.fill_between(range(N_DAYS), low, high, alpha=0.2, label="interval")
+        ax.axhline(targets[name], color="0.2", linestyle="--", label="target")
+        ax.set(title=name, ylim=(0.7, 1) if name == "no labels" else (0, 0.12))
         ax.axvline(CHANGE, color="0.5", linestyle=":", label="scanner gets worse")
-        is_risk = display.quantity == "risk"
-        ax.set(title=name, xlabel="", ylim=(0, 0.12) if is_risk else (0.7, 1))
-        ax.get_legend().remove()
-        first = np.argmax(display.alarms) if any(display.alarms) else None
-        print(f"{name:17} alarm on day {first}")
+        if any(alarms):
+            ax.axvline(np.argmax(alarms), color="C3", linestyle=":", label="alarm")
+        print(f"{name:17} alarm on day {np.argmax(alarms) if any(alarms) else None}")
     axes[-1].set_xlabel("Day")
-    handles, _ = axes[0].get_legend_handles_labels()
-    names = "mean so far", "interval", "target", "alarm", "scanner gets worse"
-    fig.legend(handles, names, loc="outside lower center", ncols=3)
+    entries = axes[0].get_legend_handles_labels()
+    fig.legend(*entries, loc="outside lower center", ncols=3)
 
 
 updates = {"all labels": losses, "one label in ten": audit, "no labels": accepted}
+options = {"one label in ten": {"inclusion_proba": P}}
+targets = dict.fromkeys(updates, rule.certificate.target)
+targets["no labels"] = rule.coverage - 0.02
 watch(monitors)
 plt.show()
 

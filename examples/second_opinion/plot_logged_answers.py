@@ -239,8 +239,6 @@ plt.show()
 # the small model is as confident as before, and as many questions are passed on. But
 # one answer in four is checked, and a monitor of the rule gets the results.
 
-from sklearn_reject.metrics import MonitorDisplay
-
 N_DAYS, A_DAY, CHANGE, LOOKED_UP = 80, 200, 40, 0.25
 lean = log_answers(fit_large(60), texts[1200:], truth[1200:])[1800:]
 for name, of_name in {"large": new, "lean": lean}.items():
@@ -262,14 +260,24 @@ print(
 monitor = rule.monitor(
     confidence_level=0.99, min_inclusion_proba=LOOKED_UP, since="any"
 )
+intervals, alarms = [], []
+for update in updates:
+    monitor.update(**update)
+    intervals.append(monitor.interval())
+    alarms.append(monitor.alarm)
+
+mean, low, high, _ = np.transpose(intervals)
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-display = MonitorDisplay.from_updates(monitor, updates, times=range(N_DAYS), ax=ax)
+ax.plot(mean, label="mean so far")
+ax.fill_between(range(N_DAYS), low, high, alpha=0.2, label="interval")
+ax.axhline(TARGET, color="0.2", linestyle="--", linewidth=1, label="target")
 ax.axvline(CHANGE, color="0.5", linestyle=":", label="model replaced")
+if any(alarms):
+    print("alarm on day", np.argmax(alarms))
+    ax.axvline(np.argmax(alarms), color="C3", linestyle=":", label="alarm")
 ax.set(xlabel="Day", ylabel="Wrong answers", ylim=(0, 0.4))
 ax.legend(loc="upper right")
 plt.show()
-if any(display.alarms):
-    print("alarm on day", np.argmax(display.alarms))
 
 # %%
 # The alarm comes within days, while the mean since the start is still below the target.

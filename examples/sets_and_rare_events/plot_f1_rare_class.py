@@ -90,8 +90,6 @@ compare(LogisticRegression())
 
 import matplotlib.pyplot as plt
 
-from sklearn_reject.metrics import ExpectedLossDisplay
-
 model = ExpectedLossDecoder(LogisticRegression(), strategy="dta").fit(X_train, y_train)
 tuned = ExpectedLossDecoder(LogisticRegression(), strategy="eum")
 tuned.fit(X_train, y_train, groups=batches_train)
@@ -105,13 +103,18 @@ for ax, batch in zip(axes, (9, 6), strict=True):
         f"probabilities {probabilities[:6].round(2)}, "
         f"over the threshold {(probabilities >= tuned.threshold_).sum()}"
     )
-    ExpectedLossDisplay.from_estimator(
-        model, X_test[rows], y=y_test[rows], name="F1 loss", ax=ax
-    )
+    [expected] = model.expected_loss_curves(X_test[rows])
+    truth = y_test[rows][np.argsort(-model.predict_proba(X_test[rows])[:, 1])]
+    k = np.arange(len(expected))
+    realized = [set_loss(truth, k[:-1] < size, pos_label=1) for size in k]
+    size = expected.argmin()
+    ax.plot(k, expected, label="expected F1 loss")
+    ax.plot(k, realized, color="C0", linestyle=":", label="realized F1 loss")
+    ax.plot(size, expected[size], "o", color="C0", label=f"predicted, k = {size}")
     ax.set(title=f"Batch {batch}", xlim=(0, 20), ylim=(0, 1.3))
-    ax.set_yticks(np.linspace(0, 1, 6))
+    ax.set(xlabel="Number of predicted samples k", xticks=range(0, 21, 5))
+    ax.set(ylabel="Loss", yticks=np.linspace(0, 1, 6))
     ax.legend(loc="upper right")
-    ax.set_xticks(range(0, 21, 5))
 plt.show()
 
 # %%

@@ -30,8 +30,6 @@ from sklearn_reject.metrics._ood_risk import (
     selective_risk_at_tpr_fpr_score,
 )
 from sklearn_reject.metrics._plot.deferral_curve import DeferralCurveDisplay
-from sklearn_reject.metrics._plot.expected_loss import ExpectedLossDisplay
-from sklearn_reject.metrics._plot.monitor import MonitorDisplay
 from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
 from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
 from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
@@ -55,8 +53,6 @@ from sklearn_reject.metrics._set_loss import set_loss
 
 __all__ = [
     "DeferralCurveDisplay",
-    "ExpectedLossDisplay",
-    "MonitorDisplay",
     "OODFrontierDisplay",
     "PNCurveDisplay",
     "RiskCoverageDisplay",

@@ -84,7 +84,6 @@ class RiskMonitor(Monitor):
     CoverageMonitor : Watches the share of accepted samples, without labels.
     RejectionRule.monitor : A monitor of what a rule was certified for.
     GroupedRule.monitor : A monitor for each group.
-    sklearn_reject.metrics.MonitorDisplay : Picture of a monitor over time.
 
     Notes
     -----

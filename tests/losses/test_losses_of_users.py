@@ -35,7 +35,7 @@ from sklearn_reject.losses import (
     check_set_loss,
 )
 from sklearn_reject.losses._expansion import Cells, Expansion, Ratio
-from sklearn_reject.metrics import ExpectedLossDisplay, get_selective_scorer, set_loss
+from sklearn_reject.metrics import get_selective_scorer, set_loss
 from tests.decoding.set_oracle import expected_losses_by_enumeration, probabilities
 
 # Subclasses of losses with a name
@@ -509,7 +509,6 @@ def calls_with(loss, **options):
         lambda: tune_threshold([0, 1], [0.3, 0.2], **options),
         lambda: set_loss([0, 1], [0, 1], **options),
         lambda: get_selective_scorer("neg_set_loss", **options),
-        lambda: ExpectedLossDisplay.from_probabilities([0.3], **options),
         lambda: ExpectedLossDecoder(GaussianNB(), **options).fit(X, y),
     ]
 

@@ -1,20 +1,18 @@
 """Pointwise bootstrap bands of risk-coverage curves."""
 
-from functools import partial
-
 import numpy as np
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_level
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.metrics._bootstrap import Resamples, percentile_ends, share
+from sklearn_reject.metrics._bootstrap import Resamples, percentile_ends
 from sklearn_reject.metrics._intervals import check_resamples
 
 # Of curves with more points the band has so many, evenly and near the left end.
 _N_EVEN_POINTS, _N_LEFT_POINTS = 200, 100
 
 
-def risk_band(sample, coverage, *, level, n_resamples, random_state):
+def risk_band(sample, coverage, level, n_resamples, random_state):
     """Return coverages, and the ends of the selective risk at each of them.
 
     Parameters
@@ -46,8 +44,9 @@ def risk_band(sample, coverage, *, level, n_resamples, random_state):
     coverage = coverage[_points(len(coverage))]
     resamples = Resamples(len(scores), None, n_resamples, random_state)
     counted = curves.CountedRisks(scores, losses, weight, coverage)
-    risks = share(partial(_risks, counted, resamples), resamples.n_batches)
-    low, high = percentile_ends(np.concatenate(risks), level, axis=0)
+    counts = map(resamples.counts, range(resamples.n_batches))
+    risks = np.concatenate([counted.risks(of_batch) for of_batch in counts])
+    low, high = percentile_ends(risks, level, axis=0)
     if not losses.any():
         warn_user(
             "All losses are 0, so that the band has no width. That is no certainty: "
@@ -56,10 +55,6 @@ def risk_band(sample, coverage, *, level, n_resamples, random_state):
     n_accepted = coverage * _effective_number(len(losses), weight)
     high_of_none, low_of_all = _exact_ends(n_accepted, losses.max(), level)
     return coverage, np.minimum(low, low_of_all), np.maximum(high, high_of_none)
-
-
-def _risks(counted, resamples, batch):
-    return counted.risks(resamples.counts(batch))
 
 
 def _exact_ends(n_accepted, largest, level):
@@ -83,7 +78,7 @@ def _effective_number(n_samples, weight):
 
 def _drop_absent(scores, losses, weight):
     """Return the samples of positive weight; the others do not exist."""
-    if weight is None or weight.all():
+    if weight is None:
         return scores, losses, weight
     present = weight > 0
     return scores[present], losses[present], weight[present]

@@ -1,5 +1,6 @@
 """What was asked of a fitted rule, and what it does, as displays draw them."""
 
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -18,89 +19,45 @@ _TEXTS = {
     "min_recall": "recall ≥ {}",
     "min_precision": "precision ≥ {}",
 }
-_LOWER_BOUNDS = {"target_coverage", "min_tpr", "min_recall", "min_precision"}
+
+# Which bounds are on what is up, on what is to the right, and on the product of both.
+LINES = {
+    "target_risk": "h",
+    "max_risk": "h",
+    "target_coverage": "v",
+    "max_deferral": "v",
+    "target_failure_rate": "rate",
+}
 
 
 def find_target(estimator, names):
     """Return what was asked of the rule of an estimator, or None.
 
     A dict of those of the parameters `names` that are numbers, and of
-    `confidence_level` where they are certified. A relaxed bound is the one that is
-    certified.
+    `confidence_level` where they are certified.
     """
     inner, _ = find(estimator, lambda inner: hasattr(inner, "rule_"))
     values = {name: getattr(inner, name, None) for name in names}
-    asked = {name: v for name, v in values.items() if isinstance(v, Real)}
-    if not asked:
+    target = {name: float(v) for name, v in values.items() if isinstance(v, Real)}
+    if not target:
         return None
-    certificates = _certificates(inner.rule_)
-    target = {name: _weakest(name, asked[name], certificates) for name in asked}
-    confidence_level = getattr(inner, "confidence_level", None)
-    if certificates and confidence_level is not None:
-        target["confidence_level"] = float(confidence_level)
+    level = getattr(inner, "confidence_level", None)
+    if level is not None and getattr(inner.rule_, "certificate", None):
+        target["confidence_level"] = float(level)
     return target
 
 
-def _certificates(rule):
-    """Return the certificate of a rule, or those of groups, in a list."""
-    found = getattr(rule, "certificate", None)
-    if isinstance(found, dict):
-        return list(found.values())
-    return [] if found is None else [found]
+def draw_bound(ax, target, options):
+    """Draw the first bound of a target that is a line, and return it, or None."""
+    name = next((name for name in LINES if name in target), None)
+    if name is None:
+        return None
+    style, value = _style_of(target, [name], options), target[name]
+    draw = {"h": ax.axhline, "v": ax.axvline, "rate": partial(_draw_rate, ax)}
+    return keep_one(ax, draw[LINES[name]](value, **style))
 
 
-def _weakest(name, value, certificates):
-    """Return the weakest of what was asked for and what is certified."""
-    bounds = [
-        getattr(each, name, getattr(each, "target", None)) for each in certificates
-    ]
-    bounds = [value, *(bound for bound in bounds if bound is not None)]
-    return float(min(bounds) if name in _LOWER_BOUNDS else max(bounds))
-
-
-def find_common_target(estimators, names):
-    """Return what was asked of all estimators, None where that differs."""
-    first, *others = [find_target(estimator, names) for estimator in estimators]
-    return first if all(other == first for other in others) else None
-
-
-def describe_target(target, names):
-    """Return the entry in the legend of those bounds that have these names."""
-    text = ", ".join(_TEXTS[name].format(short(target[name])) for name in names)
-    if "confidence_level" in target:
-        return f"certified: {text} ({100 * target['confidence_level']:.4g} %)"
-    return f"target: {text}"
-
-
-def target_style(target, names, user):
-    """Return the style of the line of a target."""
-    label = describe_target(target, names)
-    style = {"color": ink(), "linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
-    return {"label": label, **style, **(user or {})}
-
-
-def draw_bound(ax, target, sides, user):
-    """Draw the first bound of a target that the axes show, and return its line or None.
-
-    `sides` are names of bounds, and "h", "v" or "rate" for those on what is up, on what
-    is to the right and on the product of both.
-    """
-    for name, side in sides.items():
-        if name in target:
-            style = target_style(target, [name], user)
-            return keep_one(ax, _BOUNDS[side](ax, target[name], style))
-    return None
-
-
-def _draw_up(ax, value, style):
-    return ax.axhline(value, **style)
-
-
-def _draw_right(ax, value, style):
-    return ax.axvline(value, **style)
-
-
-def _draw_rate(ax, value, style):
+def _draw_rate(ax, value, **style):
     """Draw where x y is a value, without a say in the limits of the axes."""
     limits = ax.dataLim.frozen()
     x = np.linspace(max(value, 0.01), 1, 200)
@@ -110,7 +67,41 @@ def _draw_rate(ax, value, style):
     return line
 
 
-_BOUNDS = {"h": _draw_up, "v": _draw_right, "rate": _draw_rate}
+def draw_corner(ax, target, bounds, best, options):
+    """Draw what is within the bounds on x and y, and return its border, or None.
+
+    `bounds` are the names of those on x and of those on y, and `best` is the corner of
+    the axes where all of them hold. None where no bound is on these axes; a bound alone
+    goes across them.
+    """
+    found = [[name for name in names if name in target][:1] for names in bounds]
+    known = [name for names in found for name in names]
+    if not known:
+        return None
+    style = _style_of(target, known, options)
+    x, y = (target[names[0]] if names else None for names in found)
+    if y is None:
+        return keep_one(ax, ax.axvline(x, **style))
+    far_x, far_y = best
+    end = 1 - far_x if x is None else x
+    border = [(far_x, y), (end, y), (end, far_y)]
+    drawn = ax.plot(*zip(*(border[:2] if x is None else border), strict=True), **style)
+    line = keep_one(ax, drawn[0])
+    if line is drawn[0]:
+        inside = [*border, best]
+        ax.fill(*zip(*inside, strict=True), color=ink(), alpha=0.07, linewidth=0)
+    return line
+
+
+def _style_of(target, names, options):
+    """Return the style of the line of some bounds, with their entry in the legend."""
+    label = ", ".join(_TEXTS[name].format(short(target[name])) for name in names)
+    if "confidence_level" in target:
+        label = f"certified: {label} ({100 * target['confidence_level']:.4g} %)"
+    else:
+        label = f"target: {label}"
+    style = {"color": ink(), "linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
+    return {"label": label, **style, **options}
 
 
 def acceptance(estimator, X, labels, scores):

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from sklearn_reject._typing import Axes, Options
-from sklearn_reject.metrics._plot._drawing import (
-    find_axes,
-    finish_axes,
-    ink,
-    is_wanted,
-)
+from sklearn_reject._typing import Axes, Line2D, Options, Other
+from sklearn_reject.metrics._plot._base import POINT_STYLE, CurveDisplay, Part
+from sklearn_reject.metrics._plot._drawing import ink
 
 _PATH_STYLE = {"drawstyle": "steps-post", "clip_on": False, "zorder": 2.5}
-_POINT_STYLE = {"marker": "o", "linestyle": "", "clip_on": False, "zorder": 3}
 _BOUNDARY_STYLE = {"linestyle": "--", "linewidth": 1, "color": "0.55", "zorder": 2.5}
 _DOCUMENT_STYLES = (
     {"label": "negative", "color": "0.6", "s": 6, "linewidths": 0},
@@ -28,26 +22,19 @@ _DOCUMENT_STYLES = (
 _MARGIN = 0.06
 
 
-def check_two(path, point=None, classifiers=None):
-    """Raise unless path, operating point and names are those of two classifiers."""
-    n_classifiers = path.thresholds.shape[1]
-    if n_classifiers != 2:
-        raise ValueError(
-            "plot_thresholds draws the thresholds of two classifiers, one an axis, but "
-            f"the path has {n_classifiers}. Use plot, which draws the counts of any "
-            "number of them."
-        )
-    if point is not None and (len(point.thresholds), point.rule) != (2, path.rule):
-        raise ValueError(
-            f"operating_point is one of {len(point.thresholds)} classifiers and the "
-            f"rule {point.rule!r}, but the path is of 2 and the rule {path.rule!r}."
-        )
-    if classifiers is not None and len(classifiers) != 2:
-        raise ValueError(f"classifiers has {len(classifiers)} names for 2 classifiers.")
-
-
-class ThresholdPicture:
+class ThresholdPicture(CurveDisplay):
     """The part of a display that draws a path through the space of thresholds."""
+
+    path_: Line2D | Other
+    tangent_: Line2D | Other
+    boundary_: Line2D | Other
+    documents_: list[Any] | Other
+
+    _are_alike = False
+    _way_out = (
+        "Call from_path with what it takes, or from_estimator with an "
+        "EnsembleThresholdTuner."
+    )
 
     def plot_thresholds(
         self,
@@ -103,91 +90,87 @@ class ThresholdPicture:
             If there are not exactly two classifiers, or something is wanted that the
             display does not have.
         """
-        self._is_wanted("thresholds", True, "path")
-        check_two(self.path, self.operating_point, self.classifiers)
-        plot_point = self._is_wanted("point", plot_point, "operating_point")
-        self._is_wanted("documents", plot_documents, "scores")
-        self.ax_ = find_axes(ax, "PNCurveDisplay", "the thresholds of the path")
-        self.figure_ = self.ax_.figure
+        if self.path is None:
+            raise ValueError(f"plot_thresholds draws a path. {self._way_out}")
+        self._check_two()
+        point = self.operating_point
+        plot_point = self._shows(Part("point", plot_point, point, None))
+        self._shows(Part("documents", plot_documents, self.scores, None))
+        self._use_axes(ax, "the thresholds of the path")
         shown = [self.path.thresholds]
-        if plot_point:
-            shown.append(self.operating_point.thresholds)
-        if plot_documents:
-            shown.append(self.scores)
-        space = ThresholdSpace.around(self.ax_, *shown)
+        shown += [point.thresholds] if plot_point else []
+        shown += [self.scores] if plot_documents else []
+        low, high = self._frame(np.vstack(shown))
         self.path_ = self.tangent_ = self.documents_ = None
         self.point_ = self.boundary_ = None
         if plot_documents:
-            self.documents_ = space.draw_documents(
-                self.scores, self.is_positive, documents_kwargs
-            )
+            self.documents_ = self._draw_documents(documents_kwargs)
         name = self.name if name is None else name
-        name = name[0] if isinstance(name, list) else name
-        style = {"label": name or "path", **(curve_kwargs or {})}
-        self.line_ = space.draw_path(self.path, style)
+        name = (name[0] if isinstance(name, list) else name) or "path"
+        style = {"label": name, **_PATH_STYLE, **(curve_kwargs or {})}
+        # What is infinite is drawn on the upper borders.
+        self.line_ = self.ax_.plot(*np.minimum(self.path.thresholds, high).T, **style)[
+            0
+        ]
         if plot_point:
-            self.boundary_ = space.draw_boundary(self.operating_point)
-            self.point_ = space.draw_point(self.operating_point, point_kwargs or {})
-        first, second = self.classifiers or ("first classifier", "second classifier")
-        names = {"xlabel": f"Threshold of {first}", "ylabel": f"Threshold of {second}"}
-        finish_axes(self.ax_, **names)
+            x, y = np.minimum(point.thresholds, high)
+            far_x, far_y = low if point.rule == "any" else high
+            border = [far_x, x, x], [y, y, far_y]
+            self.boundary_ = self.ax_.plot(*border, **_BOUNDARY_STYLE)[0]
+            style = {"label": "operating point", "color": ink(), **POINT_STYLE}
+            self.point_ = self.ax_.plot([x], [y], **{**style, **(point_kwargs or {})})[
+                0
+            ]
+        names = self.classifiers or ("first classifier", "second classifier")
+        xlabel, ylabel = (f"Threshold of {name}" for name in names)
+        self.ax_.set(xlabel=xlabel, ylabel=ylabel)
+        self._add_legend()
         return self
 
-    def _is_wanted(self, part, wanted, attribute):
-        way_out = "call from_path, or from_estimator with an EnsembleThresholdTuner"
-        return is_wanted(self, part, wanted, way_out, attribute=attribute)
+    def _check_two(self):
+        """Raise unless path, operating point and names are those of two classifiers."""
+        point, rule = self.operating_point, self.path.rule
+        n_classifiers = self.path.thresholds.shape[1]
+        if n_classifiers != 2:
+            raise ValueError(
+                "plot_thresholds draws the thresholds of two classifiers, one an axis, "
+                f"but the path has {n_classifiers}. Use plot, which draws the counts "
+                "of any number of them."
+            )
+        if point is not None and (len(point.thresholds), point.rule) != (2, rule):
+            raise ValueError(
+                f"operating_point is one of {len(point.thresholds)} classifiers and "
+                f"the rule {point.rule!r}, but the path is of 2 and the rule {rule!r}."
+            )
+        names = self.classifiers
+        if names is not None and len(names) != 2:
+            raise ValueError(f"classifiers has {len(names)} names for 2 classifiers.")
 
-
-@dataclass(frozen=True, eq=False)
-class ThresholdSpace:
-    """Axes of two thresholds, on whose upper borders infinite ones are drawn."""
-
-    ax: object
-    low: np.ndarray  # (2,) lower borders
-    high: np.ndarray  # (2,) upper borders
-
-    @classmethod
-    def around(cls, ax, *points):
-        """Choose the borders from thresholds and scores of shape (n_points, 2)."""
-        points = np.vstack(points)
+    def _frame(self, points):
+        """Set limits around all that is finite, and return the lower and the upper."""
         finite = np.where(np.isfinite(points), points, np.nan)
         low, high = np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)
         margin = _MARGIN * np.where(high > low, high - low, 1.0)
-        (left, bottom), (right, top) = low - margin, high + margin
-        ax.set(xlim=(left, right), ylim=(bottom, top))
+        low, high = low - margin, high + margin
+        self.ax_.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         # Outside of the axes, where no label of a tick can be.
-        place = {"transform": ax.transAxes, "fontsize": "large"}
-        ax.text(1.01, 0, "∞", va="center", **place)
-        ax.text(0, 1.01, "∞", ha="center", **place)
-        return cls(ax, low - margin, high + margin)
+        place = {"transform": self.ax_.transAxes, "fontsize": "large"}
+        self.ax_.text(1.01, 0, "∞", va="center", **place)
+        self.ax_.text(0, 1.01, "∞", ha="center", **place)
+        return low, high
 
-    def draw_path(self, path, user):
-        """Draw a path as steps, one classifier at a time."""
-        x, y = np.minimum(path.thresholds, self.high).T
-        return self.ax.plot(x, y, **{**_PATH_STYLE, **user})[0]
-
-    def draw_point(self, point, user):
-        """Draw an operating point."""
-        x, y = np.minimum(point.thresholds, self.high)
-        style = {"color": ink(), "label": "operating point", **_POINT_STYLE, **user}
-        return self.ax.plot([x], [y], **style)[0]
-
-    def draw_boundary(self, point):
-        """Draw the border of what an operating point predicts positive."""
-        x, y = np.minimum(point.thresholds, self.high)
-        far_x, far_y = self.low if point.rule == "any" else self.high
-        return self.ax.plot([far_x, x, x], [y, y, far_y], **_BOUNDARY_STYLE)[0]
-
-    def draw_documents(self, scores, is_positive, user):
+    def _draw_documents(self, options):
         """Draw negatives, and positives above them."""
-        user = user if isinstance(user, list) else [user or {}] * 2
-        if len(user) != 2:
+        options = options if isinstance(options, list) else [options or {}] * 2
+        if len(options) != 2:
             raise ValueError(
-                f"documents_kwargs has {len(user)} entries. Pass one dict for all "
+                f"documents_kwargs has {len(options)} entries. Pass one dict for all "
                 "documents, or two: for negatives and for positives."
             )
-        parts = scores[~is_positive], scores[is_positive]
+        parts = self.scores[~self.is_positive], self.scores[self.is_positive]
         return [
-            self.ax.scatter(*part.T, **{**default, **style})
-            for part, default, style in zip(parts, _DOCUMENT_STYLES, user, strict=True)
+            self.ax_.scatter(*part.T, **{**default, **of_user})
+            for part, default, of_user in zip(
+                parts, _DOCUMENT_STYLES, options, strict=True
+            )
         ]

@@ -3,48 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._sklearn import _safe_indexing
-from sklearn_reject._typing import (
-    Axes,
-    Estimator,
-    Figure,
-    Line2D,
-    MatrixLike,
-    Options,
-    Other,
-    TaskLossLike,
-)
-from sklearn_reject._validation import check_sample_weight, of_arrays, take_weight
+from sklearn_reject._typing import Axes, Estimator, MatrixLike, Options, TaskLossLike
+from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.metrics._deferral import scores_and_opinions
 from sklearn_reject.metrics._deferral_scoring import judge_opinions
 from sklearn_reject.metrics._inside import has_method, locate
-from sklearn_reject.metrics._losses import is_table
-from sklearn_reject.metrics._plot._drawing import (
-    ORACLE_STYLE,
-    RANDOM_STYLE,
-    draw_curves,
-    draw_points,
-    find_axes,
-    finish_axes,
-    folds_of,
-    is_wanted,
-    keep_one,
-    label_curves,
-    short,
-)
-from sklearn_reject.metrics._plot._targets import draw_bound, find_common_target
-
-# How the targets of a rule are drawn.
-_SIDES = {"target_risk": "h", "max_deferral": "v"}
+from sklearn_reject.metrics._plot._base import CurveDisplay, Part
 
 
-class DeferralCurveDisplay:
+@dataclass(eq=False, repr=False)
+class DeferralCurveDisplay(CurveDisplay):
     """System risk against the deferral rate, lower is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
@@ -127,34 +102,20 @@ class DeferralCurveDisplay:
     >>> plt.show()
     """
 
-    line_: Line2D | Other
-    point_: Line2D | Other
-    target_: Line2D | Other
-    oracle_: Line2D | Other
-    random_: Line2D | Other
-    ax_: Axes
-    figure_: Figure
+    deferral_rate: Sequence[ArrayLike]
+    system_risk: Sequence[ArrayLike]
+    _: KW_ONLY
+    area: Sequence[float] | None = None
+    oracle: tuple[ArrayLike, ...] | None = None
+    random: tuple[float, ...] | None = None
+    point: Sequence[tuple[float, float]] | None = None
+    target: Mapping[str, float] | None = None
+    name: str | Sequence[str] | None = None
 
-    def __init__(
-        self,
-        deferral_rate: Sequence[ArrayLike],
-        system_risk: Sequence[ArrayLike],
-        *,
-        area: Sequence[float] | None = None,
-        oracle: tuple[ArrayLike, ...] | None = None,
-        random: tuple[float, ...] | None = None,
-        point: Sequence[tuple[float, float]] | None = None,
-        target: Mapping[str, float] | None = None,
-        name: str | Sequence[str] | None = None,
-    ) -> None:
-        self.deferral_rate = deferral_rate
-        self.system_risk = system_risk
-        self.area = area
-        self.oracle = oracle
-        self.random = random
-        self.point = point
-        self.target = target
-        self.name = name
+    _axes = "deferral_rate", "system_risk"
+    _labels = "Deferral rate (share deferred)", "System risk"
+    _rule = "deferred {}, risk {}"
+    _function = "deferral_curve"
 
     @classmethod
     def from_estimator(
@@ -221,12 +182,11 @@ class DeferralCurveDisplay:
             where a person is asked.
         """
         weight = check_sample_weight(sample_weight, len(y))
-        sample = judge_opinions(estimator, X, y, expert_labels, loss, labels)
-        name = type(estimator).__name__ if name is None else name
-        probabilities = [_defer_proba(estimator, X)]
-        display = cls._from_samples([(*sample, weight)], name, probabilities)
-        display.target = find_common_target([estimator], _SIDES)
-        return display.plot(ax, **plot_options)
+        options = {"loss": loss, "labels": labels}
+        judged = cls._judge(estimator, X, y, weight, expert_labels, **options)
+        return cls._of_rules(
+            [estimator], [judged], name or type(estimator).__name__
+        ).plot(ax, **plot_options)
 
     @classmethod
     @of_arrays
@@ -274,9 +234,8 @@ class DeferralCurveDisplay:
         sample = scores_and_opinions(
             y_true, y_first, y_second, deferral_score, loss, labels
         )
-        return cls._from_samples([(*sample, sample_weight)], name).plot(
-            ax, **plot_options
-        )
+        samples = [curves.check_deferral_samples(*sample, sample_weight)]
+        return cls._of_samples(samples, name).plot(ax, **plot_options)
 
     @classmethod
     def from_cv_results(
@@ -340,51 +299,9 @@ class DeferralCurveDisplay:
             opinion, or if `expert_labels` are missing where a person is asked.
         """
         weight = check_sample_weight(sample_weight, len(y))
-        if is_table(loss) and labels is None:
-            labels = np.unique(y)  # a fold may lack a class
-        folds, samples, probabilities = folds_of(cv_results), [], []
-        for estimator, rows in folds:
-            held_out = _safe_indexing(X, rows)
-            of_person = None
-            if expert_labels is not None:
-                of_person = _safe_indexing(expert_labels, rows)
-            truth = _safe_indexing(y, rows)
-            sample = judge_opinions(estimator, held_out, truth, of_person, loss, labels)
-            samples.append((*sample, take_weight(weight, rows)))
-            probabilities.append(_defer_proba(estimator, held_out))
-        display = cls._from_samples(samples, name, probabilities)
-        display.target = find_common_target([fold[0] for fold in folds], _SIDES)
+        arrays = {"X": X, "y": y, "weight": weight, "expert_labels": expert_labels}
+        display = cls._of_folds(cv_results, arrays, loss, labels, name)
         return display.plot(ax, **plot_options)
-
-    @classmethod
-    def _from_samples(cls, samples, name, probabilities=None):
-        """Make the display of tuples (scores, both losses, weight), one a curve.
-
-        `probabilities` are those of being deferred by the rule in use.
-        """
-        known = [curves.check_deferral_samples(*sample) for sample in samples]
-        rates, risks, areas = [], [], []
-        for *sample, weight, _ in known:
-            rate, risk, _ = curves.deferral_curve(*sample, sample_weight=weight)
-            rates.append(rate)
-            risks.append(risk)
-            areas.append(curves.deferral_area_score(*sample, sample_weight=weight))
-        # The references are those of all samples together.
-        first = np.concatenate([sample.loss_first for sample in known])
-        second = np.concatenate([sample.loss_second for sample in known])
-        weight = None
-        if known[0].weight is not None:
-            weight = np.concatenate([sample.weight for sample in known])
-        best = curves.deferral_curve(
-            first - second, first, second, sample_weight=weight
-        )
-        means = [float(np.average(each, weights=weight)) for each in (first, second)]
-        point = None
-        if probabilities is not None:
-            pairs = zip(known, probabilities, strict=True)
-            point = [_point_of(*pair) for pair in pairs]
-        references = {"oracle": best[:2], "random": tuple(means)}
-        return cls(rates, risks, area=areas, **references, point=point, name=name)
 
     def plot(
         self,
@@ -449,58 +366,36 @@ class DeferralCurveDisplay:
             If there are not as many names or `curve_kwargs` as curves, or a point or a
             reference is wanted that the display does not have.
         """
-        plot_point = is_wanted(self, "point", plot_point, "use from_estimator")
-        plot_target = is_wanted(self, "target", plot_target, "use from_estimator")
-        for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
-            is_wanted(self, part, wanted, "use from_predictions")
-        self.ax_ = find_axes(ax, "DeferralCurveDisplay", "deferral_curve")
-        self.figure_ = self.ax_.figure
-        legend = self._legend(self.name if name is None else name)
-        points = list(zip(self.deferral_rate, self.system_risk, strict=True))
-        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
-        self.point_ = self._draw_points(point_kwargs) if plot_point else None
-        self.oracle_ = self.random_ = self.target_ = None
-        if plot_target:
-            self.target_ = draw_bound(self.ax_, self.target, _SIDES, target_kwargs)
-        if plot_oracle:
-            style = {"label": "oracle", **ORACLE_STYLE, **(oracle_kwargs or {})}
-            self.oracle_ = keep_one(self.ax_, *self.ax_.plot(*self.oracle, **style))
-        if plot_random:
-            style = {"label": "random", **RANDOM_STYLE, **(random_kwargs or {})}
-            line = self.ax_.plot([0, 1], self.random, **style)
-            self.random_ = keep_one(self.ax_, *line)
-        self.ax_.set_ylim(bottom=0, auto=True)
-        names = {"xlabel": "Deferral rate (share deferred)", "ylabel": "System risk"}
-        finish_axes(self.ax_, **names, xlim=(-0.01, 1.01))
-        return self
+        parts = [
+            Part("point", plot_point, self.point, point_kwargs),
+            Part("target", plot_target, self.target, target_kwargs),
+            Part("oracle", plot_oracle, self.oracle, oracle_kwargs),
+            Part("random", plot_random, self.random, random_kwargs),
+        ]
+        return self._plot(ax, name, curve_kwargs, parts, xlim=(-0.01, 1.01))
 
-    def _draw_points(self, point_kwargs):
-        """Draw the operating point of each line."""
-        legend = ["rules"] + [None] * (len(self.point) - 1)
-        if len(self.point) == 1:
-            rate, risk = self.point[0]
-            legend = [f"rule (deferred {short(rate)}, risk {short(risk)})"]
-        lines = np.atleast_1d(self.line_)
-        return draw_points(self.ax_, lines, self.point, legend, point_kwargs)
+    @staticmethod
+    def _judge(estimator, X, y, weight, expert_labels, *, loss, labels):
+        """Return the sample of an estimator, and the point of its rule."""
+        sample = judge_opinions(estimator, X, y, expert_labels, loss, labels)
+        sample = curves.check_deferral_samples(*sample, weight)
+        inner, X = locate(estimator, X, has_method("_opinions"))
+        deferred = np.asarray(inner.defer_proba(X), dtype=np.float64)[sample.is_used]
+        losses = deferred * sample.loss_second + (1 - deferred) * sample.loss_first
+        point = (np.average(each, weights=sample.weight) for each in (deferred, losses))
+        return sample, tuple(map(float, point))
 
-    def _legend(self, name):
-        if not self.area:
-            return label_curves(name, [None] * len(self.deferral_rate))
-        each = [f"area = {short(area, 4)}" for area in self.area]
-        mean, spread = np.mean(self.area), np.std(self.area)
-        return label_curves(name, each, f"area = {short(mean, 4)} ± {short(spread, 2)}")
+    @staticmethod
+    def _curve(scores, loss_first, loss_second, weight, _):
+        sample = scores, loss_first, loss_second
+        rate, risk, _ = curves.deferral_curve(*sample, sample_weight=weight)
+        return rate, risk, curves.deferral_area_score(*sample, sample_weight=weight)
 
-
-def _defer_proba(estimator, X):
-    """Return how likely the rule of an estimator defers each sample."""
-    inner, X = locate(estimator, X, has_method("_opinions"))
-    return np.asarray(inner.defer_proba(X), dtype=np.float64)
-
-
-def _point_of(known, probability):
-    """Return deferral rate and system risk of a rule, on samples with both losses."""
-    deferred = probability[known.is_used]
-    losses = deferred * known.loss_second + (1 - deferred) * known.loss_first
-    return tuple(
-        float(np.average(values, weights=known.weight)) for values in (deferred, losses)
-    )
+    @staticmethod
+    def _references(_, loss_first, loss_second, weight, __):
+        losses = loss_first, loss_second
+        oracle = curves.deferral_curve(
+            loss_first - loss_second, *losses, sample_weight=weight
+        )
+        means = (float(np.average(each, weights=weight)) for each in losses)
+        return oracle[:2], tuple(means)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject import _curves as curves
 from sklearn_reject._typing import (
     Axes,
     Estimator,
-    Figure,
     Label,
-    Line2D,
     MatrixLike,
     Options,
-    Other,
     TaskLossLike,
 )
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
@@ -28,34 +24,13 @@ from sklearn_reject.metrics._origins import (
     ood_samples,
     scores_and_origins,
 )
-from sklearn_reject.metrics._plot._drawing import (
-    RANDOM_STYLE,
-    draw_curves,
-    draw_points,
-    find_axes,
-    finish_axes,
-    is_wanted,
-    keep_one,
-    label_curves,
-)
-from sklearn_reject.metrics._plot._ood_rule import (
-    BOUNDS,
-    describe_point,
-    draw_corner,
-    name_bounds,
-    random_line,
-    rule_point,
-)
-from sklearn_reject.metrics._plot._targets import acceptance, find_target
-
-_LABELS = {
-    "roc": ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
-    "precision_recall": ("Recall (ID samples accepted)", "Precision (ID of accepted)"),
-    "risk_coverage": ("TPR (ID samples accepted)", "Selective risk"),
-}
+from sklearn_reject.metrics._plot._base import CurveDisplay, Part
+from sklearn_reject.metrics._plot._ood_sample import BOUNDS, KINDS, OODSample
+from sklearn_reject.metrics._plot._targets import acceptance, draw_corner, find_target
 
 
-class OODFrontierDisplay:
+@dataclass(eq=False, repr=False)
+class OODFrontierDisplay(CurveDisplay):
     """What thresholds attain with ID and OOD samples, for choosing feasible bounds.
 
     One score is drawn by its own curve. Two scores, risk and novelty, are drawn by the
@@ -127,31 +102,21 @@ class OODFrontierDisplay:
     >>> plt.show()
     """
 
-    line_: Line2D | Other
-    target_: Line2D | Other
-    point_: Line2D | Other
-    random_: Line2D | Other
-    ax_: Axes
-    figure_: Figure
+    x: Sequence[ArrayLike]
+    y: Sequence[ArrayLike]
+    _: KW_ONLY
+    kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc"
+    random: tuple[float, ...] | None = None
+    point: tuple[float, ...] | None = None
+    target: Mapping[str, float] | None = None
+    name: str | Sequence[str] | None = None
 
-    def __init__(
-        self,
-        x: Sequence[ArrayLike],
-        y: Sequence[ArrayLike],
-        *,
-        kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
-        random: tuple[float, ...] | None = None,
-        point: tuple[float, ...] | None = None,
-        target: Mapping[str, float] | None = None,
-        name: str | Sequence[str] | None = None,
-    ) -> None:
-        self.x = x
-        self.y = y
-        self.kind = kind
-        self.random = random
-        self.point = point
-        self.target = target
-        self.name = name
+    _axes = "x", "y"
+    _function = "roc_frontier"
+    _are_alike = False
+
+    def __post_init__(self):
+        self._labels, self._bounds, self._best, self._rule = KINDS[self.kind]
 
     @classmethod
     def from_estimator(
@@ -167,7 +132,6 @@ class OODFrontierDisplay:
         ood_label: Label = "auto",
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
-        n_directions: int = 181,
         sample_weight: ArrayLike | None = None,
         name: str | Sequence[str] | None = None,
         ax: Axes | None = None,
@@ -193,7 +157,7 @@ class OODFrontierDisplay:
         y : array-like of shape (n_samples,)
             True labels, and `ood_label` for OOD samples.
 
-        kind, parts, max_fpr, ood_prior, n_directions : optional
+        kind, parts, max_fpr, ood_prior : optional
             As in :meth:`from_predictions`.
 
         ood_label : "auto", None or label, default="auto"
@@ -231,21 +195,19 @@ class OODFrontierDisplay:
             invalid or hold no OOD ones, or a label is neither a class nor that of OOD
             samples.
         """
-        check_option(kind, "kind", tuple(_LABELS))
+        check_option(kind, "kind", tuple(KINDS))
         y_pred, *scores = predict_with_both_scores(estimator, X)
-        losses = None
         ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
+        losses = None
         if kind == "risk_coverage":
             losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
-        bounds = {"max_fpr": max_fpr, "ood_prior": ood_prior}
+        columns, is_ood = scores_and_origins(y, *scores, ood_label)
         weight = check_sample_weight(sample_weight, len(is_ood))
-        name = type(estimator).__name__ if name is None else name
-        samples = _samples(y, None, scores, kind, bounds, ood_label, losses)
-        display = cls._from_samples(*samples, weight, kind, parts, n_directions, name)
-        columns = scores[0] if scores[1] is None else np.column_stack(scores)
-        probability = acceptance(estimator, X, y_pred, columns)
-        if probability is not None:
-            display.point = rule_point(kind, probability, samples[1], weight)
+        sample = OODSample(kind, columns, is_ood, losses, weight, max_fpr, ood_prior)
+        display = cls._of_sample(sample, parts, name or type(estimator).__name__)
+        accepted = acceptance(estimator, X, y_pred, columns)
+        if accepted is not None:
+            display.point = sample.point(accepted)
             display.target = find_target(estimator, BOUNDS)
         return display.plot(ax, **plot_options)
 
@@ -265,7 +227,6 @@ class OODFrontierDisplay:
         ood_label: Label = "auto",
         loss: TaskLossLike = "zero_one",
         labels: ArrayLike | None = None,
-        n_directions: int = 181,
         sample_weight: ArrayLike | None = None,
         name: str | Sequence[str] | None = None,
         ax: Axes | None = None,
@@ -309,9 +270,6 @@ class OODFrontierDisplay:
         loss, labels, sample_weight : optional
             As in :func:`risk_coverage_frontier`.
 
-        n_directions : int >= 2, default=181
-            Number of directions for two scores.
-
         name : str or list of str, default=None
             Name in the legend. With `parts` a name of the frontier, or three names.
 
@@ -332,38 +290,35 @@ class OODFrontierDisplay:
             If the kind is unknown, `parts` are wanted of one score, or the samples are
             invalid or hold no OOD ones.
         """
-        check_option(kind, "kind", tuple(_LABELS))
-        scores = uncertainty, novelty
-        bounds = {"max_fpr": max_fpr, "ood_prior": ood_prior}
-        options = bounds, ood_label, loss, labels
-        samples = _samples(y_true, y_pred, scores, kind, *options)
-        display = cls._from_samples(
-            *samples, sample_weight, kind, parts, n_directions, name
-        )
+        check_option(kind, "kind", tuple(KINDS))
+        scores, losses = (uncertainty, novelty), None
+        if kind == "risk_coverage":
+            judged = ood_samples(y_true, y_pred, *scores, ood_label, loss, labels)
+            columns, losses, is_ood = judged
+        else:
+            columns, is_ood = scores_and_origins(y_true, *scores, ood_label)
+        weight = check_sample_weight(sample_weight, len(is_ood))
+        sample = OODSample(kind, columns, is_ood, losses, weight, max_fpr, ood_prior)
+        display = cls._of_sample(sample, parts, name)
         return display.plot(ax, **plot_options)
 
     @classmethod
-    def _from_samples(cls, scores, samples, weight, kind, parts, n_directions, name):
-        """Make the display of one score, or of two that are columns."""
-        if parts and scores.ndim == 1:
+    def _of_sample(cls, sample, parts, name):
+        """Make the display of one score, or of two and maybe each alone."""
+        has_two = sample.scores.ndim == 2
+        if parts and not has_two:
             raise ValueError(
                 "parts=True draws risk and novelty alone beside their frontier, but "
                 "there is one score only. Pass novelty=, or a classifier with "
                 "risk_and_novelty."
             )
-        weighted = {**samples, "sample_weight": weight}
-        if scores.ndim == 1:
-            points = [_curve(kind, scores, weighted)]
-        else:
-            options = {**weighted, "n_directions": n_directions}
-            points = [_frontier(kind, scores, options)]
+        points = [sample.frontier() if has_two else sample.curve(sample.scores)]
         if parts:
-            points += [_curve(kind, score, weighted) for score in scores.T]
+            points += map(sample.curve, sample.scores.T)
             if not isinstance(name, list):
                 name = [name or "risk and novelty", "risk alone", "novelty alone"]
         x, y = map(list, zip(*points, strict=True))
-        random = random_line(kind, samples, weight)
-        return cls(x, y, kind=kind, random=random, name=name)
+        return cls(x, y, kind=sample.kind, random=sample.chance(), name=name)
 
     def plot(
         self,
@@ -429,78 +384,18 @@ class OODFrontierDisplay:
             If there are not as many names or `curve_kwargs` as curves, or something is
             wanted that the display does not have.
         """
-        if bounds is None:
-            plot_target = is_wanted(self, "target", plot_target, "pass bounds")
-        for part, wanted in (("point", plot_point), ("random", plot_random)):
-            is_wanted(self, part, wanted, "use from_estimator")
-        target = self.target if bounds is None else name_bounds(self.kind, bounds)
-        self.ax_ = find_axes(ax, "OODFrontierDisplay", "roc_frontier")
-        self.figure_ = self.ax_.figure
-        name = self.name if name is None else name
-        legend = label_curves(name, [None] * len(self.x))
-        points = list(zip(self.x, self.y, strict=True))
-        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs)
-        self.target_ = self.point_ = self.random_ = None
-        if is_wanted(self, "random", plot_random, ""):
-            style = {"label": "random", **RANDOM_STYLE, **(random_kwargs or {})}
-            line = self.ax_.plot([0, 1], self.random, **style)
-            self.random_ = keep_one(self.ax_, *line)
-        if target is not None and plot_target is not False:
-            self.target_ = draw_corner(self.ax_, self.kind, target, target_kwargs)
-        if is_wanted(self, "point", plot_point, ""):
-            legend = [f"rule ({describe_point(self.kind, self.point)})"]
-            first = np.atleast_1d(self.line_)[:1]
-            points = [self.point]
-            self.point_ = draw_points(self.ax_, first, points, legend, point_kwargs)
-        xlabel, ylabel = _LABELS[self.kind]
-        finish_axes(
-            self.ax_, xlabel=xlabel, ylabel=ylabel, xlim=(0, 1.01), **self._limits()
-        )
-        return self
+        target = self.target
+        if bounds is not None:
+            names = (of_axis[0] for of_axis in self._bounds)
+            target = dict(zip(names, map(float, bounds), strict=True))
+        points = None if self.point is None else [self.point]
+        parts = [
+            Part("random", plot_random, self.random, random_kwargs),
+            Part("target", plot_target, target, target_kwargs),
+            Part("point", plot_point, points, point_kwargs),
+        ]
+        limits = {} if self.kind == "risk_coverage" else {"ylim": (0, 1.01)}
+        return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01), **limits)
 
-    def _limits(self):
-        """Return limits from zero on, and of a risk up to what is drawn."""
-        if self.kind != "risk_coverage":
-            return {"ylim": (0, 1.01)}
-        self.ax_.set_ylim(bottom=0, auto=True)
-        return {}
-
-
-def _samples(y, y_pred, scores, kind, bounds, ood_label, loss=None, labels=None):
-    """Return one score, or two as columns, and what the functions of a kind take."""
-    if kind == "risk_coverage":
-        judged = ood_samples(y, y_pred, *scores, ood_label, loss, labels)
-        options = {"losses": judged[1], "max_fpr": bounds["max_fpr"]}
-        return judged[0], {**options, "is_ood": judged[2]}
-    columns, is_ood = scores_and_origins(y, *scores, ood_label)
-    samples = {"is_ood": is_ood}
-    if kind == "precision_recall":
-        samples["ood_prior"] = bounds["ood_prior"]
-    return columns, samples
-
-
-def _curve(kind, scores, samples):
-    """Return the points of the curve of one score."""
-    if kind == "roc":
-        return curves.ood_roc_curve(scores, **samples)[:2]
-    if kind == "risk_coverage":
-        return curves.risk_coverage_curve(scores, **samples)[:2]
-    precision, recall, _ = curves.ood_precision_recall_curve(scores, **samples)
-    return recall, precision
-
-
-def _frontier(kind, scores, samples):
-    """Return the corners of the frontier of two scores."""
-    if kind == "roc":
-        fpr, tpr = curves.roc_frontier(scores, **samples)
-        fpr, tpr = np.append(fpr, 1.0), np.append(tpr, tpr[-1:])
-        return np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[:-1]
-    if kind == "risk_coverage":
-        max_fpr = 1.0 if samples["max_fpr"] is None else samples["max_fpr"]
-        samples = {**samples, "max_fpr": max_fpr}
-        x, y = curves.risk_coverage_frontier(scores, **samples)
-    else:
-        y, x = curves.precision_recall_frontier(scores, **samples)
-    # The value of each point holds down to the one before, and of the first to zero.
-    x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
-    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+    def _draw_target(self, target, options):
+        return draw_corner(self.ax_, target, self._bounds, self._best, options)

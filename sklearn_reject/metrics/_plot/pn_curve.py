@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,44 +12,39 @@ from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._labels import rate
+from sklearn_reject._labels import is_automatic, rate
 from sklearn_reject._response import positive_score
-from sklearn_reject._typing import (
-    Axes,
-    Estimator,
-    Figure,
-    Label,
-    Line2D,
-    MatrixLike,
-    Options,
-    Other,
-)
+from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, Options
 from sklearn_reject._validation import check_same_length, of_arrays
 from sklearn_reject.metrics._inside import check_pos_label, find_tuner
-from sklearn_reject.metrics._plot._drawing import (
-    draw_curves,
-    find_axes,
-    finish_axes,
-    label_curves,
-    short,
-)
+from sklearn_reject.metrics._plot._base import Part
+from sklearn_reject.metrics._plot._drawing import ink
 from sklearn_reject.metrics._plot._pn_counts import (
     describe_tuner,
     find_known,
     known_curve,
     shown_documents,
 )
-from sklearn_reject.metrics._plot._pn_point import draw_point, draw_tangent, show_point
 from sklearn_reject.metrics._plot._threshold_space import ThresholdPicture
 from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
 
 _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
+_POINT_STYLE = {"fmt": "o", "capsize": 3, "zorder": 3}
+_TANGENT_STYLE = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
+
+# Of the false positives at the operating point, or of the upper end of their interval,
+# how many fit into the axes: the point is in the left part, and not in a corner.
+_VIEW = 4
+
+# By how much, relatively, axes are higher than what is in them.
+_ROOM = 1.05
 
 # By which sums of weights in another order may differ, relative to them.
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class PNCurveDisplay(ThresholdPicture):
     """True positives against false positives, both counted; up and left is better.
 
@@ -127,37 +124,20 @@ class PNCurveDisplay(ThresholdPicture):
     >>> plt.show()
     """
 
-    line_: Line2D | Other
-    path_: Line2D | Other
-    point_: Any
-    tangent_: Line2D | Other
-    boundary_: Line2D | Other
-    documents_: list[Any] | Other
-    ax_: Axes
-    figure_: Figure
+    fp: Sequence[ArrayLike]
+    tp: Sequence[ArrayLike]
+    _: KW_ONLY
+    area: Sequence[float] | None = None
+    path: ThresholdPath | None = None
+    operating_point: OperatingPoint | None = None
+    scores: np.ndarray | None = None
+    is_positive: np.ndarray | None = None
+    classifiers: Sequence[str] | None = None
+    name: str | Sequence[str] | None = None
 
-    def __init__(
-        self,
-        fp: Sequence[ArrayLike],
-        tp: Sequence[ArrayLike],
-        *,
-        area: Sequence[float] | None = None,
-        path: ThresholdPath | None = None,
-        operating_point: OperatingPoint | None = None,
-        scores: np.ndarray | None = None,
-        is_positive: np.ndarray | None = None,
-        classifiers: Sequence[str] | None = None,
-        name: str | Sequence[str] | None = None,
-    ) -> None:
-        self.fp = fp
-        self.tp = tp
-        self.area = area
-        self.path = path
-        self.operating_point = operating_point
-        self.scores = scores
-        self.is_positive = is_positive
-        self.classifiers = classifiers
-        self.name = name
+    _axes = "fp", "tp"
+    _labels = "False positives", "True positives"
+    _function = "pn_curve"
 
     @classmethod
     @of_arrays
@@ -210,7 +190,8 @@ class PNCurveDisplay(ThresholdPicture):
         sample = rated_documents(
             y_true, y_score, pos_label, unrated_label, sample_weight
         )
-        return cls._from_samples([sample], name=name).plot(ax, **plot_options)
+        display = cls._of_counts([known_curve(*sample)], name=name)
+        return display.plot(ax, **plot_options)
 
     @classmethod
     def from_estimator(
@@ -282,39 +263,34 @@ class PNCurveDisplay(ThresholdPicture):
             what is no tuner, or a class has no rated documents.
         """
         check_is_fitted(estimator)
+        kind = type(estimator).__name__
         tuner, inner_X = find_tuner(estimator, X)
-        if plot_single and tuner is None:
-            raise ValueError(
-                "plot_single=True draws the curve of each classifier of an "
-                f"EnsembleThresholdTuner, got {type(estimator).__name__}."
-            )
-        if isinstance(unrated_label, str) and unrated_label == "auto":
-            unrated_label = getattr(tuner, "unrated_label", -1)
         if tuner is not None:
             pos_label = check_pos_label(tuner, pos_label)
-        ratings = rate(
-            y,
-            pos_label=pos_label,
-            unrated_label=unrated_label,
-            sample_weight=sample_weight,
-        )
-        score = positive_score(
-            estimator, X, ratings.classes, name=type(estimator).__name__
-        )
+        elif plot_single:
+            raise ValueError(
+                "plot_single=True draws the curve of each classifier of an "
+                f"EnsembleThresholdTuner, got {kind}."
+            )
+        if is_automatic(unrated_label):
+            unrated_label = getattr(tuner, "unrated_label", -1)
+        labels = {"pos_label": pos_label, "unrated_label": unrated_label}
+        ratings = rate(y, sample_weight=sample_weight, **labels)
+        score = positive_score(estimator, X, ratings.classes, name=kind)
         check_same_length(len(score), y=y)
         columns, known, joint = [score[ratings.rows]], [None], {}
         if tuner is not None:
             joint = describe_tuner(tuner, inner_X, ratings)
             known = find_known(joint["scores"], joint["path"])
-        name = type(estimator).__name__ if name is None else name
+        name = kind if name is None else name
         if plot_single:
             columns += list(joint["scores"].T)
             name = [name, *joint["classifiers"]] if isinstance(name, str) else name
-        samples = [
-            (column, ratings.is_positive, ratings.weight, some)
+        counts = [
+            known_curve(column, ratings.is_positive, ratings.weight, some)
             for column, some in zip(columns, known, strict=False)
         ]
-        return cls._from_samples(samples, name=name, **joint).plot(ax, **plot_options)
+        return cls._of_counts(counts, name=name, **joint).plot(ax, **plot_options)
 
     @classmethod
     def from_path(
@@ -381,21 +357,14 @@ class PNCurveDisplay(ThresholdPicture):
         if scores is not None or y is not None:
             options = {"pos_label": pos_label, "unrated_label": unrated_label}
             shown = shown_documents(path, scores, y, options)
-        display = cls(
-            [path.fp[::-1]],
-            [path.tp[::-1]],
-            area=[path.area],
-            path=path,
-            operating_point=operating_point,
-            classifiers=classifiers,
-            name=name,
-            **shown,
-        )
+        shown |= {"operating_point": operating_point, "classifiers": classifiers}
+        curve = [path.fp[::-1]], [path.tp[::-1]]
+        display = cls(*curve, area=[path.area], path=path, name=name, **shown)
         return display.plot(ax, **plot_options)
 
     @classmethod
-    def _from_samples(cls, samples, **options):
-        fp, tp = map(list, zip(*(known_curve(*each) for each in samples), strict=True))
+    def _of_counts(cls, counts, **options):
+        fp, tp = map(list, zip(*counts, strict=True))
         areas = [float(trapezoid(*each)) for each in zip(tp, fp, strict=True)]
         return cls(fp, tp, area=areas, **options)
 
@@ -460,43 +429,72 @@ class PNCurveDisplay(ThresholdPicture):
             If there are not as many names or `curve_kwargs` as curves, or something is
             wanted that the display does not have.
         """
-        plot_path = self._shows_path(plot_path)
-        plot_point = self._is_wanted("point", plot_point, "operating_point")
-        is_known = self._is_wanted("tangent", plot_tangent, "operating_point")
-        plot_tangent = is_known and (plot_point or plot_tangent is not None)
-        self.ax_ = find_axes(ax, "PNCurveDisplay", "pn_curve")
-        shown = self.ax_.get_xlim()[1] if self.ax_.has_data() else 0.0
-        self.figure_ = self.ax_.figure
-        each = [f"area = {short(area, 4)}" for area in self.area or []]
-        each = each or [None] * len(self.fp)
-        legend = label_curves(self.name if name is None else name, each)
-        points = list(zip(self.fp, self.tp, strict=True))
-        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs)
-        self.path_ = self._draw_path(path_kwargs or {}) if plot_path else None
-        self.tangent_ = self.point_ = self.boundary_ = self.documents_ = None
-        if plot_tangent:
-            point = self.operating_point
-            self.tangent_ = draw_tangent(self.ax_, point, tangent_kwargs or {})
-        if plot_point:
-            point = self.operating_point
-            self.point_ = draw_point(self.ax_, point, point_kwargs or {})
+        point = self.operating_point
+        if plot_path is None and self.path is not None:
+            plot_path = self._goes_on_below_path()
+        if plot_tangent is None:
+            plot_tangent = plot_point
+        parts = [
+            Part("path", plot_path, self.path, path_kwargs),
+            Part("point", plot_point, point, point_kwargs),
+            Part("tangent", plot_tangent, point, tangent_kwargs),
+        ]
+        shown = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
+        self._plot(ax, name, curve_kwargs, parts)
+        self.boundary_ = self.documents_ = None
         self.ax_.set_xlim(left=0, auto=True)
-        self.ax_.set_ylim(bottom=0, auto=True)
-        if plot_point:
-            show_point(self.ax_, self.operating_point, (self.fp, self.tp), shown)
-        finish_axes(self.ax_, xlabel="False positives", ylabel="True positives")
+        if self.point_ is not None:
+            self._show_point(shown)
         return self
 
-    def _shows_path(self, wanted):
-        """Tell whether to mark the path: where documents lie below its thresholds."""
-        is_shown = self._is_wanted("path", wanted, "path")
-        if not is_shown or wanted is not None:
-            return is_shown
+    def _goes_on_below_path(self):
+        """Tell whether documents of the first curve are below the path's thresholds."""
         reached = self.path.fp[0] + self.path.tp[0]
         rated = self.fp[0][-1] + self.tp[0][-1]
         return reached < rated * (1 - _ROUNDING)
 
-    def _draw_path(self, user):
+    def _draw_path(self, path, options):
         color = np.atleast_1d(self.line_)[0].get_color()
-        style = {"label": "path", "color": color, **_PATH_STYLE, **user}
-        return self.ax_.plot(self.path.fp, self.path.tp, **style)[0]
+        style = {"label": "path", "color": color, **_PATH_STYLE, **options}
+        return self.ax_.plot(path.fp, path.tp, **style)[0]
+
+    def _draw_tangent(self, point, options):
+        """Draw the line of the target derivative through a point; None without one."""
+        slope = point.target_derivative
+        if np.isnan(slope):
+            return None  # targets that are no slopes have no tangent
+        label = f"target: dTP/dFP = {slope:.3g}"
+        style = {"label": label, "color": ink(), **_TANGENT_STYLE, **options}
+        return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
+
+    def _draw_point(self, point, options):
+        """Draw an operating point, with its intervals as error bars."""
+        done = f"precision = {point.precision:.3g}"
+        done = "predicts nothing" if np.isnan(point.precision) else done
+        label = f"operating point ({done})"
+        style = {"label": label, "color": ink(), **_POINT_STYLE, **options}
+        across = _lengths(point.fp, point.fp_interval)
+        up = _lengths(point.tp, point.tp_interval)
+        return self.ax_.errorbar(point.fp, point.tp, up, across, **style)
+
+    def _show_point(self, shown):
+        """Set limits near the operating point, not below what was shown before."""
+        point = self.operating_point
+        right = max(_VIEW * _upper_end(point.fp, point.fp_interval), shown)
+        if not 0 < right < max(fp[-1] for fp in self.fp):
+            return
+        heights = map(partial(np.interp, right), self.fp, self.tp)
+        top = max(*heights, _upper_end(point.tp, point.tp_interval))
+        before = self.ax_.get_ylim()[1] if shown else 0.0
+        self.ax_.set(xlim=(0, right), ylim=(0, max(_ROOM * top, before)))
+
+
+def _lengths(value, interval):
+    """Return how far error bars reach to either side."""
+    low, high = interval
+    return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
+
+
+def _upper_end(value, interval):
+    """Return the larger of a count and the upper end of its interval."""
+    return max(float(value), float(np.nan_to_num(interval[1], posinf=0.0)))

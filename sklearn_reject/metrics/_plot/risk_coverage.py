@@ -3,64 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._typing import (
     Axes,
     Estimator,
-    Figure,
-    Line2D,
     MatrixLike,
     Options,
-    Other,
     RandomState,
     TaskLossLike,
 )
-from sklearn_reject._validation import check_sample_weight, of_arrays, take_weight
+from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.metrics._inside import predict_with_uncertainty
-from sklearn_reject.metrics._losses import is_table, judge
-from sklearn_reject.metrics._plot._drawing import (
-    ORACLE_STYLE,
-    RANDOM_STYLE,
-    draw_curves,
-    draw_points,
-    find_axes,
-    finish_axes,
-    folds_of,
-    is_wanted,
-    keep_one,
-    label_curves,
-    short,
-)
+from sklearn_reject.metrics._losses import judge
+from sklearn_reject.metrics._plot._base import CurveDisplay, Part, one_or_all
 from sklearn_reject.metrics._plot._risk_band import risk_band
-from sklearn_reject.metrics._plot._targets import (
-    acceptance,
-    draw_bound,
-    find_common_target,
-    share_and_mean,
-)
+from sklearn_reject.metrics._plot._targets import acceptance, share_and_mean
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
-# Below this coverage, a band may be cut off.
+# Below this share of the largest coverage, a band may be cut off.
 _LEFT_END = 0.1
 
 _BAND_STYLE = {"alpha": 0.2, "linewidth": 0}
 
-# How the targets of a rule are drawn.
-_SIDES = {
-    "target_risk": "h",
-    "max_risk": "h",
-    "target_coverage": "v",
-    "target_failure_rate": "rate",
-}
 
-
-class RiskCoverageDisplay:
+@dataclass(eq=False, repr=False)
+class RiskCoverageDisplay(CurveDisplay):
     """Selective risk against coverage, lower is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
@@ -140,37 +113,22 @@ class RiskCoverageDisplay:
     >>> plt.show()
     """
 
-    line_: Line2D | Other
-    point_: Line2D | Other
-    target_: Line2D | Other
-    band_: Any
-    oracle_: Line2D | Other
-    random_: Line2D | Other
-    ax_: Axes
-    figure_: Figure
+    coverage: Sequence[ArrayLike]
+    risk: Sequence[ArrayLike]
+    _: KW_ONLY
+    aurc: Sequence[float] | None = None
+    oracle: tuple[ArrayLike, ...] | None = None
+    random: float | None = None
+    band: Sequence[tuple[ArrayLike, ...]] | None = None
+    point: Sequence[tuple[float, float]] | None = None
+    target: Mapping[str, float] | None = None
+    name: str | Sequence[str] | None = None
 
-    def __init__(
-        self,
-        coverage: Sequence[ArrayLike],
-        risk: Sequence[ArrayLike],
-        *,
-        aurc: Sequence[float] | None = None,
-        oracle: tuple[ArrayLike, ...] | None = None,
-        random: float | None = None,
-        band: Sequence[tuple[ArrayLike, ...]] | None = None,
-        point: Sequence[tuple[float, float]] | None = None,
-        target: Mapping[str, float] | None = None,
-        name: str | Sequence[str] | None = None,
-    ) -> None:
-        self.coverage = coverage
-        self.risk = risk
-        self.aurc = aurc
-        self.oracle = oracle
-        self.random = random
-        self.band = band
-        self.point = point
-        self.target = target
-        self.name = name
+    _axes = "coverage", "risk"
+    _area, _area_name = "aurc", "AuRC"
+    _labels = "Coverage (share accepted)", "Selective risk"
+    _rule = "coverage {}, risk {}"
+    _function = "risk_coverage_curve"
 
     @classmethod
     def from_estimator(
@@ -252,13 +210,9 @@ class RiskCoverageDisplay:
             If a regressor has no `uncertainty`, or no `loss_` where `loss` is None.
         """
         weight = check_sample_weight(sample_weight, len(y))
-        sample, probability = _judge_rule(estimator, X, y, weight, loss, labels)
-        display = cls._from_samples(
-            [sample], type(estimator).__name__ if name is None else name
-        )
-        display._add_rules([estimator], [sample], [probability])
-        if confidence_level is not None:
-            display._add_band(sample, confidence_level, n_resamples, random_state)
+        judged = cls._judge(estimator, X, y, weight, loss=loss, labels=labels)
+        display = cls._of_rules([estimator], [judged], name or type(estimator).__name__)
+        display._add_band(judged[0], confidence_level, n_resamples, random_state)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -320,11 +274,9 @@ class RiskCoverageDisplay:
             The display, drawn.
         """
         scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-        weight = check_sample_weight(sample_weight, len(scores))
-        sample = scores, losses, weight
-        display = cls._from_samples([sample], name)
-        if confidence_level is not None:
-            display._add_band(sample, confidence_level, n_resamples, random_state)
+        sample = scores, losses, check_sample_weight(sample_weight, len(scores))
+        display = cls._of_samples([sample], name)
+        display._add_band(sample, confidence_level, n_resamples, random_state)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -388,54 +340,9 @@ class RiskCoverageDisplay:
             `uncertainty`, or no `loss_` where `loss` is None.
         """
         weight = check_sample_weight(sample_weight, len(y))
-        if is_table(loss) and labels is None:
-            labels = np.unique(y)  # a fold may lack a class
-        folds = folds_of(cv_results)
-        samples, probabilities = [], []
-        for estimator, rows in folds:
-            held_out = _safe_indexing(X, rows), _safe_indexing(y, rows)
-            of_fold = take_weight(weight, rows)
-            judged = _judge_rule(estimator, *held_out, of_fold, loss, labels)
-            samples.append(judged[0])
-            probabilities.append(judged[1])
-        display = cls._from_samples(samples, name)
-        display._add_rules([fold[0] for fold in folds], samples, probabilities)
+        arrays = {"X": X, "y": y, "weight": weight}
+        display = cls._of_folds(cv_results, arrays, loss, labels, name)
         return display.plot(ax, **plot_options)
-
-    @classmethod
-    def _from_samples(cls, samples, name):
-        """Make the display of tuples (scores, losses, weight), one a curve."""
-        coverage, risk, aurc = [], [], []
-        for *sample, weight in samples:
-            x, y, _ = curves.risk_coverage_curve(*sample, sample_weight=weight)
-            coverage.append(x)
-            risk.append(y)
-            aurc.append(curves.aurc_score(*sample, sample_weight=weight))
-        # The references are those of all samples together.
-        losses = np.concatenate([losses for _, losses, _ in samples])
-        weight = None
-        if samples[0][2] is not None:
-            weight = np.concatenate([weight for _, _, weight in samples])
-        # A running index unties the samples: the oracle may stop between equal losses.
-        rank = np.empty(len(losses))
-        rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
-        oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]
-        random = float(np.average(losses, weights=weight))
-        return cls(coverage, risk, aurc=aurc, oracle=oracle, random=random, name=name)
-
-    def _add_rules(self, estimators, samples, probabilities):
-        """Add the point of each rule, if all curves have one, and their target."""
-        if any(probability is None for probability in probabilities):
-            return
-        self.target = find_common_target(estimators, _SIDES)
-        pairs = zip(probabilities, samples, strict=True)
-        self.point = [share_and_mean(each, *sample[1:]) for each, sample in pairs]
-
-    def _add_band(self, sample, confidence_level, n_resamples, random_state):
-        options = {"n_resamples": n_resamples, "random_state": random_state}
-        self.band = [
-            risk_band(sample, *self.coverage, level=confidence_level, **options)
-        ]
 
     def plot(
         self,
@@ -506,75 +413,57 @@ class RiskCoverageDisplay:
         if band_kwargs is not None and self.band is None:
             raise ValueError(
                 "band_kwargs is given, but the display has no `band`. Pass it to the "
-                "constructor, or use from_predictions with a confidence."
+                "constructor, or use from_predictions with a confidence_level."
             )
-        plot_point = is_wanted(self, "point", plot_point, "use from_estimator")
-        plot_target = is_wanted(self, "target", plot_target, "use from_estimator")
-        for part, wanted in (("oracle", plot_oracle), ("random", plot_random)):
-            is_wanted(self, part, wanted, "use from_predictions")
-        self.ax_ = find_axes(ax, "RiskCoverageDisplay", "risk_coverage_curve")
-        self.figure_ = self.ax_.figure
-        legend = self._legend(self.name if name is None else name)
-        points = list(zip(self.coverage, self.risk, strict=True))
-        self.line_ = draw_curves(self.ax_, points, legend, curve_kwargs, alike=True)
-        self.band_ = self._draw_bands(band_kwargs)
-        self.oracle_ = self.random_ = self.target_ = self.point_ = None
-        if plot_point:
-            self.point_ = self._draw_points(point_kwargs)
-        if plot_target:
-            self.target_ = draw_bound(self.ax_, self.target, _SIDES, target_kwargs)
-        if plot_oracle:
-            style = {"label": "oracle", **ORACLE_STYLE, **(oracle_kwargs or {})}
-            self.oracle_ = keep_one(self.ax_, *self.ax_.plot(*self.oracle, **style))
-        if plot_random:
-            style = {"label": "random", **RANDOM_STYLE, **(random_kwargs or {})}
-            line = self.ax_.plot([0, 1], [self.random] * 2, **style)
-            self.random_ = keep_one(self.ax_, *line)
-        self.ax_.set_ylim(bottom=0, auto=True)
-        names = {"xlabel": "Coverage (share accepted)", "ylabel": "Selective risk"}
-        finish_axes(self.ax_, **names, xlim=(0, 1.01))
-        return self
+        parts = [
+            Part("band", None, self.band, band_kwargs),
+            Part("point", plot_point, self.point, point_kwargs),
+            Part("target", plot_target, self.target, target_kwargs),
+            Part("oracle", plot_oracle, self.oracle, oracle_kwargs),
+            Part("random", plot_random, self.random, random_kwargs),
+        ]
+        return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01))
 
-    def _draw_points(self, point_kwargs):
-        """Draw the point of the rule on each line."""
-        legend = ["rules"] + [None] * (len(self.point) - 1)
-        if len(self.point) == 1:
-            coverage, risk = self.point[0]
-            done = f"coverage {short(coverage)}, risk {short(risk)}"
-            legend = [f"rule ({done if coverage else 'accepts nothing'})"]
-        lines = np.atleast_1d(self.line_)
-        return draw_points(self.ax_, lines, self.point, legend, point_kwargs)
+    @staticmethod
+    def _judge(estimator, X, y, weight, *, loss, labels):
+        """Return the sample of an estimator, and the point of its rule or None."""
+        y_pred, scores = predict_with_uncertainty(estimator, X)
+        losses = judge(estimator, y, y_pred, loss, labels)
+        accepted = acceptance(estimator, X, y_pred, scores)
+        point = None if accepted is None else share_and_mean(accepted, losses, weight)
+        return (curves.make_finite(scores), losses, weight), point
 
-    def _draw_bands(self, band_kwargs):
-        """Draw the band of each line in its color."""
-        if self.band is None:
-            return None
-        bands = []
-        for line, band in zip(np.atleast_1d(self.line_), self.band, strict=True):
-            style = {"color": line.get_color(), **_BAND_STYLE, **(band_kwargs or {})}
-            bands.append(self._draw_band(*np.asarray(band), style))
-        return bands[0] if len(bands) == 1 else bands
+    @staticmethod
+    def _curve(scores, losses, weight):
+        coverage, risk, _ = curves.risk_coverage_curve(
+            scores, losses, sample_weight=weight
+        )
+        return coverage, risk, curves.aurc_score(scores, losses, sample_weight=weight)
 
-    def _draw_band(self, coverage, low, high, style):
-        """Draw a band, and scale the axes to what is not at its left end."""
-        limits = self.ax_.dataLim.frozen()
-        drawn = self.ax_.fill_between(coverage, low, high, **style)
-        self.ax_.dataLim.set(limits)
-        shown = coverage >= _LEFT_END * coverage.max()
-        self.ax_.update_datalim(np.c_[coverage, high][shown])
-        return drawn
+    @staticmethod
+    def _references(_, losses, weight):
+        # A running index unties the samples: the oracle may stop between equal losses.
+        rank = np.empty(len(losses))
+        rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
+        oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]
+        return oracle, float(np.average(losses, weights=weight))
 
-    def _legend(self, name):
-        if not self.aurc:
-            return label_curves(name, [None] * len(self.coverage))
-        each = [f"AuRC = {short(area, 4)}" for area in self.aurc]
-        mean, spread = np.mean(self.aurc), np.std(self.aurc)
-        return label_curves(name, each, f"AuRC = {short(mean, 4)} ± {short(spread, 2)}")
+    def _describe_rule(self, coverage, risk):
+        return super()._describe_rule(coverage, risk) if coverage else "accepts nothing"
 
+    def _add_band(self, sample, level, *options):
+        if level is not None:
+            self.band = [risk_band(sample, *self.coverage, level, *options)]
 
-def _judge_rule(estimator, X, y, weight, loss, labels):
-    """Return scores, losses and weight, and the probabilities of being accepted."""
-    y_pred, scores = predict_with_uncertainty(estimator, X)
-    losses = judge(estimator, y, y_pred, loss, labels)
-    probability = acceptance(estimator, X, y_pred, scores)
-    return (curves.make_finite(scores), losses, weight), probability
+    def _draw_band(self, bands, options):
+        """Draw the band of each line; its left end has no say in the limits."""
+        drawn = []
+        for line, band in zip(np.atleast_1d(self.line_), bands, strict=True):
+            coverage, low, high = map(np.asarray, band)
+            style = {"color": line.get_color(), **_BAND_STYLE, **options}
+            limits = self.ax_.dataLim.frozen()
+            drawn.append(self.ax_.fill_between(coverage, low, high, **style))
+            self.ax_.dataLim.set(limits)
+            shown = coverage >= _LEFT_END * coverage.max()
+            self.ax_.update_datalim(np.c_[coverage, high][shown])
+        return one_or_all(drawn)

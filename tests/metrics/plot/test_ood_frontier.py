@@ -1,6 +1,6 @@
-"""Pictures of frontiers show the numbers that the metrics compute."""
+"""Pictures of frontiers show what the metrics compute, and what was asked."""
 
-import sys
+from functools import partial
 
 import matplotlib as mpl
 import numpy as np
@@ -32,12 +32,14 @@ RISK, RATIO = SAMPLE.risk, SAMPLE.likelihood_ratio
 PREDICTIONS = y, SAMPLE.prediction, RISK
 WEIGHT = 1.0 + np.arange(300) % 3
 BAYES = GaussianNB().fit(X[y != -1], y[y != -1])
-
 KINDS = {
     "roc": {},
     "precision_recall": {"ood_prior": 0.1},
     "risk_coverage": {"max_fpr": 0.4, "loss": "squared"},
 }
+kinds = pytest.mark.parametrize("kind", KINDS)
+weights = pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+from_predictions = OODFrontierDisplay.from_predictions
 
 
 @pytest.fixture(autouse=True)
@@ -46,11 +48,15 @@ def _close_figures():
     plt.close("all")
 
 
-@pytest.fixture(scope="module")
-def double():
+def double(**options):
     return DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.3, novelty_score="knn", n_directions=9, cv=2
-    ).fit(X, y)
+        GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return double().fit(X, y)
 
 
 def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
@@ -94,39 +100,19 @@ def assert_steps(kind, line, points):
         assert (x[0], y[0]) == (0, points[1][0])
 
 
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_curve_of_one_score(kind, weight):
+@weights
+@kinds
+def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
     options = {"sample_weight": weight, **KINDS[kind]}
-    display = OODFrontierDisplay.from_predictions(
-        *PREDICTIONS, kind=kind, name="risk", **options
-    )
+    display = from_predictions(*PREDICTIONS, kind=kind, name="risk", **options)
     expected = curve(kind, RISK, **options)
     np.testing.assert_array_equal(display.line_.get_data(), expected)
-    np.testing.assert_array_equal(display.x, [expected[0]])
-    np.testing.assert_array_equal(display.y, [expected[1]])
+    np.testing.assert_array_equal([display.x, display.y], [[x] for x in expected])
     assert legend_of(display) == ["risk"]
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_frontier_of_two_scores(kind, weight):
-    options = {"sample_weight": weight, "n_directions": 9, **KINDS[kind]}
-    display = OODFrontierDisplay.from_predictions(
-        *PREDICTIONS, novelty=RATIO, kind=kind, **options
+    display = from_predictions(
+        *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, **options
     )
-    assert_steps(kind, display.line_, frontier(kind, RISK, RATIO, **options))
-    assert legend_of(display) == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_frontier_beside_its_parts(kind):
-    options = KINDS[kind]
-    display = OODFrontierDisplay.from_predictions(
-        *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, n_directions=9, **options
-    )
-    points = frontier(kind, RISK, RATIO, n_directions=9, **options)
-    assert_steps(kind, display.line_[0], points)
+    assert_steps(kind, display.line_[0], frontier(kind, RISK, RATIO, **options))
     for line, score in zip(display.line_[1:], (RISK, RATIO), strict=True):
         np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
     assert legend_of(display) == ["risk and novelty", "risk alone", "novelty alone"]
@@ -134,61 +120,69 @@ def test_frontier_beside_its_parts(kind):
 
 
 def test_names_of_the_parts():
-    options = {"novelty": RATIO, "parts": True, "n_directions": 5}
-    display = OODFrontierDisplay.from_predictions(*PREDICTIONS, name="D", **options)
-    assert legend_of(display) == ["D", "risk alone", "novelty alone"]
-    names = ["D", "C", "A"]
-    display = OODFrontierDisplay.from_predictions(*PREDICTIONS, name=names, **options)
-    assert legend_of(display) == names
+    draw = partial(from_predictions, *PREDICTIONS, novelty=RATIO, parts=True)
+    assert legend_of(draw(name="D")) == ["D", "risk alone", "novelty alone"]
+    assert legend_of(draw(name=["D", "C", "A"])) == ["D", "C", "A"]
     with pytest.raises(ValueError, match="name has 2 entries for 3 curves"):
-        OODFrontierDisplay.from_predictions(*PREDICTIONS, name=["a", "b"], **options)
-    with pytest.raises(ValueError, match=r"parts=True .* one score only"):
-        OODFrontierDisplay.from_predictions(*PREDICTIONS, parts=True)
+        draw(name=["a", "b"])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@kinds
 def test_from_estimator_of_any_classifier(kind):
-    options = KINDS[kind]
-    display = OODFrontierDisplay.from_estimator(BAYES, X, y, kind=kind, **options)
+    display = OODFrontierDisplay.from_estimator(BAYES, X, y, kind=kind, **KINDS[kind])
     uncertainty = np.sort(BAYES.predict_proba(X))[:, :2].sum(axis=1)
-    expected = curve(kind, uncertainty, BAYES.predict(X), **options)
+    expected = curve(kind, uncertainty, BAYES.predict(X), **KINDS[kind])
     np.testing.assert_allclose(display.line_.get_data(), expected)
     assert legend_of(display) == ["GaussianNB"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_from_estimator_of_a_double_score(kind, double):
-    options = {"n_directions": 9, **KINDS[kind]}
-    display = OODFrontierDisplay.from_estimator(double, X, y, kind=kind, **options)
-    points = frontier(
-        kind, *double.risk_and_novelty(X), double.predict_label(X), **options
-    )
-    assert_steps(kind, display.line_, points)
-    assert legend_of(display)[0] == "DoubleScoreOODClassifier"
+@weights
+@kinds
+def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
+    options = {"sample_weight": weight, **KINDS[kind]}
+    display = OODFrontierDisplay.from_estimator(fitted, X, y, kind=kind, **options)
+    scores, labels = fitted.risk_and_novelty(X), fitted.predict_label(X)
+    assert_steps(kind, display.line_, frontier(kind, *scores, labels, **options))
+    weight = np.ones(len(y)) if weight is None else weight
+    accepted = fitted.accept_proba(X)
+
+    def mean(values, rows, extra=1.0):
+        return np.average(values[rows], weights=(weight * extra)[rows])
+
+    tpr, fpr = (mean(accepted, rows) for rows in (y != -1, y == -1))
+    losses = (labels - y) ** 2.0
+    precision = 0.9 * tpr / (0.9 * tpr + 0.1 * fpr)
+    point, chance = {
+        "roc": ((fpr, tpr), (0, 1)),
+        "precision_recall": ((tpr, precision), (0.9, 0.9)),
+        "risk_coverage": (
+            (tpr, mean(losses, y != -1, accepted)),
+            2 * (mean(losses, y != -1),),
+        ),
+    }[kind]
+    np.testing.assert_allclose(display.point_.get_xydata(), [point])
+    np.testing.assert_allclose(display.random_.get_ydata(), chance)
+    assert kind == "risk_coverage" or display.ax_.get_ylim()[1] > 1
 
 
 @pytest.mark.parametrize(
     "wrap",
     [
         lambda model: make_pipeline(StandardScaler(), model),
-        lambda model: GridSearchCV(model, {"n_directions": [5]}, cv=2),
+        lambda model: GridSearchCV(model, {"min_tpr": [0.3]}, cv=2),
     ],
     ids=["pipeline", "search"],
 )
-def test_from_estimator_looks_inside(double, wrap):
-    model = wrap(double).fit(X, y)
+def test_from_estimator_looks_inside(wrap):
+    model = wrap(double()).fit(X, y)
     inner, Z = getattr(model, "best_estimator_", model), X
     if hasattr(inner, "steps"):
         inner, Z = model[-1], model[:-1].transform(X)
-    display = OODFrontierDisplay.from_estimator(
-        model, X, y, name="mine", n_directions=9
-    )
-    points = frontier("roc", *inner.risk_and_novelty(Z), n_directions=9)
-    assert_steps("roc", display.line_, points)
-    fpr, tpr = measured = display.point
+    display = OODFrontierDisplay.from_estimator(model, X, y, name="mine")
+    assert_steps("roc", display.line_, frontier("roc", *inner.risk_and_novelty(Z)))
     probability = inner.accept_proba(Z)
-    assert measured == (probability[y == -1].mean(), probability[y != -1].mean())
-    rule = f"rule (FPR {fpr:.3g}, TPR {tpr:.3g})"
+    assert display.point == (probability[y == -1].mean(), probability[y != -1].mean())
+    rule = "rule (FPR {:.3g}, TPR {:.3g})".format(*display.point)
     assert legend_of(display) == ["mine", "target: TPR ≥ 0.3", rule]
 
 
@@ -201,15 +195,11 @@ def test_from_estimator_looks_inside(double, wrap):
             [(1, 0.7), (0.2, 0.7), (0.2, 1)],
             "recall ≥ 0.2, precision ≥ 0.7",
         ),
-        (
-            "risk_coverage",
-            [(1, 0.7), (0.2, 0.7), (0.2, 0)],
-            "TPR ≥ 0.2, risk ≤ 0.7",
-        ),
+        ("risk_coverage", [(1, 0.7), (0.2, 0.7), (0.2, 0)], "TPR ≥ 0.2, risk ≤ 0.7"),
     ],
 )
 def test_bounds_are_a_corner(kind, corner, label):
-    display = OODFrontierDisplay.from_predictions(
+    display = from_predictions(
         *PREDICTIONS, kind=kind, bounds=(0.2, 0.7), **KINDS[kind]
     )
     np.testing.assert_array_equal(display.target_.get_xydata(), corner)
@@ -239,139 +229,75 @@ def test_bounds_that_the_axes_show(kind, asked, drawn):
         np.testing.assert_array_equal(display.target_.get_xydata(), drawn)
 
 
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_rule_and_chance(kind, weight, double):
-    options = {"sample_weight": weight, "n_directions": 5, **KINDS[kind]}
-    display = OODFrontierDisplay.from_estimator(double, X, y, kind=kind, **options)
-    weight = np.ones(len(y)) if weight is None else weight
-    probability = double.accept_proba(X)
-
-    def mean(values, rows, extra=1.0):
-        return np.average(values[rows], weights=(weight * extra)[rows])
-
-    tpr, fpr = (mean(probability, rows) for rows in (y != -1, y == -1))
-    losses = (double.predict_label(X) - y) ** 2.0
-    risk = mean(losses, y != -1, probability)
-    expected = {
-        "roc": [(fpr, tpr), (0, 1)],
-        "precision_recall": [
-            (tpr, 0.9 * tpr / (0.9 * tpr + 0.1 * fpr)),
-            (0.9, 0.9),
-        ],
-        "risk_coverage": [(tpr, risk), 2 * (mean(losses, y != -1),)],
-    }
-    np.testing.assert_allclose(display.point_.get_xydata(), [expected[kind][0]])
-    np.testing.assert_allclose(display.random_.get_ydata(), expected[kind][1])
-    low, high = display.ax_.get_ylim()
-    assert low == 0
-    assert kind == "risk_coverage" or high > 1
-    parts = {"plot_point": False, "plot_random": False, "plot_target": False}
-    bare = display.plot(**parts)
-    assert (bare.point_, bare.random_, bare.target_) == (None, None, None)
-    assert len(bare.ax_.lines) == 1
+def test_targets_of_a_double_score_with_a_bound_on_the_risk():
+    model = DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=0.3, max_risk=0.5, novelty_score="msp", cv=2
+    )
+    display = OODFrontierDisplay.from_estimator(
+        model.fit(X, y), X, y, kind="risk_coverage"
+    )
+    assert display.target == {"min_tpr": 0.3, "max_risk": 0.5}
 
 
-def test_parts_that_the_display_does_not_have():
-    display = OODFrontierDisplay([[0, 1]], [[0, 1]])
-    for part in ("point", "random", "target"):
-        with pytest.raises(ValueError, match=f"plot_{part}=True, but .* `{part}`"):
-            display.plot(**{f"plot_{part}": True})
-
-
-def test_kinds_say_what_their_axes_are():
-    axes = {}
-    for kind, options in KINDS.items():
-        display = OODFrontierDisplay.from_predictions(
-            *PREDICTIONS, kind=kind, **options
-        )
-        axes[kind] = display.ax_.get_xlabel(), display.ax_.get_ylabel()
-        low, high = display.ax_.get_xlim()
-        assert low <= 0 < 1 <= high
-    assert "OOD" in axes["roc"][0]
-    assert "ID" in axes["roc"][1]
-    assert axes["precision_recall"][0].startswith("Recall")
-    assert axes["precision_recall"][1].startswith("Precision")
-    assert axes["risk_coverage"][1] == "Selective risk"
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("roc", ("FPR (OOD", "TPR (ID")),
+        ("precision_recall", ("Recall", "Precision")),
+        ("risk_coverage", ("TPR (ID", "Selective risk")),
+    ],
+)
+def test_kinds_say_what_their_axes_are(kind, words):
+    display = from_predictions(*PREDICTIONS, kind=kind, **KINDS[kind])
+    labels = display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    assert all(map(str.startswith, labels, words))
+    low, high = display.ax_.get_xlim()
+    assert low <= 0 < 1 <= high
 
 
 def test_labels_are_needed_for_risks_only():
     for kind in ("roc", "precision_recall"):
-        OODFrontierDisplay.from_predictions(y, None, RISK, kind=kind)
+        from_predictions(y, None, RISK, kind=kind)
     rejected = np.where(RISK > 0.4, -1, SAMPLE.prediction)
     with pytest.raises(ValueError, match="y_pred holds the OOD label -1"):
-        OODFrontierDisplay.from_predictions(y, rejected, RISK, kind="risk_coverage")
-
-
-def test_several_methods_on_the_axes_of_the_user():
-    figure, (left, right) = plt.subplots(1, 2)
-    first = OODFrontierDisplay.from_predictions(y, None, RISK, ax=right, name="r")
-    second = OODFrontierDisplay.from_predictions(y, None, RATIO, ax=right, name="g")
-    assert first.ax_ is second.ax_ is right
-    assert second.figure_ is figure
-    assert len(right.lines) == 3
-    assert first.random_ is second.random_
-    assert not left.lines
-    assert legend_of(second) == ["r", "g"]
-
-
-def test_display_from_numbers_alone():
-    display = OODFrontierDisplay([[0, 1], [0, 1]], [[0, 1], [0.5, 1]]).plot()
-    assert display.ax_.get_legend() is None
-    display.plot(name=["a", "b"], curve_kwargs=[{"color": "red"}, {"color": "blue"}])
-    assert legend_of(display) == ["a", "b"]
-    assert [line.get_color() for line in display.line_] == ["red", "blue"]
-    display.plot(name="both", curve_kwargs={"linestyle": ":"})
-    assert legend_of(display) == ["both"]
-    assert {line.get_linestyle() for line in display.line_} == {":"}
-    with pytest.raises(ValueError, match="curve_kwargs has 1 entries for 2 curves"):
-        display.plot(curve_kwargs=[{}])
+        from_predictions(y, rejected, RISK, kind="risk_coverage")
 
 
 def test_no_rule_within_the_bound_draws_nothing():
     # The two most certain samples are OOD and always accepted.
     novelty = np.where(np.cumsum(y == -1) <= 2, -np.inf, RATIO)
-    options = {"kind": "risk_coverage", "max_fpr": 0.0, "n_directions": 5}
-    display = OODFrontierDisplay.from_predictions(
-        *PREDICTIONS, novelty=novelty, **options
+    display = from_predictions(
+        *PREDICTIONS, novelty=novelty, kind="risk_coverage", max_fpr=0.0
     )
     assert len(display.line_.get_xdata()) == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "wrap",
-    [pytest.param(lambda model: model, marks=pytest.mark.slow), make_pipeline],
-    ids=["bare", "pipeline"],
-)
-def test_the_ood_label_is_that_of_the_estimator(kind, wrap):
+@pytest.fixture(scope="module")
+def of_another_label():
+    """A fitted pipeline, and labels of which 99 is that of OOD samples."""
     labels = np.where(y == -1, 99, y)
-    options = {"n_directions": 5, **KINDS[kind]}
-    model = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2, ood_label=99
+    return make_pipeline(double(ood_label=99)).fit(X, labels), labels
+
+
+@kinds
+def test_the_ood_label_is_that_of_the_estimator(kind, of_another_label):
+    model, labels = of_another_label
+    draw = partial(OODFrontierDisplay.from_estimator, model, X, kind=kind)
+    display = draw(y=labels, **KINDS[kind])
+    scores = model[-1].risk_and_novelty(X), model[-1].predict_label(X)
+    assert_steps(
+        kind, display.line_, frontier(kind, *scores[0], scores[1], **KINDS[kind])
     )
-    model = wrap(model).fit(X, labels)
-    display = OODFrontierDisplay.from_estimator(model, X, labels, kind=kind, **options)
-    inner = getattr(model, "steps", [(None, model)])[-1][1]
-    points = frontier(
-        kind, *inner.risk_and_novelty(X), inner.predict_label(X), **options
-    )
-    assert_steps(kind, display.line_, points)
     # One that is given wins, and a warning tells of what is no class either.
-    given = OODFrontierDisplay.from_estimator(
-        model, X, y, kind=kind, ood_label=-1, **options
-    )
-    np.testing.assert_array_equal(given.line_.get_xydata(), display.line_.get_xydata())
+    given = draw(y=y, ood_label=-1, **KINDS[kind])
+    np.testing.assert_array_equal(given.line_.get_data(), display.line_.get_data())
     some = np.where(np.arange(len(y)) % 2, y, labels)
     with pytest.warns(RejectionWarning, match=r"y holds -1 .* nor ood_label=99"):
-        OODFrontierDisplay.from_estimator(model, X, some, kind=kind, **options)
+        draw(y=some, **KINDS[kind])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_classifier_inside_predicts_once(kind, monkeypatch):
-    model = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2
-    ).fit(X, y)
+@kinds
+def test_the_classifier_inside_predicts_once(kind, fitted, monkeypatch):
     calls, predict = [], GaussianNB.predict_proba
 
     def count(self, X):
@@ -379,21 +305,15 @@ def test_the_classifier_inside_predicts_once(kind, monkeypatch):
         return predict(self, X)
 
     monkeypatch.setattr(GaussianNB, "predict_proba", count)
-    OODFrontierDisplay.from_estimator(model, X, y, kind=kind, n_directions=5)
+    OODFrontierDisplay.from_estimator(fitted, X, y, kind=kind)
     assert calls == [len(X)]
-
-
-def test_another_ood_label():
-    display = OODFrontierDisplay.from_predictions(y, None, RISK)
-    labels = np.where(y == -1, 50, y)
-    other = OODFrontierDisplay.from_predictions(labels, None, RISK, ood_label=50)
-    np.testing.assert_array_equal(other.line_.get_xydata(), display.line_.get_xydata())
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"kind": "pr"}, "kind must be one of"),
+        ({"parts": True}, r"parts=True .* one score only"),
         ({"uncertainty": RISK[:3]}, "uncertainty has 3 elements, but there are 300"),
         ({"ood_label": 12}, "is_ood is False for all samples"),
         ({"kind": "precision_recall", "ood_prior": 2}, "ood_prior must be in"),
@@ -403,16 +323,9 @@ def test_another_ood_label():
 def test_bad_input(options, message):
     arguments = {"uncertainty": RISK, **options}
     with pytest.raises(ValueError, match=message):
-        OODFrontierDisplay.from_predictions(y, SAMPLE.prediction, **arguments)
+        from_predictions(y, SAMPLE.prediction, **arguments)
 
 
 def test_no_ood_samples_say_how_to_mark_them():
     with pytest.raises(ValueError, match=r"Mark OOD samples: .* with ood_label"):
         OODFrontierDisplay.from_estimator(BAYES, X[y != -1], y[y != -1])
-
-
-def test_without_matplotlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    display = OODFrontierDisplay([[0, 1]], [[0, 1]])
-    with pytest.raises(ImportError, match=r"OODFrontierDisplay.plot needs matplotlib"):
-        display.plot()

@@ -21,13 +21,20 @@ from sklearn_reject.thresholds import operating_point, optimal_path
 mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
-RNG = np.random.default_rng(0)
 N = 900
-POSITIVE = RNG.random(N) < 0.1
-SCORES = RNG.normal(size=(N, 2)) + POSITIVE[:, np.newaxis] * RNG.normal(1, 1, (N, 2))
-SCORES = SCORES.round(2)
-# Only what either score reached was rated.
-Y = np.where((SCORES >= 0.2).any(axis=1), POSITIVE.astype(int), -1)
+
+
+def rated_scores():
+    """Return scores of two detectors, ratings of what either reached, and the truth."""
+    rng = np.random.default_rng(0)
+    is_positive = rng.random(N) < 0.1
+    better = is_positive[:, np.newaxis] * rng.normal(1, 1, (N, 2))
+    scores = (rng.normal(size=(N, 2)) + better).round(2)
+    reached = (scores >= 0.2).any(axis=1)
+    return scores, np.where(reached, is_positive.astype(int), -1), is_positive
+
+
+SCORES, Y, POSITIVE = rated_scores()
 TUNING, TEST = slice(0, 500), slice(500, N)
 D = 0.4
 OPTIONS = {"n_thresholds": 20}
@@ -362,52 +369,14 @@ def test_positive_class_of_the_tuner(pos_label):
 # What is drawn
 
 
-def test_styles_and_names(path, point):
-    display = PNCurveDisplay.from_path(
-        path,
-        operating_point=point,
-        name="one",
-        curve_kwargs={"color": "red"},
-        point_kwargs={"color": "green", "label": "here"},
-        tangent_kwargs={"color": "blue"},
-        plot_tangent=True,
-    )
-    assert display.line_.get_color() == "red"
-    assert display.point_.lines[0].get_color() == "green"
-    assert display.tangent_.get_color() == "blue"
-    assert {"here", f"one (area = {four_digits(path.area)})"} < set(legend_of(display))
-    assert legend_of(display.plot(name="two"))[0].startswith("two (")
-    marked = display.plot(plot_path=True, path_kwargs={"color": "orange"})
-    assert marked.path_.get_color() == "orange"
-    bare = display.plot(plot_point=False)
-    assert bare.point_ is bare.tangent_ is None
-    assert len(bare.ax_.lines) == 1
-
-
-def test_styles_of_several_curves(tuner):
-    display = PNCurveDisplay.from_estimator(
-        tuner,
-        SCORES[TEST],
-        Y[TEST],
-        plot_single=True,
-        curve_kwargs=[{"color": color} for color in ("C4", "C5", "C6")],
-    )
-    assert [line.get_color() for line in display.line_] == ["C4", "C5", "C6"]
-
-
-def test_axes(path, point):
-    figure, (left, right) = plt.subplots(1, 2)
-    display = PNCurveDisplay.from_path(path, operating_point=point, ax=right)
-    assert display.ax_ is right
-    assert display.figure_ is figure
-    assert right.get_xlabel() == "False positives"
-    assert right.get_ylabel() == "True positives"
-    assert right.get_xlim()[0] == right.get_ylim()[0] == 0
-    assert right.get_xlim()[1] >= min(path.fp[0], 4 * point.fp_interval[1])
-    assert right.get_ylim()[1] >= point.tp_interval[1]
-    assert display.plot_thresholds(left) is display
-    assert display.ax_ is left
-    assert display.plot().ax_ not in (left, right)
+def test_limits(path, point):
+    display = PNCurveDisplay.from_path(path, operating_point=point)
+    assert display.ax_.get_xlim()[0] == display.ax_.get_ylim()[0] == 0
+    assert display.ax_.get_xlim()[1] >= min(path.fp[0], 4 * point.fp_interval[1])
+    assert display.ax_.get_ylim()[1] >= point.tp_interval[1]
+    _, ax = plt.subplots()
+    assert display.plot_thresholds(ax) is display
+    assert display.ax_ is ax
 
 
 def test_the_tangent_does_not_widen_the_axes(path, point):
@@ -437,13 +406,6 @@ def test_limits_show_the_operating_point():
     for other in (Point(tp=3), Point(fp=3000, tp=40, fp_interval=(2000, np.inf))):
         wide = PNCurveDisplay([fp], [tp], operating_point=other).plot()
         assert wide.ax_.get_xlim()[1] >= 5000
-
-
-def test_display_from_numbers_alone():
-    display = PNCurveDisplay([np.array([0.0, 1, 2])], [np.array([0.0, 2, 2])]).plot()
-    assert display.ax_.get_legend() is None
-    named = PNCurveDisplay([np.arange(2.0)], [np.arange(2.0)], name="x").plot()
-    assert legend_of(named) == ["x"]
 
 
 @dataclass
@@ -567,7 +529,8 @@ def test_infinite_operating_point_is_on_the_border():
 
 @pytest.mark.parametrize("n_classifiers", [1, 3])
 def test_other_numbers_of_classifiers(n_classifiers):
-    scores = RNG.normal(size=(60, n_classifiers)) + POSITIVE[:60, np.newaxis]
+    rng = np.random.default_rng(n_classifiers)
+    scores = rng.normal(size=(60, n_classifiers)) + POSITIVE[:60, np.newaxis]
     path = optimal_path(scores, POSITIVE[:60], n_thresholds=5)
     display = PNCurveDisplay.from_path(path)
     message = f"thresholds of two classifiers, .* the path has {n_classifiers}"
@@ -598,21 +561,12 @@ def test_a_path_that_is_none():
 
 def test_parts_that_the_display_does_not_have(path):
     display = PNCurveDisplay.from_predictions(Y, SCORES[:, 0])
-    for part, attribute in (
-        ("path", "path"),
-        ("point", "operating_point"),
-        ("tangent", "operating_point"),
-    ):
-        message = f"plot_{part}=True, but the display has no `{attribute}`"
-        with pytest.raises(ValueError, match=message):
-            display.plot(**{f"plot_{part}": True})
-    with pytest.raises(ValueError, match="the display has no `path`"):
+    with pytest.raises(ValueError, match=r"plot_thresholds draws a path. Call from_p"):
         display.plot_thresholds()
     display = PNCurveDisplay.from_path(path)
-    with pytest.raises(ValueError, match=r"plot_documents=True, .* no `scores`"):
-        display.plot_thresholds(plot_documents=True)
-    with pytest.raises(ValueError, match=r"plot_point=True, .* no `operating_point`"):
-        display.plot_thresholds(plot_point=True)
+    for part in ("documents", "point"):
+        with pytest.raises(ValueError, match=f"plot_{part}=True, .* no {part}"):
+            display.plot_thresholds(**{f"plot_{part}": True})
 
 
 @pytest.mark.parametrize(
@@ -655,19 +609,8 @@ def test_a_classifier_without_scores():
         PNCurveDisplay.from_estimator(Mute().fit(X2, y2), X2, y2)
 
 
-def test_names_and_styles_of_another_number(tuner):
-    arguments = tuner, SCORES[TEST], Y[TEST]
-    with pytest.raises(ValueError, match="name has 2 entries for 3 curves"):
-        PNCurveDisplay.from_estimator(*arguments, plot_single=True, name=["a", "b"])
-    with pytest.raises(ValueError, match="curve_kwargs has 1 entries for 3 curves"):
-        PNCurveDisplay.from_estimator(*arguments, plot_single=True, curve_kwargs=[{}])
-
-
 def test_without_matplotlib(monkeypatch, path):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     display = PNCurveDisplay([path.fp[::-1]], [path.tp[::-1]], path=path)
-    with pytest.raises(ImportError, match=r"PNCurveDisplay.plot needs .*pn_curve"):
-        display.plot()
-    with pytest.raises(ImportError, match=r"sklearn-reject\[plot\].*of the path"):
+    with pytest.raises(ImportError, match=r"needs matplotlib.*thresholds of the path"):
         display.plot_thresholds()

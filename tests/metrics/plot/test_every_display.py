@@ -1,0 +1,399 @@
+"""What all displays do alike: axes, names, styles, parts, folds, rules of models."""
+
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_reject import DeferringClassifier, SelectiveClassifier
+from sklearn_reject.metrics import (
+    DeferralCurveDisplay,
+    OODFrontierDisplay,
+    PNCurveDisplay,
+    RiskCoverageDisplay,
+    get_selective_scorer,
+)
+from sklearn_reject.thresholds import operating_point, optimal_path
+
+mpl.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+GRID = np.linspace(0.05, 1, 40)
+LOSS_TABLE = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
+
+
+def joint():
+    """Return a path and an operating point of two detectors."""
+    is_positive = np.arange(200) % 4 == 0
+    noise = np.random.default_rng(0).random((200, 2))
+    samples = noise + 0.3 * is_positive[:, np.newaxis], is_positive
+    return {
+        "path": optimal_path(*samples, n_thresholds=8),
+        "operating_point": operating_point(*samples, max_fp_per_tp=3),
+    }
+
+
+# Of each display: the arrays of a curve, what belongs to it, and what its axes say.
+DISPLAYS = {
+    RiskCoverageDisplay: (
+        (GRID, GRID / 5),
+        {"aurc": [0.0123], "oracle": (GRID, GRID**8 / 5), "random": 0.2}
+        | {"point": [(0.8, 0.15)], "target": {"target_risk": 0.16}},
+        ("Coverage (share accepted)", "Selective risk"),
+    ),
+    DeferralCurveDisplay: (
+        (GRID, 0.3 - GRID / 5),
+        {"area": [0.123], "oracle": (GRID, 0.3 - np.sqrt(GRID) / 5)}
+        | {"random": (0.3, 0.1), "point": [(0.2, 0.25)], "target": {"max_deferral": 1}},
+        ("Deferral rate (share deferred)", "System risk"),
+    ),
+    OODFrontierDisplay: (
+        (GRID, np.sqrt(GRID)),
+        {"random": (0, 1), "point": (0.3, 0.6), "target": {"min_tpr": 0.8}},
+        ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
+    ),
+    PNCurveDisplay: (
+        (100 * GRID, 50 * np.sqrt(GRID)),
+        {"area": [1234.5], **joint()},
+        ("False positives", "True positives"),
+    ),
+}
+PARTS = {
+    RiskCoverageDisplay: ["point", "target", "oracle", "random"],
+    DeferralCurveDisplay: ["point", "target", "oracle", "random"],
+    OODFrontierDisplay: ["point", "target", "random"],
+    PNCurveDisplay: ["point", "tangent", "path"],
+}
+EACH_PART = [(display, part) for display, parts in PARTS.items() for part in parts]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def make(kind, n_curves=1, **options):
+    """Return a display of curves and nothing else."""
+    return kind(*([curve] * n_curves for curve in DISPLAYS[kind][0]), **options)
+
+
+def make_full(kind, **options):
+    return make(kind, **DISPLAYS[kind][1], **options)
+
+
+def draw_full(kind, ax=None, **options):
+    """Draw all that belongs to a curve."""
+    wanted = {f"plot_{part}": True for part in PARTS[kind]}
+    return make_full(kind, name="mine").plot(ax, **wanted, **options)
+
+
+def legend_of(display):
+    legend = display.ax_.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def lines_of(drawn):
+    """Return the lines of what is drawn, also of a point with error bars."""
+    return [drawn.lines[0]] if hasattr(drawn, "lines") else list(np.atleast_1d(drawn))
+
+
+@pytest.mark.parametrize("kind", DISPLAYS)
+def test_axes_are_those_given_or_new_ones(kind):
+    figure, (left, right) = plt.subplots(1, 2)
+    display = make(kind)
+    assert display.plot(right) is display
+    assert (display.ax_, display.figure_) == (right, figure)
+    assert (right.get_xlabel(), right.get_ylabel()) == DISPLAYS[kind][2]
+    assert right.get_ylim()[0] == 0
+    assert not left.lines
+    first, second = display.plot().ax_, display.plot().ax_
+    assert len({left, right, first, second}) == 4
+    assert display.figure_ is second.figure
+    np.testing.assert_array_equal(display.line_.get_data(), DISPLAYS[kind][0])
+
+
+@pytest.mark.parametrize("kind", DISPLAYS)
+def test_curves_have_names_and_styles(kind):
+    assert legend_of(make(kind).plot()) == []
+    display = make(kind, name="a").plot(curve_kwargs={"color": "red"})
+    assert legend_of(display) == ["a"]
+    assert display.line_.get_color() == "red"
+    assert legend_of(display.plot(name="b")) == ["b"]
+    assert display.name == "a"
+    assert legend_of(display.plot(curve_kwargs={"label": "c"})) == ["c"]
+    several = make(kind, 2, name="a").plot(curve_kwargs={"linestyle": ":"})
+    assert legend_of(several) == ["a"]
+    assert [line.get_linestyle() for line in several.line_] == [":", ":"]
+    styles = [{"color": "red"}, {"color": "blue"}]
+    several.plot(name=["a", "b"], curve_kwargs=styles)
+    assert legend_of(several) == ["a", "b"]
+    assert [line.get_color() for line in several.line_] == ["red", "blue"]
+    with pytest.raises(ValueError, match="name has 1 entries for 2 curves"):
+        several.plot(name=["a"])
+    with pytest.raises(ValueError, match="curve_kwargs has 1 entries for 2 curves"):
+        several.plot(curve_kwargs=[{}])
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        (RiskCoverageDisplay, "AuRC"),
+        (DeferralCurveDisplay, "area"),
+        (PNCurveDisplay, "area"),
+    ],
+)
+def test_areas_are_in_the_legend(kind, title):
+    name = "aurc" if title == "AuRC" else "area"
+    assert legend_of(make(kind, **{name: [0.12345]}).plot()) == [f"{title} = 0.1235"]
+    display = make(kind, **{name: [12345.6]}, name="a").plot()
+    assert legend_of(display) == [f"a ({title} = 12346)"]
+    display = make(kind, 2, **{name: [0.25, 0.75]}, name=["a", "b"]).plot()
+    assert legend_of(display) == [f"a ({title} = 0.25)", f"b ({title} = 0.75)"]
+    if kind is not PNCurveDisplay:  # whose curves are no folds
+        assert legend_of(display.plot(name="all")) == [f"all ({title} = 0.5 ± 0.25)"]
+
+
+@pytest.mark.parametrize(("kind", "part"), EACH_PART)
+def test_a_part_is_drawn_where_it_is_wanted_and_known(kind, part):
+    options = {"color": "red", "label": "of the user"}
+    display = draw_full(kind, **{f"{part}_kwargs": options})
+    (line,) = lines_of(getattr(display, f"{part}_"))
+    assert line in display.ax_.lines
+    assert line.get_color() == "red"
+    assert "of the user" in legend_of(display)
+    assert getattr(display.plot(**{f"plot_{part}": False}), f"{part}_") is None
+    with pytest.raises(ValueError, match=f"plot_{part}=True, but .* no {part}. "):
+        make(kind).plot(**{f"plot_{part}": True})
+    assert len(plt.get_fignums()) == 2  # an error leaves no empty figure
+
+
+@pytest.mark.parametrize("kind", DISPLAYS)
+def test_parts_by_default(kind):
+    """All that is known, but for references; a path where the curve goes on below."""
+    display = make_full(kind).plot()
+    hidden = ["path"] if kind is PNCurveDisplay else []
+    hidden += ["oracle", "random"] if "oracle" in PARTS[kind] else []
+    drawn = {part for part in PARTS[kind] if getattr(display, f"{part}_") is not None}
+    assert drawn == {*PARTS[kind]} - {*hidden}
+    alone = make(kind).plot()
+    assert all(getattr(alone, f"{part}_") is None for part in PARTS[kind])
+    assert len(alone.ax_.lines) == 1
+
+
+@pytest.mark.parametrize("kind", [k for k in DISPLAYS if k is not PNCurveDisplay])
+def test_the_point_has_the_color_of_its_curve_and_says_where_it_is(kind):
+    display = draw_full(kind)
+    x, y = (
+        DISPLAYS[kind][1]["point"][0] if kind is not OODFrontierDisplay else (0.3, 0.6)
+    )
+    np.testing.assert_array_equal(display.point_.get_xydata(), [[x, y]])
+    assert display.point_.get_color() == display.line_.get_color()
+    (text,) = [text for text in legend_of(display) if text.startswith("rule (")]
+    assert f" {x:g}, " in text
+    assert text.endswith(f" {y:g})")
+
+
+@pytest.mark.parametrize("kind", [RiskCoverageDisplay, DeferralCurveDisplay])
+def test_points_of_folds(kind):
+    points = [(0.2, 0.1), (0.3, 0.2)]
+    display = make(kind, 2, point=points, name="a").plot()
+    assert legend_of(display) == ["a", "rules"]
+    for drawn, point in zip(display.point_, points, strict=True):
+        np.testing.assert_array_equal(drawn.get_xydata(), [point])
+
+
+@pytest.mark.parametrize("kind", [k for k in DISPLAYS if k is not PNCurveDisplay])
+def test_displays_on_the_same_axes_share_target_and_references(kind):
+    first = draw_full(kind)
+    second = draw_full(kind, first.ax_)
+    shared = [part for part in PARTS[kind] if part != "point"]
+    for part in shared:
+        assert getattr(second, f"{part}_") is getattr(first, f"{part}_")
+    assert len(first.ax_.lines) == len(shared) + 4  # two curves, two points
+    assert second.line_ is not first.line_
+
+
+@pytest.mark.parametrize("kind", DISPLAYS)
+def test_a_single_point_is_seen(kind):
+    display = kind([[0.5]], [[0.5]]).plot()
+    assert display.line_.get_marker() == "."
+    assert make(kind).plot().line_.get_marker() == "None"
+
+
+@pytest.mark.parametrize(
+    ("kind", "function"),
+    [
+        (RiskCoverageDisplay, "risk_coverage_curve"),
+        (DeferralCurveDisplay, "deferral_curve"),
+        (OODFrontierDisplay, "roc_frontier"),
+        (PNCurveDisplay, "pn_curve"),
+    ],
+)
+def test_without_matplotlib(kind, function, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    message = rf"{kind.__name__}.plot needs matplotlib.*pip install.* use {function} "
+    with pytest.raises(ImportError, match=message):
+        make(kind).plot()
+
+
+@pytest.mark.parametrize("kind", DISPLAYS)
+@pytest.mark.parametrize("style", ["dark_background", "default"])
+def test_all_is_seen_on_black_and_on_white(kind, style):
+    with plt.style.context(style):
+        ax = draw_full(kind).ax_
+    background = ax.get_facecolor()
+    assert max(background[:3]) == (0 if style == "dark_background" else 1)
+    colors = [line.get_color() for line in ax.lines]
+    assert min(contrast(color, background) for color in colors) > 1.5
+
+
+def contrast(*colors):
+    """Return the contrast of two colors by the guidelines for the web."""
+    dark, bright = sorted(map(luminance, colors))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def luminance(color):
+    parts = np.array(mpl.colors.to_rgb(color))
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("kind", DISPLAYS)
+def test_labels_and_legend_are_within_the_figure(kind):
+    with mpl.rc_context({"figure.figsize": (4, 3)}):
+        figure = draw_full(kind).figure_
+    figure.draw_without_rendering()
+    box = figure.get_tightbbox()
+    assert min(box.x0, box.y0) > -0.02
+    assert box.x1 < 4.02
+    assert box.y1 < 3.02
+
+
+# Estimators and folds
+
+X, y = make_classification(
+    240, n_features=5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.2,
+    random_state=0,
+)  # fmt: skip
+WEIGHT = 1.0 + np.arange(240) % 3
+SELECTIVE = SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
+DEFERRING = DeferringClassifier(
+    GaussianNB(), LogisticRegression(), max_deferral=0.3, gain_score="confidence", cv=2
+)
+# Display, estimator, another target, and the scorer of the area.
+OF_MODELS = [
+    (RiskCoverageDisplay, SELECTIVE, {"target_coverage": 0.8}, "neg_aurc"),
+    (DeferralCurveDisplay, DEFERRING, {"max_deferral": 0.4}, "neg_deferral_area"),
+]
+of_models = pytest.mark.parametrize(("kind", "model", "target", "scorer"), OF_MODELS)
+
+
+def areas_of(display):
+    return getattr(display, "aurc", None) or display.area
+
+
+@of_models
+def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
+    kind, model, target, scorer
+):
+    scaled = StandardScaler().fit(X).transform(X)
+    alone = kind.from_estimator(model.fit(scaled, y), scaled, y)
+    (asked,) = target
+    assert alone.target == {asked: getattr(model, asked)}
+    assert len(alone.point) == 1
+    assert legend_of(alone)[0].startswith(f"{type(model).__name__} (")
+    step = type(model).__name__.lower()
+    inside = make_pipeline(StandardScaler(), model)
+    search = GridSearchCV(inside, {f"{step}__{asked}": [target[asked]]}, cv=2)
+    display = kind.from_estimator(inside.fit(X, y), X, y, name="pipeline")
+    assert display.point == alone.point
+    assert legend_of(display)[0].startswith("pipeline (")
+    np.testing.assert_array_equal(display.line_.get_data(), alone.line_.get_data())
+    display = kind.from_estimator(search.fit(X, y), X, y, sample_weight=WEIGHT)
+    assert display.target == target
+    area = get_selective_scorer(scorer)(search, X, y, sample_weight=WEIGHT)
+    assert areas_of(display) == [pytest.approx(-area, rel=1e-14)]
+
+
+@pytest.fixture(scope="module", params=OF_MODELS, ids=lambda case: case[0].__name__)
+def folds(request):
+    kind, model, _, scorer = request.param
+    results = cross_validate(
+        model, X, y, cv=3, scoring=get_selective_scorer(scorer),
+        return_estimator=True, return_indices=True,
+    )  # fmt: skip
+    return kind, results
+
+
+def test_each_fold_has_the_curve_and_the_point_of_its_test_rows(folds):
+    kind, results = folds
+    display = kind.from_cv_results(results, X, y, sample_weight=WEIGHT, name="all")
+    parts = zip(results["estimator"], results["indices"]["test"], strict=True)
+    for number, (model, rows) in enumerate(parts):
+        alone = kind.from_estimator(model, X[rows], y[rows], sample_weight=WEIGHT[rows])
+        drawn = display.line_[number].get_data()
+        np.testing.assert_array_equal(drawn, alone.line_.get_data())
+        assert display.point[number] == alone.point[0]
+        assert areas_of(display)[number] == areas_of(alone)[0]
+    assert display.target == alone.target
+    assert legend_of(display)[1:] == ["rules", next(iter(legend_of(alone)[2:]))]
+    plain = kind.from_cv_results(results, X, y)
+    assert areas_of(plain) == pytest.approx(-results["test_score"])
+
+
+def test_folds_with_other_targets_have_none(folds):
+    kind, results = folds
+    first, *others = results["estimator"]
+    (asked,) = kind.from_cv_results(results, X, y).target
+    other = clone(first).set_params(**{asked: 0.5}).fit(X, y)
+    display = kind.from_cv_results({**results, "estimator": [other, *others]}, X, y)
+    assert display.target is None
+    assert len(display.point_) == 3
+
+
+def test_folds_of_frames_are_taken_by_position(folds):
+    pd = pytest.importorskip("pandas")
+    kind, results = folds
+    index = np.random.default_rng(0).permutation(240)
+    y_frame, weight = pd.Series(y, index=index), pd.Series(WEIGHT, index=index)
+    display = kind.from_cv_results(results, X, y_frame, sample_weight=weight)
+    expected = kind.from_cv_results(results, X, y, sample_weight=WEIGHT)
+    assert areas_of(display) == areas_of(expected)
+
+
+def test_a_cost_matrix_is_for_the_classes_of_all_folds(folds):
+    kind, results = folds
+    order = np.argsort(y, kind="stable")  # the test rows of a part lack classes
+    rows = [order[:100], order[100:]]
+    parts = {"estimator": results["estimator"][:2], "indices": {"test": rows}}
+    display = kind.from_cv_results(parts, X, y, loss=LOSS_TABLE)
+    model = parts["estimator"][0]
+    options = {"loss": LOSS_TABLE, "labels": [0, 1, 2]}
+    alone = kind.from_estimator(model, X[rows[0]], y[rows[0]], **options)
+    assert areas_of(display)[0] == areas_of(alone)[0]
+
+
+@pytest.mark.parametrize("missing", ["estimator", "indices"])
+@pytest.mark.parametrize("kind", [RiskCoverageDisplay, DeferralCurveDisplay])
+def test_results_without_what_is_needed(kind, missing):
+    results = {"estimator": [], "indices": {}, "test_score": []}
+    del results[missing]
+    with pytest.raises(ValueError, match=r"return_estimator=True.*return_indices=True"):
+        kind.from_cv_results(results, X, y)
+
+
+@of_models
+def test_weights_of_another_length(kind, model, target, scorer):
+    for call, first in ((kind.from_cv_results, {}), (kind.from_estimator, model)):
+        with pytest.raises(ValueError, match="sample_weight has 3 elements"):
+            call(first, X, y, sample_weight=WEIGHT[:3])
