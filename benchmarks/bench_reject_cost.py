@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks._real_sets import available_sets, load_set, missing_sets
 from benchmarks._report import Row, at_most
-from sklearn_reject.selection import chow_rule, solve_reject_cost
+from sklearn_reject.selection import RejectionRule, solve_reject_cost
 
 TITLE = "mean cost of an optional rejection above that of the best threshold"
 
@@ -187,7 +187,7 @@ def _regrets(tuning, held_out, cost, largest):
 
 
 def _plain(scores, losses, cost, largest):
-    return chow_rule(cost).accept
+    return RejectionRule(cost, 1.0).accept
 
 
 def _solved(scores, losses, cost, largest):

@@ -29,7 +29,6 @@ from sklearn_reject.scores import KNN, Entropy, UncertaintyScore
 from sklearn_reject.selection import (
     RejectionRule,
     RiskMonitor,
-    chow_rule,
     solve_target_risk,
 )
 from sklearn_reject.thresholds import operating_point
@@ -106,7 +105,6 @@ def solve_on_arrays() -> None:
         assert_type(error.lowest_risk, float)
     else:
         assert rule.measure(scores, losses).coverage > 0
-    assert_type(chow_rule(0.2), RejectionRule)
     assert_type(aurc_score(None, None, scores, loss=losses), float)
     coverage, risk, thresholds = risk_coverage_curve(None, None, scores, loss=losses)
     assert coverage.shape == risk.shape == thresholds.shape

@@ -31,7 +31,7 @@ RESULTS = {
     "selection": [
         *("BoundedRisk", "Certificate", "GroupedDeferralRule"),
         *("OODCertificate", "RiskBoundsCertificate"),
-        *("SingleScoreRule", "Tail", "TailScoreRule", "Thinning"),
+        *("SingleScoreRule", "Tail", "TailScoreRule"),
     ],
     "thresholds": ["CrossValidatedPoint", "OperatingPoint", "ThresholdPath"],
 }

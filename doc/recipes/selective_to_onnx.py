@@ -80,7 +80,7 @@ def _cut_of(selective):
     if not is_risk or not hasattr(selective.estimator_, "predict_proba"):
         raise ValueError("Only the conditional risk of the 0/1 loss can be exported.")
     rule = selective.rule_
-    if type(rule) is not RejectionRule or rule.thinning is not None:
+    if type(rule) is not RejectionRule:
         raise ValueError("Only a rule of one threshold can be exported.")
     if rule.proba_at_threshold not in (0.0, 1.0):
         raise ValueError("ONNX cannot draw: fit with randomize=False.")

@@ -96,17 +96,16 @@ plt.show()
 # that all rows together would give. The summary knows the cells in which this threshold
 # can be, and asks only for their rows.
 
-from sklearn_reject.selection import rows_in_ranges
-
 n_read = []
 
 
 def read_again(ranges):
     """Yield the rows of each part whose score is in one of the ranges."""
     for scores, losses in read():
-        rows = rows_in_ranges(scores, losses, None, ranges)
-        n_read.append(len(rows[0]))
-        yield rows
+        inside = [(low <= scores) & (scores <= high) for low, high in ranges]
+        inside = np.any(inside, axis=0)
+        n_read.append(inside.sum())
+        yield scores[inside], losses[inside]
 
 
 at_once = summary.solve_target_risk(0.02)

@@ -101,7 +101,7 @@ for name, model in models.items():
 
 import matplotlib.pyplot as plt
 
-from sklearn_reject.selection import chow_rule
+from sklearn_reject.selection import RejectionRule
 
 prices = np.linspace(0.02, 1.2, 60)
 mean_costs = {"predict": [], "bayes": []}
@@ -114,7 +114,7 @@ for split in range(40):
         model = make_model(decision, reject_cost=1, cv="plug_in").fit(X_train, y_train)
         label_costs = loss(y_test, model.predict_label(X_test))
         uncertainty = model.uncertainty(X_test)
-        accepted = [chow_rule(price).accept(uncertainty) for price in prices]
+        accepted = [RejectionRule(price, 1).accept(uncertainty) for price in prices]
         patient_costs = np.where(accepted, label_costs, prices[:, np.newaxis])
         mean_costs[decision].append(patient_costs.mean(axis=1))
         referred[decision].append(1 - np.mean(accepted, axis=1))

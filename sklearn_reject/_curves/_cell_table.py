@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves._cells import float_keys
 from sklearn_reject._curves._groups import TIE_TOLERANCE
-from sklearn_reject._validation import check_same_length, of_arrays, take_weight
+from sklearn_reject._validation import check_same_length, take_weight
 
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
 _BATCH_SIZE = 2**19
@@ -249,49 +248,10 @@ def lowest_of_cells(cells, n_bits):
     return np.where(np.isnan(scores), -np.inf, scores)
 
 
-@of_arrays
-def rows_in_ranges(
-    scores: ArrayLike,
-    losses: ArrayLike,
-    sample_weight: ArrayLike | None,
-    ranges: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows_in_ranges(scores, losses, sample_weight, ranges):
     """Return the samples whose score is in one of several ranges.
 
-    What a function makes of one part of the samples that a summary asks for again, see
-    :class:`RiskCoverageSummary`: it may run where the part is.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples,)
-        Uncertainty scores.
-
-    losses : array-like of shape (n_samples,)
-        Losses.
-
-    sample_weight : array-like of shape (n_samples,) or None
-        Sample weights.
-
-    ranges : ndarray of shape (n_ranges, 2)
-        Closed intervals of scores, increasing and without common points.
-
-    Returns
-    -------
-    scores, losses, sample_weight : ndarray of shape (n_taken,)
-        Those in a range, the weights None where there are none.
-
-    Raises
-    ------
-    ValueError
-        If the arrays differ in length.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_reject.selection import rows_in_ranges
-    >>> ranges = np.array([[0.1, 0.2], [0.5, 0.6]])
-    >>> rows_in_ranges([0.1, 0.3, 0.5], [0, 0, 1], None, ranges)
-    (array([0.1, 0.5]), array([0, 1]), None)
+    Ranges are closed, increasing and without common points, of shape (n_ranges, 2).
     """
     scores, losses = np.asarray(scores), np.asarray(losses)
     check_same_length(len(scores), losses=losses)

@@ -9,7 +9,7 @@ from sklearn_reject._estimators._targets import RejectCost
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
     GroupedRule,
-    chow_rule,
+    RejectionRule,
     enumerate_labels,
     enumerate_texts,
     make_partition,
@@ -22,7 +22,9 @@ def plain_grouped_rule(target, calibration, groups):
     """Return the plain rule of Chow with the cost of each group."""
     targets = target.by_group(groups.known)
     costs = {label: each.value for label, each in targets.items()}
-    rule = GroupedRule({label: chow_rule(cost) for label, cost in costs.items()})
+    rule = GroupedRule(
+        {k: RejectionRule(x, 1.0, reject_cost=x) for k, x in costs.items()}
+    )
     if calibration is None:
         return rule
     rule = rule.measure(**calibration.samples, groups=calibration.groups)

@@ -39,7 +39,7 @@ from sklearn_reject._fitting import (
 from sklearn_reject._validation import check_option
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
 from sklearn_reject.scores import resolve_score
-from sklearn_reject.selection import chow_rule
+from sklearn_reject.selection import RejectionRule
 
 # What a rule depends on beside its target.
 _OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize", "on_infeasible")
@@ -183,7 +183,7 @@ def _plain_rule(target, calibration, groups):
     """Return the rule that compares scores with the cost as they are."""
     if groups is not None:
         return plain_grouped_rule(target, calibration, groups)
-    rule = chow_rule(target.value)
+    rule = RejectionRule(target.value, 1.0, reject_cost=target.value)
     if calibration is None:
         return rule
     rule = rule.measure(**calibration.samples)

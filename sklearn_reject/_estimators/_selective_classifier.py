@@ -206,10 +206,8 @@ class SelectiveClassifier(RejectClassifier):
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
         with equal values get the same decision, unless they have different `keys`. If
-        the samples are too few to guarantee a `target_failure_rate` otherwise, all
-        accepted samples are accepted with a probability. If False, samples at the
-        threshold are rejected for a bound on the loss and accepted for
-        `target_coverage`.
+        False, samples at the threshold are rejected for a bound on the loss and
+        accepted for `target_coverage`.
 
     on_infeasible : {"raise", "nearest"}, default="raise"
         What `fit` does if the targets cannot be met on the samples: "raise" raises an

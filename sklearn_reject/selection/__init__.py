@@ -52,12 +52,7 @@ from sklearn_reject.selection._risk_bounds import (
     solve_risk_bounds,
 )
 from sklearn_reject.selection._risk_coverage_summary import RiskCoverageSummary
-from sklearn_reject.selection._rule import (
-    Certificate,
-    RejectionRule,
-    Thinning,
-    chow_rule,
-)
+from sklearn_reject.selection._rule import Certificate, RejectionRule
 from sklearn_reject.selection._solve import (
     solve_nearest_risk,
     solve_reject_cost,
@@ -77,9 +72,7 @@ __all__ = [
     "RiskCoverageSummary",
     "RiskMonitor",
     "certify_double_score",
-    "chow_rule",
     "keyed_draws",
-    "rows_in_ranges",
     "solve_deferral",
     "solve_failure_bounds",
     "solve_reject_cost",

@@ -197,7 +197,7 @@ def solve_failures_of_cells(sample, rate, bound, max_loss):
     refuse_least_rate(rate, max_loss)
     n_samples = len(sample)
     certificate = Certificate(
-        "failure_rate", rate, None, "conformal", None, n_samples, n_samples, None
+        "failure_rate", rate, None, "conformal", n_samples, n_samples, None
     )
     groups, _ = sample.group()
     if rate >= max_loss:

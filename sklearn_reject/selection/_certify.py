@@ -1,6 +1,5 @@
 """Rules whose target holds for the population with high probability."""
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Real
@@ -145,21 +144,19 @@ class Prefixes:
     shuffled_losses: object
 
 
-def certify_risk(
-    ranked, risk, *, confidence_level, bound, search, max_loss, random_state
-):
+def certify_risk(ranked, risk, *, confidence_level, bound, max_loss, random_state):
     """Find the threshold of largest coverage whose risk can be certified.
 
     Returns the certificate of the rule that accepts the first `n_accepted` samples. The
     random state gives the order of the bets.
     """
     certificate = partial(
-        Certificate, "risk", risk, confidence_level, bound.name, search, len(ranked)
+        Certificate, "risk", risk, confidence_level, bound.name, len(ranked)
     )
     if risk >= max_loss:
         return certificate(len(ranked), 0.0)
     delta = 1 - confidence_level
-    refuse_hopeless(len(ranked), risk, max_loss, bound, search, delta)
+    refuse_hopeless(len(ranked), risk, max_loss, bound, delta)
     scaled = ranked
     if max_loss != 1:
         scaled = replace(ranked, losses=ranked.losses / max_loss)
@@ -168,7 +165,7 @@ def certify_risk(
     def find(risk):
         """Return how many samples the last threshold that passes accepts, or None."""
         p_values = partial(bound.p_values, prefixes, risk=risk, level=delta)
-        return SEARCHES[search](p_values, ranked.accepted_counts, delta, bound, risk)
+        return find_last_passing(p_values, ranked.accepted_counts, delta, bound, risk)
 
     n_accepted = find(risk / max_loss)
     if n_accepted is None:
@@ -183,7 +180,6 @@ def refuse_hopeless(
     risk,
     max_loss,
     bound,
-    search,
     delta,
     name="target (the selective risk)",
     other_target=", a target_failure_rate instead of the risk",
@@ -195,7 +191,7 @@ def refuse_hopeless(
             "risk a sample may have no loss at all. Use a positive value, or pass "
             "confidence_level=None."
         )
-    fewest = _fewest_samples(risk / max_loss, bound, search, delta)
+    fewest = bound.fewest(risk / max_loss, delta)
     if n_samples < fewest:
         raise InfeasibleTargetError(
             f"{n_samples} samples cannot certify the target risk {risk} at "
@@ -203,23 +199,6 @@ def refuse_hopeless(
             "are needed, and many more if there are losses. Use more calibration "
             f"samples, a larger risk{other_target} or a lower confidence."
         )
-
-
-def _fewest_samples(risk, bound, search, delta):
-    """Return the size of the smallest sample that can pass a test."""
-    n_tests = {
-        "fixed_sequence": lambda n_samples: 1,
-        "bonferroni": lambda n_samples: len(grid_counts(n_samples)),
-        "sgr": count_bisections,
-    }[search]
-    needed, tried = 1, 0
-    while needed > tried:
-        tried = needed
-        needed = bound.fewest(risk, delta / n_tests(tried))
-        if search == "sgr":
-            # The first test accepts half of the sample, and must pass.
-            needed = 2 * needed - 1
-    return needed
 
 
 def nothing_passes(find, n_samples, risk, max_loss, confidence_level):
@@ -264,7 +243,7 @@ def certify_nearest_risk(ranked, *, confidence_level, bound, max_loss):
 
     The thresholds do not depend on the losses, and the risk of each is bounded with an
     equal share of the chance of an error. So the smallest of the bounds holds although
-    the sample has chosen it, which those that a search ends at need not do.
+    the sample has chosen it, which those that a walk ends at need not do.
     """
     if bound.upper is None:
         bound = BOUNDS["hoeffding_bentkus"]
@@ -283,7 +262,6 @@ def certify_nearest_risk(ranked, *, confidence_level, bound, max_loss):
         risk,
         confidence_level,
         bound.name,
-        "bonferroni",
         len(ranked),
         n_accepted,
         level,
@@ -305,7 +283,6 @@ def certify_coverage(n_samples, coverage, *, confidence_level):
         coverage,
         confidence_level,
         "order_statistic",
-        None,
         n_samples,
         min(rank, n_samples),
         float(p_value),
@@ -326,10 +303,7 @@ _WEIGHTS = (0.4, 0.2, 0.2, 0.2)
 _FIRST_START = 2
 
 
-_GRID_SIZE = 100
-
-
-def find_by_fixed_sequence(p_values, counts, delta, bound, risk):
+def find_last_passing(p_values, counts, delta, bound, risk):
     """Return the count at the last threshold that passes, or None (Wiens' fallback).
 
     Thresholds are tested one after the other, from several starts. Each start brings
@@ -393,49 +367,6 @@ def count_passes(p_values, counts, level):
     return done
 
 
-def find_by_bonferroni(p_values, counts, delta, bound, risk):
-    """Return the largest count on a grid that passes at its share of delta, or None."""
-    grid = grid_counts(counts[-1])
-    tested = counts[locate_counts(counts, grid)]
-    passed = np.flatnonzero(p_values(tested) <= delta / len(grid))
-    return int(tested[passed[-1]]) if passed.size else None
-
-
-def grid_counts(n_samples, size=_GRID_SIZE):
+def grid_counts(n_samples, size):
     """Return numbers of samples spread evenly from few to all."""
     return np.unique(-(-np.arange(1, size + 1) * n_samples // size))
-
-
-def find_by_bisection(p_values, counts, delta, bound, risk):
-    """Return the count that a bisection ends at, or None.
-
-    Selection with guaranteed risk (Geifman, El-Yaniv, NeurIPS 2017). It needs a
-    selective risk that, once over the target, stays over it at larger coverage: then
-    the tests of true hypotheses follow from the scores alone.
-    """
-    n_steps = count_bisections(counts[-1])
-    low, high = 0, int(counts[-1])
-    for _ in range(n_steps):
-        if low == high:
-            break
-        middle = (low + high + 1) // 2
-        tested = counts[locate_counts(counts, [middle])]
-        if p_values(tested)[0] <= delta / n_steps:
-            low = middle
-        else:
-            high = middle - 1
-    return int(counts[locate_counts(counts, low)]) or None
-
-
-def count_bisections(n_samples):
-    """Return the number of tests of a bisection."""
-    return max(1, math.ceil(math.log2(n_samples)))
-
-
-# The searches by name. Each gets p-values as a function of the counts, the counts that
-# thresholds accept, delta, the bound and the risk.
-SEARCHES = {
-    "fixed_sequence": find_by_fixed_sequence,
-    "bonferroni": find_by_bonferroni,
-    "sgr": find_by_bisection,
-}

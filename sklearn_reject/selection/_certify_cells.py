@@ -14,7 +14,7 @@ from sklearn_reject._curves import tie_range
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     certify_coverage,
-    find_by_fixed_sequence,
+    find_last_passing,
     nothing_passes,
     refuse_hopeless,
 )
@@ -98,12 +98,10 @@ def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
     bound, n_samples, delta = BOUNDS[name], len(sample), 1 - confidence_level
     borders = Borders(sample, max_loss)
-    certificate = partial(
-        Certificate, "risk", risk, confidence_level, name, "fixed_sequence", n_samples
-    )
+    certificate = partial(Certificate, "risk", risk, confidence_level, name, n_samples)
     if risk >= max_loss:
         return borders.rule(-1, certificate(n_samples, 0.0))
-    refuse_hopeless(n_samples, risk, max_loss, bound, "fixed_sequence", delta)
+    refuse_hopeless(n_samples, risk, max_loss, bound, delta)
 
     def p_values(counts, risk):
         return bound.of_sums(counts, borders.sums_at(counts), risk)
@@ -111,7 +109,7 @@ def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     def find(risk):
         """Return how many samples the last threshold that passes accepts, or None."""
         test = partial(p_values, risk=risk)
-        return find_by_fixed_sequence(test, borders.counts, delta, bound, risk)
+        return find_last_passing(test, borders.counts, delta, bound, risk)
 
     n_accepted = find(risk / max_loss)
     if n_accepted is None:
@@ -138,7 +136,7 @@ def certify_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
     bound, n_samples, delta = FAILURE_BOUNDS[name], len(sample), 1 - confidence_level
     borders = Borders(sample, max_loss)
     certificate = partial(
-        Certificate, "failure_rate", rate, confidence_level, name, None, n_samples
+        Certificate, "failure_rate", rate, confidence_level, name, n_samples
     )
     if rate >= max_loss:
         return borders.rule(-1, certificate(n_samples, 0.0))

@@ -85,7 +85,6 @@ def certify_system_risk(sample, pilot, risk, *, confidence_level, bound, max_los
             risk,
             confidence_level,
             bound.name,
-            "fixed_sequence",
             len(sample),
             n_kept,
             p_value,
@@ -93,9 +92,7 @@ def certify_system_risk(sample, pilot, risk, *, confidence_level, bound, max_los
 
     if risk >= max_loss:
         return (np.inf, 0.0), certificate((np.inf, 0.0), 0.0)
-    refuse_hopeless(
-        len(sample), risk, max_loss, bound, "fixed_sequence", delta, "target_risk", ""
-    )
+    refuse_hopeless(len(sample), risk, max_loss, bound, delta, "target_risk", "")
     search = _Search(sample, pilot, delta, bound, max_loss)
     found = search.find(risk / max_loss)
     if found is None:
@@ -184,7 +181,6 @@ def certify_nearest_system_risk(sample, pilot, *, confidence_level, bound, max_l
         uppers[best] * max_loss,
         confidence_level,
         bound.name,
-        "bonferroni",
         len(sample),
         len(sample) - int(np.count_nonzero(sample.defer(*cuts[best]))),
         float(levels[best]),
@@ -210,7 +206,6 @@ def certify_deferral_rate(n_samples, rate, *, confidence_level):
         rate,
         confidence_level,
         "order_statistic",
-        None,
         n_samples,
         n_samples - n_deferred,
         p_value,

@@ -259,13 +259,13 @@ def _p_values(problem, parts, test):
     return found
 
 
-def _certificate(problem, factor, n_accepted, p_values, **options):
+def _certificate(problem, factor, n_accepted, p_values):
     """Return the certificate; what is no bound has a p-value of zero."""
     targets = tuple(part.target * factor for part in problem.parts)
     all_values = tuple(p_values.get(part, 0.0) for part in problem.parts)
-    fields = {"bound": problem.bound.name, "search": "fixed_sequence"} | options
     return RiskBoundsCertificate(
         quantity="risk_of_parts",
+        bound=problem.bound.name,
         target=max(targets),
         confidence_level=problem.confidence_level,
         n_samples=len(problem.ranked),
@@ -274,7 +274,6 @@ def _certificate(problem, factor, n_accepted, p_values, **options):
         parts=tuple(str(part) for part in problem.parts),
         targets=targets,
         p_values=all_values,
-        **fields,
     )
 
 
@@ -369,7 +368,6 @@ def certify_nearest_bounds(problem):
         factors[best],
         counts[tests[best]],
         dict.fromkeys(problem.binding, level),
-        search="bonferroni",
     )
 
 

@@ -24,17 +24,22 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import check_samples, of_arrays
-from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._certify import choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rate import check_failure_options
-from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
+from sklearn_reject.selection._failure_rules import (
+    FailureProblem,
+    refuse_least_rate,
+    solve_failures,
+)
 from sklearn_reject.selection._partition import enumerate_texts
-from sklearn_reject.selection._parts import RiskBoundsCertificate, check_parts
-from sklearn_reject.selection._rule import RejectionRule, Thinning, check_draws
-
-# Of as many parts all is said that there is to say.
-_MOST_REMARKS = 3
+from sklearn_reject.selection._parts import (
+    RiskBoundsCertificate,
+    check_parts,
+    warn_of_absent,
+)
+from sklearn_reject.selection._rule import RejectionRule, check_draws
 
 
 @of_arrays
@@ -82,8 +87,7 @@ def solve_failure_bounds(
 
     randomize : bool, default=True
         Whether samples may be accepted with a probability, as in
-        :func:`solve_target_failure_rate`. Without it, a target below what the samples
-        of a part can promise is infeasible.
+        :func:`solve_target_failure_rate`.
 
     confidence_level : float in ]0, 1[, default=None
         Probability with which all bounds are to hold for the population. None bounds
@@ -117,14 +121,12 @@ def solve_failure_bounds(
     Warns
     -----
     RejectionWarning
-        If a part has too few samples for a rule that does without a probability, or
-        nothing is accepted by its own rule.
+        If nothing is accepted by the rule of some part.
 
     Raises
     ------
     InfeasibleTargetError
-        If a part has no sample, or `randomize` is False and it has too few. It says
-        what can be promised of each such part.
+        If a part has too few samples. It says what can be promised of each such part.
     ValueError
         If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
         losses and `max_loss` or `bound` do not agree, if weights are given, or an array
@@ -136,9 +138,8 @@ def solve_failure_bounds(
 
     Notes
     -----
-    Each part has a rule of its own, solved on its samples. The common one accepts with
-    the smallest of their probabilities, or less where several of them start to thin at
-    different scores: a rule has one :class:`Thinning`.
+    Each part has a rule of its own, solved on its samples. The common one accepts what
+    all of them accept.
 
     Examples
     --------
@@ -162,28 +163,34 @@ def solve_failure_bounds(
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
     parts = check_parts(bounds, len(scores))
-    if confidence_level is not None:
-        draws = _common_draws(draws, len(scores), random_state)
+    if draws is not None:
+        draws = check_draws(draws, len(scores))
+    elif confidence_level is not None:
+        # The same for all parts, as the smallest of their thresholds is one.
+        draws = check_random_state(random_state).random_sample(len(scores))
 
-    def solve(part):
-        """Return the rule of a part, and what is to be said of it."""
-        rows = part.members
-        if part.target >= max_loss:
-            return RejectionRule(math.inf, 1.0), []
-        if not rows.any():
-            raise InfeasibleTargetError(
-                "it has no calibration sample",
-                attainable={"min_failure_rate": max_loss},
+    problems = {}
+    for part in parts:
+        refuse_least_rate(part.target, max_loss, f"target of {part}")
+        # Any rule meets the other ones.
+        if part.target < max_loss:
+            problems[part] = FailureProblem(
+                scores[part.members],
+                losses[part.members],
+                part.target,
+                max_loss,
+                bound,
+                confidence_level,
             )
-        problem = FailureProblem(
-            scores[rows], losses[rows], part.target, max_loss, bound, confidence_level
+    _refuse_small_parts(problems, len(parts))
+    rules = {
+        part: solve_failures(
+            problem, randomize, None if draws is None else draws[part.members]
         )
-        of_part = None if confidence_level is None else draws[rows]
-        rule = solve_failures(problem, randomize, of_part)
-        return rule, problem.remark(rule)
-
-    rules = _solve_each(parts, solve)
-    rule = strictest(rules, scores)
+        for part, problem in problems.items()
+    }
+    warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
+    rule = _strictest(rules.values())
     certificate = _certificate(
         parts,
         rules,
@@ -218,47 +225,25 @@ def solve_nearest_failure_bounds(scores, losses, bounds, *, max_loss=None, **opt
     return targets, solve_failure_bounds(scores, losses, bounds, **options)
 
 
-def _common_draws(draws, n_samples, random_state):
-    """Return draws that are the same for all parts: the smallest threshold is one."""
-    if draws is None:
-        return check_random_state(random_state).random_sample(n_samples)
-    return check_draws(draws, n_samples)
-
-
-def _solve_each(parts, solve):
-    """Return the rule of each part, or raise what is said of all that have none."""
-    rules, remarks, failures = [], [], {}
-    for part in parts:
-        try:
-            rule, of_part = solve(part)
-        except InfeasibleTargetError as error:
-            failures[str(part)] = error
-        else:
-            rules.append(rule)
-            remarks += [f"{part}: {remark}" for remark in of_part]
-    if failures:
-        raise _infeasible(failures, len(parts))
-    if remarks:
-        others = len(remarks) - _MOST_REMARKS
-        more = [f"There are {others} more warnings of this kind."] * (others > 0)
-        warn_user(" ".join(remarks[:_MOST_REMARKS] + more))
-    return rules
-
-
-def _infeasible(failures, n_parts):
-    """Return the error of parts that have no rule, given the error of each."""
-    texts = [f"{name}: {str(e).partition('. ')[0]}" for name, e in failures.items()]
+def _refuse_small_parts(problems, n_parts):
+    """Raise where parts have too few samples for their bound."""
+    hopeless = {part: each for part, each in problems.items() if each.is_hopeless}
+    if not hopeless:
+        return
     attainable = {
-        name: error.attainable["min_failure_rate"]
-        for name, error in failures.items()
-        if error.attainable
+        str(part): float(round_up(each.lowest * each.max_loss))
+        for part, each in hopeless.items()
     }
+    texts = [
+        f"{part} has {len(each)} of the {each.fewest} samples that guarantee "
+        f"{each.promise} if none of them is wrong"
+        for part, each in hopeless.items()
+    ]
     shown = enumerate_texts([f"{name} {x:g}" for name, x in attainable.items()])
-    hint = f"The best that can be guaranteed is {shown}. " if shown else ""
-    return InfeasibleTargetError(
-        f"{len(failures)} of {n_parts} parts have no rule that meets their bound. "
-        f"{enumerate_texts(texts, '; ')}. {hint}Use more samples of them, larger "
-        "rates, or omit these bounds.",
+    raise InfeasibleTargetError(
+        f"{len(hopeless)} of {n_parts} parts have too few samples for their bound. "
+        f"{enumerate_texts(texts, '; ')}. The best that can be guaranteed is {shown}. "
+        "Use more samples of them, larger rates, or omit these bounds.",
         attainable=attainable,
     )
 
@@ -267,12 +252,12 @@ def _certificate(parts, rules, **fields):
     """Return what holds of all parts; what is no bound has a p-value of zero."""
     p_values = ()
     if fields["confidence_level"] is not None:
-        found = [rule.certificate for rule in rules]
-        p_values = tuple(0.0 if each is None else each.p_value for each in found)
+        p_values = tuple(
+            rules[part].certificate.p_value if part in rules else 0.0 for part in parts
+        )
     return RiskBoundsCertificate(
         quantity="failure_rate_of_parts",
         target=max(part.target for part in parts),
-        search=None,
         p_value=max(p_values, default=None),
         parts=tuple(str(part) for part in parts),
         targets=tuple(part.target for part in parts),
@@ -281,34 +266,10 @@ def _certificate(parts, rules, **fields):
     )
 
 
-def strictest(rules, scores):
-    """Return a rule that accepts no sample with more probability than any of them.
-
-    Their minimum falls step by step, and a rule has one step between 1 and 0: of those
-    that end at one of the steps it is the one that accepts most of the scores.
-    """
-    threshold = min(rule.threshold for rule in rules)
-    starts = [rule.thinning.start for rule in rules if rule.thinning is not None]
-    start = min(starts, default=threshold)
-    ends = {threshold, *(each for each in starts if -math.inf < each < threshold)}
-    cuts = [_cut(rules, start, end) for end in sorted(ends, reverse=True)]
-    return max(cuts, key=lambda rule: rule.accept_proba(scores).mean())
-
-
-def _cut(rules, start, end):
-    """Return a rule below all of them, of one step between a first one and an end."""
-    at_end = _smallest(rules, end) if end < math.inf else 1.0
-    if start >= end:
-        return RejectionRule(end, at_end)
-    proba = min(
-        rule.thinning.proba
-        for rule in rules
-        if rule.thinning is not None and rule.thinning.start < end
-    )
-    at_start = _smallest(rules, start) if start > -math.inf else proba
-    return RejectionRule(end, at_end, thinning=Thinning(start, at_start, proba))
-
-
-def _smallest(rules, score):
-    """Return the smallest probability with which a score is accepted."""
-    return min(float(rule.accept_proba([score])[0]) for rule in rules)
+def _strictest(rules):
+    """Return the rule that accepts each score with the smallest probability of all."""
+    threshold = min((rule.threshold for rule in rules), default=math.inf)
+    if threshold == math.inf:
+        return RejectionRule(threshold, 1.0)
+    chances = [float(rule.accept_proba([threshold])[0]) for rule in rules]
+    return RejectionRule(threshold, min(chances))

@@ -16,7 +16,13 @@ from sklearn_reject._validation import (
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
-from sklearn_reject.selection._failure_rules import FailureProblem, solve_failures
+from sklearn_reject.selection._failure_rules import (
+    FailureProblem,
+    nothing_accepted,
+    refuse_least_rate,
+    solve_failures,
+    too_few_for_failures,
+)
 from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve_by_group import (
     is_by_group,
@@ -70,11 +76,9 @@ def solve_target_failure_rate(
         Refused: the bound is one for samples drawn alike.
 
     randomize : bool, default=True
-        Whether samples may be accepted with a probability. Without it, a target below
-        what the sample can promise is infeasible; with it, and a warning, the rule
-        accepts with a probability below 1 what a larger sample could accept for sure.
-        So it does between the last two errors that it may accept where `target` times
-        the number of samples is not whole, and at the threshold.
+        If True, the tie group that would exceed the rate is accepted with the
+        probability that the rate leaves or, with `confidence_level`, that the draws
+        which break ties lead to. If False, it is rejected.
 
     confidence_level : float in ]0, 1[, default=None
         Probability with which the failure rate is to hold for the population. None
@@ -113,20 +117,19 @@ def solve_target_failure_rate(
     Returns
     -------
     rule : RejectionRule or, with groups, GroupedRule
-        The rule, with a certificate of the quantity "failure_rate", and a `thinning`
-        where samples below the threshold are accepted with a probability.
+        The rule, with a certificate of the quantity "failure_rate".
 
     Warns
     -----
     RejectionWarning
-        If all that is accepted is accepted with a probability below 1, as the sample is
-        too small for a rule that does without; or if no sample is accepted.
+        If no sample is accepted.
 
     Raises
     ------
     InfeasibleTargetError
-        If `randomize` is False and the sample too small. It says how many are needed.
-        With groups, only if that is so in all of them.
+        If the sample is too small to promise the rate, even if none of it is wrong. It
+        says how many samples are needed, and which rate so many can promise. With
+        groups, only if that is so in all of them.
     ValueError
         If `target`, `confidence_level`, `bound` or `max_loss` is out of range, if
         losses and `max_loss` or `bound` do not agree, if weights are given, if a dict
@@ -134,12 +137,8 @@ def solve_target_failure_rate(
 
     Notes
     -----
-    For 0/1 loss and n samples, the rule accepts for sure what has fewer than k errors
-    below, where k is the whole part of `target` * (n + 1), and with the probability of
-    the rest what has exactly k. Conformal risk control is the first part of it. For
-    other losses it is the longest prefix with (max_loss + loss of it) / (n + 1) at most
-    the target; where n is below 2 * max_loss / target, both are multiplied by a
-    probability that allows for a loss of max_loss in the prefix.
+    Without `confidence_level`, the rule is the longest prefix whose losses, plus
+    `max_loss` for the new sample, are at most `target` times n + 1 in sum.
 
     References
     ----------
@@ -189,9 +188,18 @@ def solve_target_failure_rate(
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
     problem = FailureProblem(scores, losses, rate, max_loss, bound, confidence_level)
+    refuse_least_rate(rate, max_loss)
+    if problem.is_hopeless:
+        raise too_few_for_failures(
+            len(problem),
+            problem.promise,
+            problem.fewest,
+            problem.lowest * max_loss,
+            " or use a larger rate",
+        )
     rule = solve_failures(problem, randomize, draws, random_state)
-    for remark in problem.remark(rule):
-        warn_user(remark)
+    if rule.coverage == 0:
+        warn_user(nothing_accepted(rate))
     return rule
 
 

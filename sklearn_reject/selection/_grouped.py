@@ -16,7 +16,6 @@ from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._partition import as_labels, sort_rows
 from sklearn_reject.selection._rule import (
     RejectionRule,
-    Thinning,
     compare,
     decide,
 )
@@ -87,8 +86,8 @@ class GroupedRule(RulesByGroup, DictMixin):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold of the group, or what its `thinning` says, its
-            `proba_at_threshold` at it, 0 above and in a group without a rule.
+            1 below the threshold of the group, its `proba_at_threshold` at it, 0 above
+            and in a group without a rule.
         """
         scores, codes = self._locate(scores, groups)
         return self._probability(scores, codes)
@@ -187,8 +186,8 @@ class GroupedRule(RulesByGroup, DictMixin):
 
         Examples
         --------
-        >>> from sklearn_reject.selection import GroupedRule, chow_rule
-        >>> rule = GroupedRule({"a": chow_rule(0.2), "b": chow_rule(0.5)})
+        >>> from sklearn_reject.selection import GroupedRule, RejectionRule
+        >>> rule = GroupedRule({"a": RejectionRule(0.2, 1), "b": RejectionRule(0.5, 1)})
         >>> rule = rule.measure([0.1, 0.3, 0.3], [0, 0, 1], ["a", "a", "b"])
         >>> rule.rules["a"].coverage, rule.rules["b"].selective_risk
         (0.5, 1.0)
@@ -306,18 +305,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         rules = [*self.rules.values(), REJECT_ALL]
         is_below, is_at = compare(scores, self._thresholds(codes))
         chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
-        probability = is_below.astype(np.float64)
-        if any(rule.thinning is not None for rule in rules):
-            probability *= _thin(rules, codes, scores)
-        return np.where(is_at, chances, probability)
-
-
-def _thin(rules, codes, scores):
-    """Return how likely scores below the threshold of their rule are accepted."""
-    # A start above all scores, where all that is below the threshold is accepted.
-    parts = [rule.thinning or Thinning(inf, 1.0, 1.0) for rule in rules]
-    parts = np.array([[each.start, each.proba_at_start, each.proba] for each in parts])
-    return Thinning(*parts[codes].T).accept_proba(scores)
+        return np.where(is_at, chances, is_below.astype(np.float64))
 
 
 REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)

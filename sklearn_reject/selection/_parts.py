@@ -14,6 +14,7 @@ from sklearn_reject._validation import (
     of_arrays,
     refuse_missing_labels,
 )
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._rule import Certificate
 
 
@@ -43,11 +44,6 @@ class RiskBoundsCertificate(Certificate):
     bound : str
         Where the p-values come from: "binomial", "hoeffding_bentkus" or "betting";
         "conformal" without confidence.
-
-    search : str or None
-        How the threshold was found among those tested: "fixed_sequence", or
-        "bonferroni" where the targets are the nearest that could be certified. None for
-        failure rates, which only grow with the coverage.
 
     n_samples : int
         Number of calibration samples.
@@ -108,10 +104,11 @@ class BoundedRisk(NamedTuple):
 
     Examples
     --------
-    >>> from sklearn_reject.selection import chow_rule, measure_risk_bounds
+    >>> from sklearn_reject.selection import RejectionRule, measure_risk_bounds
     >>> scores, losses, y = [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], [1, 1, 0, 1]
     >>> bounds = {"class": (y, {1: 0.5})}
-    >>> measure_risk_bounds(chow_rule(0.3), scores, losses, bounds)["class", 1]
+    >>> rule = RejectionRule(threshold=0.3, proba_at_threshold=1.0)
+    >>> measure_risk_bounds(rule, scores, losses, bounds)["class", 1]
     BoundedRisk(target=0.5, risk=0.5, coverage=0.666..., n_samples=3)
     """
 
@@ -162,6 +159,15 @@ def name_parts(parts):
 def name_targets(parts):
     """Return parts and targets as text, the first of many."""
     return show_some([f"{part}={part.target:.6g}" for part in parts])
+
+
+def warn_of_absent(parts):
+    """Warn of parts that have a bound, and of which nothing is accepted."""
+    if parts:
+        warn_user(
+            f"No sample of {name_parts(parts)} is accepted, so its target is met "
+            "trivially. Use larger risks, or a score that ranks the errors better."
+        )
 
 
 def show_some(texts, most=4):
@@ -254,10 +260,11 @@ def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
 
     Examples
     --------
-    >>> from sklearn_reject.selection import chow_rule, measure_risk_bounds
+    >>> from sklearn_reject.selection import RejectionRule, measure_risk_bounds
     >>> scores, losses, y = [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], [1, 1, 0, 1]
     >>> bounds = {"class": (y, {1: 0.5, 0: 0.1})}
-    >>> achieved = measure_risk_bounds(chow_rule(0.3), scores, losses, bounds)
+    >>> rule = RejectionRule(threshold=0.3, proba_at_threshold=1.0)
+    >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
     >>> achieved["class", 0].risk, achieved["class", 0].coverage
     (0.0, 1.0)
     """

@@ -44,6 +44,7 @@ from sklearn_reject.selection._parts import (
     name_targets,
     order_parts,
     show_some,
+    warn_of_absent,
 )
 from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
@@ -395,11 +396,7 @@ def _warn_of_nothing_accepted(sample, last):
         for part in sample.parts
         if part.members.any() and np.argmax(part.members) >= end
     ]
-    if absent:
-        warn_user(
-            f"No sample of {name_parts(absent)} is accepted, so its target is met "
-            "trivially. Use larger risks, or a score that ranks the errors better."
-        )
+    warn_of_absent(absent)
 
 
 def _crossing(slack, groups):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import batches, group_validated, tie_range
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
-    check_number,
     check_same_length,
     check_samples,
     check_vector,
@@ -49,11 +48,6 @@ class Certificate(DictMixin):
         a risk or a failure rate, "order_statistic" for a coverage or a deferral rate;
         "conformal" without confidence.
 
-    search : str or None
-        How the threshold was found among those tested: "fixed_sequence", "bonferroni"
-        or "sgr". None for a coverage or a deferral rate, where a single threshold is
-        tested, and for a failure rate, which only grows with the coverage.
-
     n_samples : int
         Number of calibration samples.
 
@@ -73,65 +67,17 @@ class Certificate(DictMixin):
     >>> from sklearn_reject.selection import solve_target_risk
     >>> scores = np.arange(100)
     >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence_level=0.9)
-    >>> rule.certificate.bound, rule.certificate.search, rule.certificate.n_accepted
-    ('binomial', 'fixed_sequence', 84)
+    >>> rule.certificate.bound, rule.certificate.n_accepted
+    ('binomial', 84)
     """
 
     quantity: str
     target: float
     confidence_level: float | None
     bound: str
-    search: str | None
     n_samples: int
     n_accepted: int
     p_value: float | None
-
-
-@dataclass(frozen=True)
-class Thinning(DictMixin):
-    """Which scores below a threshold are accepted with a probability only.
-
-    A bound on failures makes use of it, see :func:`solve_target_failure_rate`.
-
-    Attributes
-    ----------
-    start : float
-        Scores below it are accepted for sure. Minus infinity where none is.
-
-    proba_at_start : float
-        Probability that a score equal to `start`, up to rounding, is accepted.
-
-    proba : float
-        Probability that a score between `start` and the threshold is accepted.
-
-    Examples
-    --------
-    >>> from sklearn_reject.selection import RejectionRule, Thinning
-    >>> rule = RejectionRule(0.8, 0.0, thinning=Thinning(0.4, 0.6, 0.2))
-    >>> rule.accept_proba([0.3, 0.4, 0.7, 0.8])
-    array([1. , 0.6, 0.2, 0. ])
-    """
-
-    start: float
-    proba_at_start: float
-    proba: float
-
-    def accept_proba(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probability that scores below the threshold are accepted.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples,)
-            Finite uncertainty scores, higher = more uncertain.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples,)
-            1 below `start`, `proba_at_start` at it, `proba` above.
-        """
-        is_below, is_at = compare(scores, self.start)
-        above = np.where(is_at, self.proba_at_start, self.proba)
-        return np.where(is_below, 1.0, above)
 
 
 def compare(scores, threshold, sizes=None):
@@ -194,9 +140,8 @@ class RejectionRule(DictMixin):
     Attributes
     ----------
     threshold : float
-        Scores below it are accepted, unless there is a `thinning`, scores above it
-        rejected. Infinite where all samples of the calibration set are accepted, minus
-        infinity where none is.
+        Scores below it are accepted, scores above it rejected. Infinite where all
+        samples of the calibration set are accepted, minus infinity where none is.
 
     proba_at_threshold : float
         Probability in [0, 1] that a score equal to the threshold is accepted.
@@ -219,10 +164,6 @@ class RejectionRule(DictMixin):
         What holds for the population with high probability, if that was asked for, or
         on average, for a bound on failures.
 
-    thinning : Thinning, default=None
-        Which scores below the threshold are accepted with a probability only. None
-        where all of them are accepted for sure.
-
     Examples
     --------
     >>> from sklearn_reject.selection import solve_target_coverage
@@ -239,7 +180,6 @@ class RejectionRule(DictMixin):
     selective_risk: float = float("nan")
     reject_cost: float = float("nan")
     certificate: Certificate | None = None
-    thinning: Thinning | None = None
 
     @property
     def failure_rate(self) -> float:
@@ -261,15 +201,11 @@ class RejectionRule(DictMixin):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold, or what the `thinning` says, `proba_at_threshold` at
-            it, 0 above.
+            1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
         scores = check_vector(scores, "scores")
         is_below, is_at = compare(scores, self.threshold)
-        probability = is_below.astype(np.float64)
-        if self.thinning is not None:
-            probability *= self.thinning.accept_proba(scores)
-        return np.where(is_at, self.proba_at_threshold, probability)
+        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
 
     def at_threshold(self, scores: ArrayLike) -> np.ndarray:
         """Return which samples are at the threshold.
@@ -294,8 +230,6 @@ class RejectionRule(DictMixin):
         random_state: RandomState | None = None,
     ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold.
-
-        Or where a `thinning` says so.
 
         Parameters
         ----------
@@ -356,16 +290,16 @@ class RejectionRule(DictMixin):
         Returns
         -------
         rule : RejectionRule
-            Same `threshold`, `proba_at_threshold`, `thinning` and `certificate`;
-            `coverage` and `selective_risk` are the expected ones on the sample given,
-            the latter NaN if nothing is accepted, and `reject_cost` is the cost under
-            which that sample would be accepted as far. It is the one asked of
-            :func:`chow_rule` where the scores are the risks that they estimate.
+            Same `threshold`, `proba_at_threshold` and `certificate`; `coverage` and
+            `selective_risk` are the expected ones on the sample given, the latter NaN
+            if nothing is accepted, and `reject_cost` is the cost under which that
+            sample would be accepted as far.
 
         Examples
         --------
-        >>> from sklearn_reject.selection import chow_rule
-        >>> rule = chow_rule(0.5).measure([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
+        >>> from sklearn_reject.selection import RejectionRule
+        >>> rule = RejectionRule(threshold=0.5, proba_at_threshold=1.0)
+        >>> rule = rule.measure([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
         >>> rule.coverage, rule.reject_cost
         (0.75, 0.5)
         """
@@ -388,39 +322,6 @@ class RejectionRule(DictMixin):
             selective_risk=lost / covered if covered else np.nan,
             reject_cost=hull_slope(groups, n_reached),
         )
-
-    def equivalent_targets(self) -> dict[str, Any]:
-        """Return the three targets that lead to this rule on its calibration set.
-
-        That is the sample that solved the rule or, after :meth:`measure`, the one that
-        it was measured on.
-
-        Returns
-        -------
-        targets : dict
-            With keys "reject_cost", "target_risk" and "target_coverage". Each alone,
-            solved on that sample with ``randomize=True`` and no confidence, gives a
-            rule of equal coverage or, where several thresholds attain the same risk or
-            cost, of a larger one. NaN where no such target leads there: a risk and a
-            coverage where nothing is accepted, and what is not known of a rule that was
-            made without a sample. No such target makes a `thinning`: the risk of a rule
-            that has one may be met by one of slightly smaller coverage.
-
-        Examples
-        --------
-        >>> from sklearn_reject.selection import solve_reject_cost
-        >>> scores, losses = [0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]
-        >>> solve_reject_cost(scores, losses, 0.6).equivalent_targets()
-        {'reject_cost': 0.5, 'target_risk': 0.333..., 'target_coverage': 0.75}
-        >>> solve_reject_cost([0.1, 0.2], [1, 1], 0.6).equivalent_targets()
-        {'reject_cost': 0.0, 'target_risk': nan, 'target_coverage': nan}
-        """
-        return {
-            "reject_cost": self.reject_cost,
-            "target_risk": self.selective_risk,
-            # A coverage of zero is no target: nothing could be told about its risk.
-            "target_coverage": self.coverage or float("nan"),
-        }
 
     def monitor(
         self,
@@ -497,36 +398,3 @@ class RejectionRule(DictMixin):
                 "serve as target. Pass the largest acceptable risk as target."
             )
         return self.selective_risk
-
-
-def chow_rule(reject_cost: float) -> RejectionRule:
-    """Return the rule for a score that estimates the conditional risk itself.
-
-    Rejecting costs `reject_cost`, so a sample is accepted if its risk is at most that
-    (Chow 1970; FPV23, eq. 4). No data is needed.
-
-    Parameters
-    ----------
-    reject_cost : float >= 0
-        Cost of rejecting a sample, in units of the loss.
-
-    Returns
-    -------
-    rule : RejectionRule
-        Accepts scores up to and including `reject_cost`.
-
-    Raises
-    ------
-    ValueError
-        If `reject_cost` is negative or not a finite number.
-
-    Examples
-    --------
-    >>> from sklearn_reject.selection import chow_rule
-    >>> chow_rule(0.2).accept([0.1, 0.2, 0.3])
-    array([ True,  True, False])
-    """
-    reject_cost = check_number(reject_cost, "reject_cost")
-    return RejectionRule(
-        threshold=reject_cost, proba_at_threshold=1.0, reject_cost=reject_cost
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +27,6 @@ from sklearn_reject._validation import (
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
-    SEARCHES,
     certify_coverage,
     certify_nearest_risk,
     certify_risk,
@@ -57,8 +55,8 @@ def solve_reject_cost(
 
     Finds the prefix of the samples, in the order of their score, with the least
     loss plus `target` a rejected sample; of equal minima the largest coverage. Meant
-    for scores that only order the samples. A score that estimates the conditional risk
-    needs no data, see :func:`chow_rule`.
+    for scores that only order the samples. With a score that estimates the conditional
+    risk itself, ``RejectionRule(target, 1.0)`` needs no data.
 
     Parameters
     ----------
@@ -125,7 +123,6 @@ def solve_target_risk(
     randomize: bool = True,
     confidence_level: float | None = None,
     bound: RiskBound = "auto",
-    search: Literal["fixed_sequence", "bonferroni", "sgr"] = "fixed_sequence",
     max_loss: float | None = None,
     draws: ArrayLike | None = None,
     random_state: RandomState | None = None,
@@ -175,11 +172,6 @@ def solve_target_risk(
         `max_loss`, the others hold for all losses between. "auto" is the binomial if
         `max_loss` is None, otherwise betting.
 
-    search : {"fixed_sequence", "bonferroni", "sgr"}, default="fixed_sequence"
-        How the thresholds are tested: one after the other from several starts, on a
-        grid at equal levels, or by bisection. The last one also needs a selective risk
-        that stays over the target once it is.
-
     max_loss : float > 0, default=None
         Largest possible loss, not the largest one in the sample. None means that losses
         are 0 or 1.
@@ -218,8 +210,8 @@ def solve_target_risk(
         none can be certified. It says what can be met, or how many samples are needed.
         With groups, only if that is so in all of them.
     ValueError
-        If `target`, `confidence_level`, `bound`, `search` or `max_loss` is out of
-        range, if losses and `max_loss` or `bound` do not agree, if weights are given
+        If `target`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given
         with `confidence_level`, if a dict of targets lacks a group, or an array is
         invalid.
 
@@ -246,7 +238,6 @@ def solve_target_risk(
                 solve_target_risk,
                 randomize=randomize,
                 bound=bound,
-                search=search,
                 max_loss=max_loss,
             ),
             scores,
@@ -262,7 +253,6 @@ def solve_target_risk(
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *BOUNDS))
-    check_option(search, "search", tuple(SEARCHES))
     if max_loss is not None:
         check_number(max_loss, "max_loss", open_low=True)
     if confidence_level is None:
@@ -282,7 +272,6 @@ def solve_target_risk(
         risk,
         confidence_level=confidence_level,
         bound=bound,
-        search=search,
         max_loss=max_loss,
         random_state=random_state,
     )
@@ -425,6 +414,7 @@ def solve_target_coverage(
             random_state=random_state,
         )
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
+    check_option(randomize, "randomize", (True, False))
     if confidence_level is None:
         groups = _group(scores, losses, sample_weight)
         n_groups = groups.count_reaching_coverage(coverage)

@@ -90,9 +90,7 @@ def test_retarget_is_the_fit_of_that_target():
 
 
 def test_rows_are_decided_alike_whatever_the_others_are():
-    fitted = quietly(make({0: 0.01, 1: 0.03}).fit, X, y)
-    proba = fitted.accept_proba(X)
-    assert ((proba > 0) & (proba < 1)).any()
+    fitted = make({0: 0.1, 1: 0.1}).fit(X.round(-1), y)
     whole = fitted.accept(X)
     rows = [fitted.accept(X[[row]])[0] for row in range(0, 300, 7)]
     np.testing.assert_array_equal(rows, whole[::7])
@@ -105,7 +103,7 @@ def test_a_class_without_calibration_samples():
     model = SelectiveClassifier(frozen, target_failure_rate=0.06, group_by="class")
     with pytest.raises(
         InfeasibleTargetError,
-        match=r"1 of 3 .*target_failure_rate\[2\]: it has no calibration",
+        match=r"1 of 3 .*target_failure_rate\[2\] has 0 of the 16 samples",
     ):
         model.fit(X[two], y[two])
     left_out = clone(model).set_params(target_failure_rate={0: 0.06, 1: 0.06})
@@ -120,14 +118,13 @@ def test_a_class_without_calibration_samples():
     assert model.bounds_[NAME, 2].n_samples == 0
 
 
-def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
-    model = make({0: 0.01, 1: 0.1}, randomize=False)
-    with pytest.raises(InfeasibleTargetError, match=r"rate\[0\]: 50 .*: 99 are need"):
+def test_few_samples_are_infeasible_or_the_nearest():
+    model = make({0: 0.01, 1: 0.1})
+    with pytest.raises(InfeasibleTargetError, match=r"rate\[0\] has 50 of the 99 "):
         model.fit(X, y)
     model.set_params(on_infeasible="nearest")
     with pytest.warns(RejectionWarning, match=r"guaranteed is.*rate\[0\]=0\.01960"):
         rule = model.fit(X, y).rule_
-    assert rule.thinning is None
     assert rule.certificate.targets == (pytest.approx(1 / 51, rel=1e-5), 0.1)
     none = FrozenEstimator(GaussianNB().fit(X, y))
     hopeless = SelectiveClassifier(

@@ -7,7 +7,6 @@ import pytest
 from sklearn import config_context
 from sklearn.datasets import make_blobs, make_regression
 from sklearn.dummy import DummyClassifier
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -88,34 +87,13 @@ def test_folds_stay_class_by_class():
     assert len(selective.calibration_.scores) == 300
 
 
-def test_few_samples_are_thinned_by_row():
-    model = FrozenEstimator(GaussianNB().fit(X[:200], y[:200]))
-    selective = SelectiveClassifier(model, target_failure_rate=0.005, random_state=0)
-    with pytest.warns(RejectionWarning, match="199 calibration samples"):
-        selective.fit(X[200:260], y[200:260])
-    proba = selective.accept_proba(X)
-    assert set(np.unique(proba)) <= {0, 0.1525, 0.305}
-    whole = selective.accept(X)
-    assert 0 < whole.sum() < np.count_nonzero(proba)
-    rows = [selective.accept(X[[row]])[0] for row in range(0, 300, 7)]
-    np.testing.assert_array_equal(rows, whole[::7])
-    shuffled = np.random.default_rng(0).permutation(300)
-    np.testing.assert_array_equal(selective.accept(X[shuffled]), whole[shuffled])
-    # Equal rows of different keys have draws of their own.
-    many = np.repeat(X[[int(np.argmax(proba))]], 2000, axis=0)
-    share = selective.accept(many, keys=np.arange(2000)).mean()
-    assert share == pytest.approx(0.305, abs=0.04)
-    assert selective.accept(many).mean() in (0.0, 1.0)
-    assert (selective.predict(X) == selective.reject_label_).sum() == 300 - whole.sum()
-
-
 def test_keys_are_for_what_holds_on_average():
     with pytest.raises(ValueError, match="keys cannot be combined"):
         make(confidence_level=0.8).fit(X, y).accept(X, keys=np.arange(300))
 
 
-def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
-    few = make(0.005, randomize=False)
+def test_few_samples_are_infeasible_or_the_nearest():
+    few = make(0.005)
     with pytest.raises(InfeasibleTargetError, match="wrong: 199 are needed"):
         few.fit(X, y)
     few.set_params(on_infeasible="nearest")
@@ -123,7 +101,6 @@ def test_without_randomize_few_samples_are_infeasible_or_the_nearest():
         RejectionWarning, match="nearest target: target_failure_rate=0.0082"
     ):
         rule = few.fit(X, y).rule_
-    assert rule.thinning is None
     assert rule.certificate.target == pytest.approx(1 / 121, rel=1e-5)
     assert rule.coverage > 0
     few.set_params(confidence_level=0.9)
@@ -210,13 +187,13 @@ def test_regressor(confidence_level):
     with pytest.raises(ValueError, match="max_loss is needed"):
         SelectiveRegressor(Ridge(), target_failure_rate=8, **options).fit(X_REG, Y_REG)
     selective = SelectiveRegressor(
-        Ridge(), target_failure_rate=8, max_loss=150, **options
+        Ridge(), target_failure_rate=15, max_loss=150, **options
     )
     rule = quietly(selective.fit, X_REG, Y_REG).rule_
-    assert 0 < rule.failure_rate <= 8
+    assert 0 < rule.failure_rate <= 15
     assert 0 < rule.coverage < 1
     with pytest.raises(ValueError, match="clip the losses"):
-        selective.set_params(max_loss=9).fit(X_REG, Y_REG)
+        selective.set_params(max_loss=16).fit(X_REG, Y_REG)
 
 
 def test_inside_a_grid_search():
@@ -258,9 +235,9 @@ def test_groups_have_rules_of_their_own(confidence_level):
         draws=found.draws,
     )
     assert selective.rule_.rules == rule.rules
-    targets = {0: 0.02, 1: 0.05, 2: 0.2}
+    targets = {0: 0.1, 1: 0.12, 2: 0.2}
     few = quietly(selective.retarget, target_failure_rate=targets)
-    assert few.rule_.rules[0].certificate.target == 0.02
+    assert few.rule_.rules[0].certificate.target == 0.1
     whole = few.accept(X)
     rows = [few.accept(X[[row]])[0] for row in range(0, 300, 11)]
     np.testing.assert_array_equal(rows, whole[::11])
@@ -272,17 +249,10 @@ def test_groups_have_rules_of_their_own(confidence_level):
 
 
 def test_few_samples_of_a_group_are_told_of():
-    selective = make(0.01, group_by="prediction")
-    with pytest.warns(RejectionWarning) as told:
+    selective = make({0: 0.01, 1: 0.1, 2: 0.1}, group_by="prediction")
+    with pytest.warns(RejectionWarning, match="1 of 3 groups have no rule.* 0: .* 99 "):
         selective.fit(X, y)
-    first, *others = np.flatnonzero(
-        np.bincount(selective.calibration_.predictions) < 99
-    )
-    [text] = [str(each.message) for each in told]
-    size = np.count_nonzero(selective.calibration_.predictions == first)
-    assert text.startswith(f"group {first}: {size} samples")
-    assert text.endswith(f"to the groups {', '.join(map(str, others))}.")
-    selective.set_params(randomize=False, on_infeasible="nearest")
+    selective.set_params(on_infeasible="nearest")
     with pytest.warns(
         RejectionWarning, match="nearest targets: 0: target_failure_rate=0.0"
     ):

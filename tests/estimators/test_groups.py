@@ -30,7 +30,6 @@ from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
-    chow_rule,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
@@ -683,7 +682,7 @@ def test_with_routing():
 
 def test_plain_rules_of_unseen_groups():
     model = fit(target_risk=None, reject_cost=0.4, cv="plug_in")
-    assert model.rule_.rules[0] == chow_rule(0.4)
+    assert model.rule_.rules[0] == RejectionRule(0.4, 1.0, reject_cost=0.4)
     other = X[:1].copy()
     other[0, 3] = 5
     with pytest.warns(RejectionWarning, match="1 of 1 samples"):

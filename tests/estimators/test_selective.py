@@ -42,7 +42,7 @@ from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.scores import ConditionalRisk, Margin
 from sklearn_reject.selection import (
     InfeasibleTargetError,
-    chow_rule,
+    RejectionRule,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
@@ -255,7 +255,7 @@ def test_number_of_fits(monkeypatch, arguments, n_fits):
 @pytest.mark.parametrize(
     "loss", ["zero_one", "absolute", [[0, 1, 2], [3, 0, 1], [4, 2, 0]]]
 )
-def test_chow_rule_compares_the_risk_with_the_cost(loss, cost):
+def test_plug_in_rule_compares_the_risk_with_the_cost(loss, cost):
     selective = SelectiveClassifier(
         LogisticRegression(), reject_cost=cost, loss=loss, cv="plug_in"
     )
@@ -267,13 +267,13 @@ def test_chow_rule_compares_the_risk_with_the_cost(loss, cost):
     np.testing.assert_array_equal(selective.accept(X), selective.uncertainty(X) <= cost)
 
 
-def test_chow_rule_keeps_its_threshold_when_data_measure_it():
+def test_plug_in_rule_keeps_its_threshold_when_data_measure_it():
     frozen = FrozenEstimator(LogisticRegression().fit(X2[::2], y2[::2]))
     selective = SelectiveClassifier(frozen, reject_cost=0.2, cv="plug_in")
     rule = selective.fit(X2[1::2], y2[1::2]).rule_
     probabilities = frozen.predict_proba(X2[1::2])
     losses = probabilities.argmax(axis=1) != y2[1::2]
-    assert rule == chow_rule(0.2).measure(probabilities.min(axis=1), losses)
+    assert rule == RejectionRule(0.2, 1.0).measure(probabilities.min(axis=1), losses)
     assert 0 < rule.coverage < 1
 
 

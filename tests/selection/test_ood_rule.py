@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
     DoubleScoreRule,
+    RejectionRule,
     SingleScoreRule,
-    chow_rule,
     likelihood_ratio_rule,
     tune_double_score,
 )
@@ -145,7 +145,7 @@ def test_likelihood_ratio_rule_without_ood_is_chows():
     risks = np.linspace(0, 1, 11)
     rule = likelihood_ratio_rule((0.3, 1.0, 0.0), ood_prior=0)
     np.testing.assert_array_equal(
-        rule.accept(risks, np.full(11, 1e9)), chow_rule(0.3).accept(risks)
+        rule.accept(risks, np.full(11, 1e9)), RejectionRule(0.3, 1.0).accept(risks)
     )
 
 

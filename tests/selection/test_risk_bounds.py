@@ -438,7 +438,6 @@ def test_nearest_with_confidence_holds_or_is_none():
     targets, rule = solve_nearest_risk_bounds(
         scores, losses, bounds, confidence_level=0.9
     )
-    assert rule.certificate.search == "bonferroni"
     assert targets["class[1]"] == pytest.approx(2 * targets["class[0]"])
     assert 0.01 < targets["class[0]"] < 0.5
     achieved = measure_risk_bounds(rule, scores, losses, bounds)

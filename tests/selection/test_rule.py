@@ -10,7 +10,6 @@ from sklearn_reject.selection import (
     InfeasibleTargetError,
     RejectionRule,
     SingleScoreRule,
-    chow_rule,
     keyed_draws,
     solve_target_coverage,
     solve_target_risk,
@@ -66,8 +65,16 @@ def test_measure_on_the_tuning_sample_gives_what_was_solved(sample, twelfths):
     )
 
 
+def test_measured_cost_is_that_of_the_data():
+    # Half of those whose risk is said to be .1 are wrong: who accepts them acts as if
+    # a rejection cost .5.
+    rule = RejectionRule(0.2, 1.0).measure([0.1, 0.1, 0.3], [0, 1, 1])
+    assert (rule.threshold, rule.coverage, rule.reject_cost) == (0.2, 2 / 3, 0.5)
+    assert RejectionRule(0.2, 1.0).measure([0.3], [1]).reject_cost == 0
+
+
 def test_measure_where_nothing_is_accepted():
-    rule = chow_rule(0.1).measure([1.0, 2.0], [0, 1])
+    rule = RejectionRule(0.1, 1.0).measure([1.0, 2.0], [0, 1])
     assert rule.coverage == 0
     assert np.isnan(rule.selective_risk)
 
@@ -91,7 +98,7 @@ def test_infeasible_target_error_survives_pickling():
 @pytest.mark.parametrize("method", ["accept", "accept_proba"])
 def test_scores_are_checked(method):
     with pytest.raises(ValueError, match="scores must be finite, got nan"):
-        getattr(chow_rule(0.5), method)([0.1, np.nan])
+        getattr(RejectionRule(0.5, 1.0), method)([0.1, np.nan])
 
 
 KINDS = {

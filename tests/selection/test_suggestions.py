@@ -9,19 +9,9 @@ from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
     InfeasibleTargetError,
-    RejectionRule,
-    chow_rule,
-    solve_reject_cost,
-    solve_target_coverage,
     solve_target_risk,
 )
 from tests.samples import samples
-
-SOLVERS = {
-    "reject_cost": solve_reject_cost,
-    "target_risk": solve_target_risk,
-    "target_coverage": solve_target_coverage,
-}
 
 
 @st.composite
@@ -42,98 +32,6 @@ def solved(solve, sample, target, **options):
         return solve(scores, losses, target, sample_weight=weights, **options)
     except InfeasibleTargetError:
         return None
-
-
-@st.composite
-def rules(draw, sample):
-    """Draw a rule of any origin: solved, certified, made by hand, never measured."""
-    scores, losses = sample[:2]
-    origin = draw(st.sampled_from([*SOLVERS, "certified", "chow", "by hand"]))
-    target = draw(st.integers(1, 24)) / 24
-    if origin == "chow":
-        return chow_rule(target)
-    if origin == "by hand":
-        return RejectionRule(draw(st.integers(-4, 4)) / 4, target)
-    if origin == "certified":
-        options = {"confidence_level": 0.5, "random_state": 0, "max_loss": 2.0}
-        return solved(solve_target_risk, (scores, losses, None), target, **options)
-    options = {}
-    if origin != "reject_cost":
-        options["randomize"] = draw(st.booleans())
-    return solved(SOLVERS[origin], sample, target, **options)
-
-
-def assert_targets_lead_back(rule, sample):
-    """Solve the targets of a rule again; those that are NaN lead nowhere."""
-    targets = rule.equivalent_targets()
-    for name, target in targets.items():
-        if np.isnan(target):
-            assert rule.coverage == 0
-            assert name != "reject_cost"
-            continue
-        again = SOLVERS[name](*sample[:2], target, sample_weight=sample[2])
-        assert again.coverage >= rule.coverage * (1 - 1e-9)
-        if name == "target_coverage":
-            np.testing.assert_allclose(again.coverage, rule.coverage)
-
-
-@given(st.data(), st.sampled_from([samples(max_size=20), rough_samples()]))
-def test_targets_of_a_solved_rule_lead_back_to_it(data, kind):
-    sample = data.draw(kind)
-    rule = data.draw(rules(sample))
-    if rule is None or np.isnan(rule.coverage):
-        return
-    if rule.certificate is not None:
-        sample = (*sample[:2], None)
-    assert_targets_lead_back(rule, sample)
-
-
-@given(st.data(), st.sampled_from([samples(max_size=20), rough_samples()]))
-def test_targets_of_a_measured_rule_are_those_of_the_sample_it_was_measured_on(
-    data, kind
-):
-    rule = data.draw(rules(data.draw(kind)))
-    if rule is None:
-        return
-    scores, losses, weights = sample = data.draw(kind)
-    measured = rule.measure(scores, losses, sample_weight=weights)
-    assert_targets_lead_back(measured, sample)
-
-
-def test_targets_lead_back_on_a_long_sample():
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=100_000).round(3)
-    losses, weights = rng.random(100_000) ** 4, rng.exponential(size=100_000)
-    sample = scores, losses, weights
-    for coverage in (1e-5, 0.3, 0.7654321, 1.0):
-        rule = solve_target_coverage(scores, losses, coverage, sample_weight=weights)
-        assert_targets_lead_back(rule, sample)
-        measured = rule.measure(scores, losses, sample_weight=weights)
-        assert measured.reject_cost == rule.reject_cost
-
-
-def test_nothing_accepted_has_neither_risk_nor_coverage_to_ask_for():
-    rule = solve_reject_cost([0.1, 0.2], [1, 1], 0.6)
-    targets = rule.equivalent_targets()
-    assert targets["reject_cost"] == 0
-    assert np.isnan(targets["target_risk"])
-    assert np.isnan(targets["target_coverage"])
-    assert rule.coverage == 0
-    assert solve_reject_cost([0.1, 0.2], [1, 1], 0.0).coverage == 0
-
-
-def test_a_rule_without_a_sample_knows_only_the_cost_asked_for():
-    targets = chow_rule(0.2).equivalent_targets()
-    assert targets.pop("reject_cost") == 0.2
-    assert np.isnan(list(targets.values())).all()
-
-
-def test_measured_cost_is_that_of_the_data():
-    # Half of those whose risk is said to be .1 are wrong: who accepts them acts as if
-    # a rejection cost .5.
-    rule = chow_rule(0.2).measure([0.1, 0.1, 0.3], [0, 1, 1])
-    assert (rule.threshold, rule.coverage, rule.reject_cost) == (0.2, 2 / 3, 0.5)
-    assert chow_rule(0.2).measure([0.3], [1]).reject_cost == 0
 
 
 def suggested(error, pattern):

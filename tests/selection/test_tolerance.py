@@ -12,7 +12,6 @@ from sklearn_reject.selection import (
     InfeasibleTargetError,
     RejectionRule,
     certify_double_score,
-    chow_rule,
     keyed_draws,
     likelihood_ratio_rule,
     solve_reject_cost,
@@ -146,8 +145,8 @@ def test_curves_keep_exact_ties():
 def test_a_risk_that_is_the_cost_but_for_rounding_is_accepted():
     risk = 1 - np.array([0.7, 0.1, 0.2]).max()
     assert risk > 0.3
-    assert chow_rule(0.3).accept([risk]).all()
-    assert chow_rule(0.3).measure([risk], [0.3]).coverage == 1
+    assert RejectionRule(0.3, 1.0).accept([risk]).all()
+    assert RejectionRule(0.3, 1.0).measure([risk], [0.3]).coverage == 1
     rule = likelihood_ratio_rule((0.3, 1.0, 0.0), ood_prior=0.5)
     assert rule.accept([0.1], [0.2]).all()  # .1 + .2 > .3 in floats
 
