@@ -156,7 +156,7 @@ def solve_target_failure_rate(
     >>> losses = [k >= 80 for k in range(100)]
     >>> rule = solve_target_failure_rate(scores, losses, 0.1)
     >>> round(rule.coverage, 3), round(rule.failure_rate, 3)
-    (0.896, 0.096)
+    (0.891, 0.091)
     >>> rule.certificate.quantity, rule.certificate.confidence_level
     ('failure_rate', None)
     >>> solve_target_failure_rate(scores, losses, 0.1, confidence_level=0.9).coverage
