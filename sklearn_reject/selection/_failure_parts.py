@@ -153,7 +153,7 @@ def solve_failure_bounds(
     0.845
     >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
     >>> round(achieved["class", 0].failure_rate, 3)
-    0.048
+    0.045
     >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.825
     """
