@@ -104,7 +104,7 @@ USES = [
     "sklearn_reject.losses.check_loss",
     "sklearn_reject.metrics.RiskCoverageDisplay",
     "sklearn_reject.scores.Margin",
-    "sklearn_reject.selection.chow_rule",
+    "sklearn_reject.selection.solve_target_risk",
 ]
 HEAVY = ["matplotlib", "pandas", "scipy", "sklearn", "numpy", "joblib", "rich"]
 ESTIMATORS = ["sklearn.model_selection", "sklearn.pipeline"]
