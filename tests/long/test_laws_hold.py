@@ -115,9 +115,10 @@ LAWS = {
         laws.of_scores,
         ["failure_rate"],
         RISKS[:4],
-        [20, 200, 1000],
+        [80, 200, 1000],
         [None, 10],
         target=0.03,
+        found=1,
     ),
     **{
         f"{name} {bound}": (make, args, options | {"bound": bound})
@@ -126,19 +127,21 @@ LAWS = {
             laws.of_scores,
             ["failure_rate"],
             RISKS[:4],
-            [20, 1000],
+            [200, 1000],
             target=0.03,
             draw_losses=spread,
+            found=1,
         ).items()
     },
     **named(
         laws.of_scores,
         ["failure_rate"],
         RISKS[:4],
-        [20, 50, 200, 1000],
+        [35, 50, 200, 1000],
         [None, 10],
         target=0.03,
         certified=False,
+        found=1,
     ),
     **named(
         laws.of_scores,
