@@ -32,10 +32,19 @@ _ADD_UP = (
 )
 
 
-def require_in_memory(**arguments):
-    """Raise for Dask collections, all of which a conversion would compute silently."""
+# Samples, whose masks are up to the estimator, and answers, which may be unknown.
+_MAYBE_MASKED = {"X", "expert_labels", "loss_second", "y_second"}
+
+
+def require_in_memory(*, may_be_masked=(), **arguments):
+    """Raise for arrays that a conversion would compute, or read under a mask, silently.
+
+    `may_be_masked` are names of arguments of which what is masked is not known.
+    """
     for name, values in arguments.items():
         _refuse_dask(values, name, _COMPUTE)
+        if name not in _MAYBE_MASKED | {*may_be_masked}:
+            refuse_masked(values, name)
 
 
 def refuse_unmapped(X, method="the method"):
@@ -43,17 +52,33 @@ def refuse_unmapped(X, method="the method"):
     _refuse_dask(X, "X", _MAP, method=method)
 
 
-def of_arrays(function: Decorated) -> Decorated:
-    """Decorate a function of arrays that raises for Dask collections by their names."""
+def of_arrays(function: Decorated, may_be_masked=()) -> Decorated:
+    """Decorate a function that raises for Dask and masked arrays by their names.
+
+    `may_be_masked` are names of parameters of which what is masked is not known.
+    """
     parameters = list(signature(function).parameters)
+    may_be_masked = _MAYBE_MASKED | {*may_be_masked}
 
     @wraps(function)
     def checked(*args, **kwargs):
         for name, values in (*zip(parameters, args, strict=False), *kwargs.items()):
-            refuse_dask(values, name)
+            refuse = refuse_dask if name in may_be_masked else refuse_unread
+            refuse(values, name)
         return function(*args, **kwargs)
 
     return checked
+
+
+def of_ratings(function: Decorated) -> Decorated:
+    """Decorate a function of documents, of which what is masked was not rated."""
+    return of_arrays(function, may_be_masked=("scores", "y", "y_true"))
+
+
+def refuse_unread(values, name):
+    """Raise for values that NumPy would compute, or read under a mask, silently."""
+    refuse_dask(values, name)
+    refuse_masked(values, name)
 
 
 def refuse_dask(values, name):
@@ -112,7 +137,7 @@ def check_vector(values, name, *, non_negative=False):
 
 def check_extended_vector(values, name):
     """Return `values` as a float64 vector that may be infinite, but not NaN."""
-    refuse_dask(values, name)
+    refuse_unread(values, name)
     values = np.asarray(values)
     is_infinite = np.zeros(0, dtype=bool)
     if values.dtype.kind == "f" and values.ndim == 1:
@@ -125,7 +150,7 @@ def check_extended_vector(values, name):
 
 def check_flags(values, name):
     """Return `values`, booleans or zeros and ones, as a vector of booleans."""
-    refuse_dask(values, name)
+    refuse_unread(values, name)
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise ValueError(
@@ -144,8 +169,7 @@ def check_flags(values, name):
 
 def as_real_array(values, name):
     """Return `values` as an array of numbers that float64 can hold."""
-    refuse_dask(values, name)
-    refuse_masked(values, name)
+    refuse_unread(values, name)
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.size:
         for extreme in (array.min(), array.max()):
@@ -184,7 +208,8 @@ def as_label_array(labels):
 
 def refuse_masked(values, name):
     """Raise where values of an array are masked, which NumPy would drop silently."""
-    if np.ma.is_masked(values):
+    # Nullable arrays of pandas have a mask, too, and say NA there.
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} is a masked array, and masked items have no meaning here. Remove "
             f"them from all arrays, for example by `{name}[~{name}.mask]`, or replace "

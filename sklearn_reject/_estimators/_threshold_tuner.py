@@ -419,6 +419,7 @@ class EnsembleThresholdTuner(
             y=y,
             sample_weight=sample_weight,
             inclusion_proba=inclusion_proba,
+            may_be_masked=("y",),
             **params,
         )
         X, y = indexable(X, y)
@@ -622,7 +623,7 @@ class EnsembleThresholdTuner(
         ValueError
             If y has other classes than that of `fit`, or only one of them.
         """
-        require_in_memory(X=X, y=y, sample_weight=sample_weight)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight, may_be_masked=("y",))
         scores = self.joint_scores(X)
         values = self.path_.locate(scores)
         check_same_length(len(values), y=y)

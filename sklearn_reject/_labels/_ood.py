@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from sklearn_reject._validation import refuse_missing_labels
+from sklearn_reject._validation import refuse_missing_labels, refuse_unread
 from sklearn_reject.exceptions import warn_user
 
 # What strings are probably meant to be OOD, though "auto" takes them for classes.
@@ -51,6 +51,7 @@ def label_vector(y, name="y"):
             f"{name} is None, but its ood_label marks the OOD samples. Pass one label "
             "per sample."
         )
+    refuse_unread(y, name)
     y = column_or_1d(np.asarray(y))
     refuse_missing_labels(y, name)
     return y

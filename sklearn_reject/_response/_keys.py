@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from sklearn_reject._sklearn import _num_samples, take_rows
-from sklearn_reject._validation import refuse_dask
+from sklearn_reject._validation import refuse_unread
 from sklearn_reject.selection import split_mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -41,7 +41,7 @@ def row_keys(X, rows):
 
 def user_keys(keys, X):
     """Return the keys that a user gives, integers or text, as uint64 a row of X."""
-    refuse_dask(keys, "keys")
+    refuse_unread(keys, "keys")
     keys = np.asarray(keys)
     if keys.shape != (_num_samples(X),):
         raise ValueError(

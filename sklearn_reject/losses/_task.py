@@ -13,8 +13,8 @@ from sklearn_reject._validation import (
     check_same_length,
     check_vector,
     index_labels,
-    refuse_dask,
     refuse_missing_labels,
+    refuse_unread,
 )
 from sklearn_reject.losses._frames import align_frame
 
@@ -357,7 +357,7 @@ def _mean_difference(y_true, y_pred, name, power):
 
 def _label_array(labels, name, takes_vectors):
     """Return labels as a vector without gaps, or several outputs as finite numbers."""
-    refuse_dask(labels, name)
+    refuse_unread(labels, name)
     array = np.asarray(labels)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

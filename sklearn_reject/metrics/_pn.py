@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from sklearn_reject import _curves as curves
 from sklearn_reject._labels import rate
 from sklearn_reject._typing import Label
-from sklearn_reject._validation import check_same_length, check_vector, of_arrays
+from sklearn_reject._validation import check_same_length, check_vector, of_ratings
 
 
-@of_arrays
+@of_ratings
 def pn_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -85,7 +85,7 @@ def pn_curve(
     return curves.pn_curve(scores, is_positive, sample_weight=weight)
 
 
-@of_arrays
+@of_ratings
 def pn_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

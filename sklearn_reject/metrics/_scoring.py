@@ -10,7 +10,12 @@ from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from sklearn_reject._response import with_unseen
 from sklearn_reject._sklearn import _routing_enabled
-from sklearn_reject._validation import check_option, check_sample_weight, take_weight
+from sklearn_reject._validation import (
+    check_option,
+    check_sample_weight,
+    refuse_unread,
+    take_weight,
+)
 from sklearn_reject.decoding import AVERAGES, as_array, find_positive
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._inside import (
@@ -183,6 +188,7 @@ class AcceptedScorer(SelectiveScorer):
 
 def _targets(y):
     """Return labels or targets as an array, a single column as a vector."""
+    refuse_unread(y, "y")
     is_matrix = np.ndim(y) == 2 and np.shape(y)[1] > 1
     return np.asarray(y) if is_matrix else column_or_1d(y)
 

@@ -14,6 +14,7 @@ from sklearn_reject._validation import (
     check_number,
     check_option,
     check_same_length,
+    refuse_unread,
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._bets import Bets
@@ -345,6 +346,7 @@ class CoverageMonitor(Monitor):
             If `accepted` holds anything but True and False, or 1 and 0. Nothing is
             taken then.
         """
+        refuse_unread(accepted, "accepted")
         accepted = check_flags(np.atleast_1d(np.asarray(accepted)), "accepted")
         self._take(Bets.of(accepted.astype(np.float64)))
         return self

@@ -7,7 +7,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sklearn_reject._validation import check_number, check_same_length
+from sklearn_reject._validation import check_number, check_same_length, refuse_unread
 
 # How many groups a message names.
 _MOST_NAMED = 10
@@ -66,8 +66,7 @@ def as_labels(groups, name):
 
     Equal ones meet whatever array they come from: 1, 1.0 and NumPy's 1 are one group.
     """
-    if np.ma.isMaskedArray(groups) and groups.ndim == 1:
-        return groups.tolist()  # None where masked
+    refuse_unread(groups, name)
     if hasattr(groups, "__array__"):
         return _labels_of_array(np.asarray(groups), name)
     # A set has no order, and a dict may be one of group to value.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Label, OnInfeasible, Other
-from sklearn_reject._validation import check_level, check_option, of_arrays
+from sklearn_reject._validation import check_level, check_option, of_ratings
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
 from sklearn_reject.thresholds._direct_targets import direct_thresholds
@@ -35,7 +35,7 @@ METHODS = (*PATH_METHODS, "direct")
 _MOST_FITTED = 4
 
 
-@of_arrays
+@of_ratings
 def optimal_path(
     scores: ArrayLike,
     y: ArrayLike,
@@ -160,7 +160,7 @@ def optimal_path(
     return place_midway(options.find_path(documents), documents)
 
 
-@of_arrays
+@of_ratings
 def operating_point(
     scores: ArrayLike,
     y: ArrayLike,

@@ -8,7 +8,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Label
-from sklearn_reject._validation import check_option, of_arrays
+from sklearn_reject._validation import check_option, of_ratings
 from sklearn_reject.thresholds._counted import (
     BYTES_PER_WEIGHED_NODE,
     describe,
@@ -28,7 +28,7 @@ from sklearn_reject.thresholds._partition import check_grid, check_partition
 from sklearn_reject.thresholds._table import PNTable
 
 
-@of_arrays
+@of_ratings
 def pn_table(
     scores: ArrayLike,
     y: ArrayLike,

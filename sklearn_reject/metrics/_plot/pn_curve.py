@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_reject._labels import is_automatic, rate
 from sklearn_reject._response import positive_score
 from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, Options
-from sklearn_reject._validation import check_same_length, of_arrays
+from sklearn_reject._validation import check_same_length, of_ratings
 from sklearn_reject.metrics._inside import check_pos_label, find_tuner
 from sklearn_reject.metrics._plot._base import Part
 from sklearn_reject.metrics._plot._drawing import ink
@@ -140,7 +140,7 @@ class PNCurveDisplay(ThresholdPicture):
     _function = "pn_curve"
 
     @classmethod
-    @of_arrays
+    @of_ratings
     def from_predictions(
         cls,
         y_true: ArrayLike,

@@ -1,10 +1,11 @@
-"""Arrays that are computed when they are asked for are refused, and not computed."""
+"""Arrays that NumPy would compute, or read under a mask, are refused by name."""
 
 import inspect
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import (
@@ -53,6 +54,7 @@ ARRAYS = {
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (X.sum(axis=1) > 0).astype(int)
 TWO = SelectiveClassifier(GaussianNB(), reject_cost=0.3, random_state=0).fit(X, Y)
+MASKED = np.ma.masked_array(Y, mask=np.arange(40) == 3)
 
 
 class Lazy:
@@ -98,11 +100,21 @@ def functions():
                     yield pytest.param(function, sorted(lazy), id=name)
 
 
+def may_be_masked(function):
+    """Return names of arrays of which what is masked is not known."""
+    if function.__name__ in (*thresholds.__all__, "pn_curve", "pn_auc_score"):
+        return {"scores", "y", "y_true"}  # ratings, and scores of single detectors
+    return {"y_second", "loss_second"}
+
+
 @pytest.mark.parametrize(("function", "names"), list(functions()))
 def test_functions_of_arrays(function, names):
     for name in names:
         with pytest.raises(TypeError, match=f"{name} is a Dask .*sklearn_reject.dask"):
             function(**{name: Lazy(Y)})
+        if name not in may_be_masked(function):
+            with pytest.raises(ValueError, match=rf"{name} is a masked.*~{name}\.mask"):
+                function(**{name: MASKED})
     with pytest.raises(TypeError, match=r"is a Dask .*sklearn_reject\.dask"):
         function(Lazy(Y))
 
@@ -111,8 +123,10 @@ def test_all_functions_are_looked_at():
     assert len(list(functions())) > 35
 
 
-def test_what_is_in_memory_is_taken():
-    values = X[:, 0].view(InMemory)
+@pytest.mark.parametrize(
+    "values", [X[:, 0].view(InMemory), np.ma.masked_array(X[:, 0])], ids=["in", "whole"]
+)
+def test_what_is_in_memory_and_whole_is_taken(values):
     assert metrics.aurc_score(Y, Y, values) == metrics.aurc_score(Y, Y, X[:, 0])
 
 
@@ -138,6 +152,31 @@ def test_methods_of_arrays(call):
         call()
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: TWO.rule_.accept_proba(MASKED),
+        lambda: ZeroOneLoss()(Y, MASKED),
+        lambda: TWO.accept(X, keys=MASKED),
+        lambda: selection.RiskMonitor(0.1).update(MASKED),
+        lambda: selection.RiskMonitor(0.1).update(Y, inclusion_proba=MASKED),
+        lambda: selection.CoverageMonitor(0.1).update(MASKED == 1),
+        lambda: selection.RiskCoverageSummary().update(Y, MASKED),
+        lambda: selection.RiskCoverageSummary().update(MASKED, Y),
+        lambda: metrics.bootstrap_interval(metrics.aurc_score, (Y, Y, MASKED)),
+        lambda: metrics.get_selective_scorer("neg_aurc")(TWO, X, MASKED),
+        lambda: metrics.get_selective_scorer("neg_aurc")(TWO, X, Y, MASKED),
+        lambda: metrics.get_selective_scorer("ood_auroc")(TWO, X, MASKED),
+        lambda: metrics.make_selective_scorer(accuracy_score)(TWO, X, MASKED),
+        lambda: metrics.get_selective_scorer("neg_selective_cost")(TWO, X, MASKED),
+        lambda: metrics.RiskCoverageDisplay.from_estimator(TWO, X, MASKED),
+    ],
+)
+def test_methods_of_whole_arrays(call):
+    with pytest.raises(ValueError, match="is a masked array, and masked items have no"):
+        call()
+
+
 ESTIMATORS = [
     TWO,
     SelectiveRegressor(LinearRegression(), target_coverage=0.5),
@@ -149,16 +188,16 @@ ESTIMATORS = [
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
-def test_fit_names_compute(estimator):
+def test_fit_names_compute_and_the_mask(estimator):
     way_out = r"is a Dask collection .*compute\(\).*persist\(\)"
     with pytest.raises(TypeError, match=f"X {way_out}"):
         estimator.fit(Lazy(X), Y)
-    with pytest.raises(TypeError, match=f"y {way_out}"):
-        estimator.fit(X, Lazy(Y))
-    with pytest.raises(TypeError, match=f"sample_weight {way_out}"):
-        estimator.fit(X, Y, sample_weight=Lazy(Y))
-    with pytest.raises(TypeError, match=f"groups {way_out}"):
-        estimator.fit(X, Y, groups=Lazy(Y))
+    for name in ("y", "sample_weight", "groups"):
+        with pytest.raises(TypeError, match=f"{name} {way_out}"):
+            estimator.fit(**{"X": X, "y": Y, name: Lazy(Y)})
+        if name != "y" or not isinstance(estimator, EnsembleThresholdTuner):
+            with pytest.raises(ValueError, match=f"{name} is a masked array"):
+                estimator.fit(**{"X": X, "y": Y, name: MASKED})
 
 
 def test_methods_of_rows_name_the_map():
@@ -173,6 +212,8 @@ def test_score_names_compute():
         TWO.score(Lazy(X), Y)
     with pytest.raises(TypeError, match=r"y is a Dask .*compute\(\)"):
         TWO.score(X, Lazy(Y))
+    with pytest.raises(ValueError, match="y is a masked array"):
+        TWO.score(X, MASKED)
 
 
 @pytest.mark.parametrize("method", ["predict", "expected_loss_curves", "expected_loss"])
@@ -195,6 +236,11 @@ def test_displays(display):
     first, *_ = names = [*inspect.signature(display.from_predictions).parameters]
     with pytest.raises(TypeError, match=f"{first} is a Dask"):
         display.from_predictions(Lazy(Y))
+    is_pn = display is metrics.PNCurveDisplay
+    unknown = "y_true" if is_pn else "y_second"
     for name in ARRAYS & set(names):
         with pytest.raises(TypeError, match=f"{name} is a Dask"):
             display.from_predictions(**{name: Lazy(Y)})
+        if name != unknown:
+            with pytest.raises(ValueError, match=f"{name} is a masked array"):
+                display.from_predictions(**{name: MASKED})
